@@ -1,11 +1,11 @@
 """How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
@@ -31,6 +31,9 @@ TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
 """Ascending; older ones are broken."""
 
 DEFAULT_PORT = 9092
+CANONICAL = "resolve_canonical_bootstrap_servers_only"
+DNS_LOOKUPS = ("use_all_dns_ips", CANONICAL)
+"""Values of `client.dns.lookup`, the default first."""
 
 DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
 """A Metadata answer about a million partitions takes 45 MB."""
@@ -58,7 +61,7 @@ class UnknownProtocol(UsageError):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TlsSettings:
     """Trust and identity for TLS; everything is PEM unless a field says otherwise.
 
@@ -89,7 +92,7 @@ class TlsSettings:
     versions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClientSettings:
     """Everything that is needed to reach a cluster.
 
@@ -139,6 +142,11 @@ class ClientSettings:
         return parse_addresses(self.bootstrap_servers)
 
     @property
+    def dns_lookup(self) -> str:
+        """Which of the addresses that names stand for are tried: `client.dns.lookup`."""
+        return self.properties.get("client.dns.lookup", DNS_LOOKUPS[0])
+
+    @property
     def uses_tls(self) -> bool:
         """Whether connections are encrypted."""
         return self.security_protocol in ("SSL", "SASL_SSL")
@@ -147,6 +155,17 @@ class ClientSettings:
     def uses_sasl(self) -> bool:
         """Whether the broker asks who we are by SASL."""
         return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a connection needs neither TLS nor a login that waits for somebody else.
+
+        Nor names of addresses: with them it is not for the small loop.
+        """
+        if self.dns_lookup == CANONICAL:
+            return False
+        own = self.sasl_mechanism in PASSWORD_MECHANISMS
+        return not self.uses_tls and (own or not self.uses_sasl)
 
     def wire_obstacle(self) -> str | None:
         """Why the wire client cannot connect with these settings; None if it can."""
@@ -236,6 +255,12 @@ def settings_of(
         UsageError: a value cannot be understood, or no address is given.
     """
     known = to_librdkafka(given)
+    lookup = known.get("client.dns.lookup")
+    if lookup is not None and lookup.value not in DNS_LOOKUPS:
+        raise UsageError(
+            f"{lookup.place}: `client.dns.lookup` is `{shorten(lookup.value)}`",
+            hint=f"expected {' or '.join(DNS_LOOKUPS)}",
+        )
     jaas = given.get("sasl.jaas.config")
     value = {name: item.value for name, item in known.items()}
     protocol = value.get("security.protocol", "plaintext").upper()

@@ -6,7 +6,6 @@ records first, then ever more before them, until each key's newest record is fou
 more, or enough was read.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -79,7 +79,7 @@ def newest_records(
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:
-        return await asyncio.gather(
+        return await running().gather(
             *(
                 _Search(cluster, broker, partition, keys, reach, deadline).result()
                 for (broker, partition), keys in wanted.items()
@@ -125,7 +125,7 @@ class _Search:
 
     async def _search(self) -> tuple[int, int]:
         """Down to which offset was read, and where the log starts."""
-        start, high = await asyncio.gather(
+        start, high = await running().gather(
             self._bound(requests.EARLIEST), self._bound(requests.LATEST)
         )
         width, windows = FIRST_WINDOW, 0

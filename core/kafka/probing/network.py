@@ -1,7 +1,6 @@
 """From a host name to a broker that lets us in: name resolution, TCP, TLS, login, API versions."""
 
 import asyncio
-import contextlib
 import datetime
 import socket
 import ssl
@@ -10,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.settings import CANONICAL, ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.probing.step import Step, failed
+from kgroups.core.kafka.transport.canonical_names import canonical_addresses
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.framing import APIS, kafka_name
 from kgroups.core.kafka.transport.inbox import address_text
@@ -55,6 +55,8 @@ class NetworkProbe:
         hosts = list(dict.fromkeys(host for host, _ in self._addresses))
         steps = await asyncio.gather(*map(self._resolve, hosts))
         lost = {step.target for step in steps if step.status == "failed"}
+        if self._settings.dns_lookup == CANONICAL:
+            self._addresses = list(await canonical_addresses(self._settings, self._deadline))
         self._addresses = [each for each in self._addresses if each[0] not in lost]
         return _forgiven(steps)
 
@@ -91,11 +93,11 @@ class NetworkProbe:
         name, began = address_text(address), time.monotonic()
         limit = self._deadline.share(len(self._addresses))
         try:
-            _, writer = await open_stream(address, self._settings.tls, None, limit)
+            stream = await open_stream(address, self._settings.tls, None, limit)
         except BrokerFailure as failure:
             return failed("TCP", name, failure)
-        took_ms, peer = _since(began), writer.get_extra_info("peername")
-        await _hang_up(writer)
+        took_ms, peer = _since(began), stream.info("peername")
+        await stream.close()
         return Step("TCP", name, "ok", f"connected to {peer[0]}", took_ms=took_ms)
 
     async def tls(self) -> list[Step]:
@@ -105,13 +107,13 @@ class NetworkProbe:
         if self._tls is None:
             return [Step("TLS", name, "skipped", self._settings.security_protocol)]
         try:
-            _, writer = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
+            stream = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
         except BrokerFailure as failure:
             return [failed("TLS", name, failure)]
         took_ms = _since(began)
-        shown: ssl.SSLObject = writer.get_extra_info("ssl_object")
+        shown: ssl.SSLObject = stream.info("ssl_object")
         version, certificate = shown.version() or "TLS", shown.getpeercert()
-        await _hang_up(writer)
+        await stream.close()
         return [replace(_judged(name, version, certificate), took_ms=took_ms)]
 
     async def ticket(self) -> list[Step]:
@@ -179,12 +181,6 @@ def _forgiven(steps: list[Step]) -> list[Step]:
 
 def _since(began: float) -> float:
     return round(1_000 * (time.monotonic() - began), 1)
-
-
-async def _hang_up(writer: asyncio.StreamWriter) -> None:
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
 
 
 def _judged(name: str, version: str, certificate: Mapping[str, Any] | None) -> Step:

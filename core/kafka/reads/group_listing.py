@@ -1,11 +1,12 @@
 """Groups of a cluster: listed by every broker, described by the coordinator of each."""
 
-import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -57,9 +58,9 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
         problem = error_name(answer.error_code)
         if problem is None:
             break
-        if problem not in RETRIABLE or asyncio.get_running_loop().time() + pause_s > limit:
+        if problem not in RETRIABLE or time.monotonic() + pause_s > limit:
             raise BrokerFailure(problem)
-        await asyncio.sleep(pause_s)  # it is loading its groups, and has others than it lists
+        await running().sleep(pause_s)  # it is loading its groups, and has others than it lists
         pause_s *= 2
     groups = {
         item.group_id: Group(
@@ -119,7 +120,7 @@ async def _describe_on(
             for kind in kinds
             if connection.offers(DESCRIBERS[kind]) is not None
         }
-        answers = await asyncio.gather(
+        answers = await running().gather(
             *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
         )
         asked.update(*names.values())
@@ -139,13 +140,19 @@ async def _describe_on(
     return described
 
 
+_SAYS_LEAST: Final = ("GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION")
+"""Of answers about one group by several APIs. The second is that of Kafka 3.7 to 3.9 whose
+coordinator does not serve KIP-848: they offer ConsumerGroupDescribe all the same.
+"""
+
+
 def _choose(outcomes: Sequence[Described]) -> Described:
     """The description among the answers of several APIs, else the failure that says most."""
     for outcome in outcomes:
         if isinstance(outcome, Group):
             return outcome
     for outcome in outcomes:
-        if isinstance(outcome, BrokerFailure) and outcome.code != "GROUP_ID_NOT_FOUND":
+        if isinstance(outcome, BrokerFailure) and outcome.code not in _SAYS_LEAST:
             return outcome
     return outcomes[0]
 
@@ -172,7 +179,7 @@ async def _describe_as(
     except BrokerFailure as failure:
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await asyncio.gather(
+        parts = await running().gather(
             *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}

@@ -161,10 +161,16 @@ def _beside(real: Sequence[Result], embedded: Sequence[Result]) -> list[tuple[st
             words.append(("same", here))
             parted.discard(here.group)
             continue
-        blind = here.strategy in EAGER and not (here.strategy == RANGE and here.racked)
-        if blind and {here.confidence, other.confidence} == {"exact"} and here.group not in parted:
+        exact = {here.confidence, other.confidence} == {"exact"}
+        if _is_blind(here) and exact and here.group not in parted:
             words.append(("different", here))
         else:
             words.append(("by chance", here))
         parted.add(here.group)
     return words
+
+
+def _is_blind(result: Result) -> bool:
+    """Whether neither ids nor racks decide: ids of classic members begin with their names."""
+    racks = result.strategy == RANGE and result.racked
+    return result.protocol == "classic" and result.strategy in EAGER and not racks
