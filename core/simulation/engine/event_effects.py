@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.clients.libraries import LIBRARIES
+from kgroups.core.simulation.engine.application_effects import pause_partitions
 from kgroups.core.simulation.engine.broker_effects import (
     broker_down,
     broker_up,
@@ -39,6 +40,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     MoveCoordinator,
     NetworkSplit,
     Pause,
+    PausePartitions,
     Poison,
     RollBrokers,
     RollingRestart,
@@ -305,6 +307,7 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     Crash: _crash,
     Pause: _pause,
     Poison: _poison,
+    PausePartitions: pause_partitions,
     NetworkSplit: _cut_off,
     MoveCoordinator: move_coordinator,
     BrokerDown: broker_down,

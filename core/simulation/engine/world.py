@@ -85,7 +85,7 @@ class World(Network):
             return
         process.closing = True
         process.then = both(process.then, then)
-        self._arrange_poll(process)
+        self.arrange_poll(process)
 
     def kill(self, seat: Seat) -> None:
         """The process ends without a word."""
@@ -166,9 +166,9 @@ class World(Network):
     def _commit_due(self, process: Process) -> None:
         if process.alive:
             process.commit_due = True
-            self._arrange_poll(process)
+            self.arrange_poll(process)
 
-    def _arrange_poll(self, process: Process) -> None:
+    def arrange_poll(self, process: Process) -> None:
         """Let the application poll, as soon as it is free, with the world looking on."""
         now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
@@ -190,7 +190,7 @@ class World(Network):
             return
         now_ms, app, consumer = self.now_ms, process.app, process.consumer
         if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
-            self._arrange_poll(process)
+            self.arrange_poll(process)
             return
         app.polled_ms = process.told_ms = now_ms
         settings = process.seat.plan.settings
@@ -270,9 +270,9 @@ class World(Network):
             process.seat.failures.append(consumer.failure)
             process.closing = True
             process.then = process.then or partial(self.failed, process.seat)
-            self._arrange_poll(process)
+            self.arrange_poll(process)
         elif consumer.wants_poll:
-            self._arrange_poll(process)
+            self.arrange_poll(process)
         return True
 
     def _take_note(self, process: Process, output: object) -> None:
@@ -326,7 +326,7 @@ class World(Network):
         process.app.run_to(now_ms)
         process.app.begin(found)
         if process.by_hand:
-            self._arrange_poll(process)
+            self.arrange_poll(process)
 
     def _reset_to(self, process: Process, partition: TopicPartition) -> int:
         """Where to begin without a commit, as `auto.offset.reset` has it."""

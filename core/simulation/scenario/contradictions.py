@@ -19,6 +19,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
     Load,
+    PausePartitions,
     RollingRestart,
     ScaleIn,
     ScaleOut,
@@ -321,6 +322,10 @@ def _of_event(
             yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
+    elif isinstance(event, PausePartitions):
+        for topic in [name for name in event.topics if name not in partitions]:
+            yield "topics", f"there is no topic `{topic}` yet", close_to(topic, partitions)
+        yield from _of_seats(scenario, scheduled, seats)
     elif isinstance(event, ScaleOut):
         yield from _of_scale_out(scenario, event, seats[event.group], once=once)
     elif isinstance(event, Deploy):

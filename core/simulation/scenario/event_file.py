@@ -154,6 +154,10 @@ def _plain(read: Callable[[Cursor], object]) -> Reader:
     return lambda cursor, names, group: read(cursor)
 
 
+def _read_topics(cursor: Cursor) -> tuple[str, ...]:
+    return tuple(each.text() for each in cursor.items())
+
+
 _COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
 _PARTITIONS = _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS))
 _MS = _plain(read_ms)
@@ -188,6 +192,12 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     },
     "gc_pause": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
     "poison_record": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
+    "pause": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "topics": ("topics", False, _plain(_read_topics)),
+        "for": _FOR,
+    },
     "network_partition": {
         "group": _GROUP,
         "member": _MEMBER,

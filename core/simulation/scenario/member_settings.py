@@ -88,7 +88,6 @@ class MemberSettings:
     max_partition_fetch_bytes: int = 1_048_576
     fetch_max_wait_ms: int = 500
     connections_max_idle_ms: int = 540_000
-    default_api_timeout_ms: int = 60_000
     isolation_level: IsolationLevel = "read_uncommitted"
     exclude_internal_topics: bool = True
     allow_auto_create_topics: bool = True
@@ -264,7 +263,6 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "max.partition.fetch.bytes": ("max_partition_fetch_bytes", _count),
     "fetch.max.wait.ms": ("fetch_max_wait_ms", read_ms),
     "connections.max.idle.ms": ("connections_max_idle_ms", read_ms),
-    "default.api.timeout.ms": ("default_api_timeout_ms", read_ms),
     "isolation.level": ("isolation_level", _isolation),
     "exclude.internal.topics": ("exclude_internal_topics", Cursor.flag),
     "allow.auto.create.topics": ("allow_auto_create_topics", Cursor.flag),

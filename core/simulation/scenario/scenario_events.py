@@ -83,6 +83,24 @@ class Poison:
 
 
 @dataclass(frozen=True, slots=True)
+class PausePartitions:
+    """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
+
+    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused.
+
+    Args:
+        for_ms: until it resumes them.
+        member: None for every member that runs.
+        topics: whose partitions; empty for all.
+    """
+
+    group: str
+    for_ms: int
+    member: str | None = None
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkSplit:
     """A member's network does not reach the cluster.
 
@@ -223,6 +241,7 @@ ScenarioEvent = (
     | Crash
     | Pause
     | Poison
+    | PausePartitions
     | NetworkSplit
     | MoveCoordinator
     | BrokerDown
@@ -245,6 +264,7 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "crash": Crash,
     "gc_pause": Pause,
     "poison_record": Poison,
+    "pause": PausePartitions,
     "network_partition": NetworkSplit,
     "move_coordinator": MoveCoordinator,
     "broker_down": BrokerDown,

@@ -5,7 +5,7 @@ heap for it. `run_to` makes up for the time since the last look, poll after poll
 member has read everything and keeps up easily it passes over the time in one step.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from heapq import heapify, heappop, heappush, heapreplace
 from random import Random
 from typing import Final
@@ -74,6 +74,7 @@ class Application:
         "_idle",
         "_logs",
         "_order",
+        "_paused",
         "_per_ms",
         "_plan",
         "_random",
@@ -110,6 +111,7 @@ class Application:
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
         self._order: list[tuple[TopicPartition, Records]] = []
+        self._paused: set[TopicPartition] = set()
         # When the next record of each partition is there, with its place in the order, soonest
         # first; None where it has to be looked up anew.
         self._due: list[tuple[float, int]] | None = None
@@ -136,11 +138,31 @@ class Application:
         for partition in partitions:
             self.positions.pop(partition, None)
             self.uncommitted.pop(partition, None)
+            self._paused.discard(partition)
         self._arrange()
+
+    def pause(self, now_ms: int, topics: Collection[str]) -> None:
+        """Get nothing of these topics' partitions until `resume`, and poll on; empty: of all."""
+        self.run_to(now_ms)
+        self._paused.update(self._of(topics))
+        self._arrange()
+
+    def resume(self, now_ms: int, topics: Collection[str]) -> None:
+        """Get records of them again."""
+        self.run_to(now_ms)
+        self._paused.difference_update(self._of(topics))
+        self._idle = False
+        self._arrange()
+
+    def _of(self, topics: Collection[str]) -> list[TopicPartition]:
+        return [one for one in self.positions if not topics or one.topic in topics]
 
     def _arrange(self) -> None:
         seen, committed = self._logs.seen, self._committed
-        self._order = [(one, seen(one, committed=committed)) for one in self.positions]
+        paused = self._paused
+        self._order = [
+            (one, seen(one, committed=committed)) for one in self.positions if one not in paused
+        ]
         self._per_ms = sum([records.per_ms for _, records in self._order])
         self._due, self._drawn = None, self._logs.changes
         if self._fetcher is not None:

@@ -79,7 +79,6 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         max_poll_interval_ms=given.max_poll_interval_ms,
         rebalance_timeout_ms=given.rebalance_timeout_ms,
         request_timeout_ms=given.request_timeout_ms,
-        default_api_timeout_ms=given.default_api_timeout_ms,
         retry_backoff_ms=given.retry_backoff_ms,
         retry_backoff_max_ms=given.retry_backoff_max_ms,
         enable_auto_commit=given.enable_auto_commit,

@@ -40,6 +40,7 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "crash": (BASE, {"group": "app", "member": "m-1", "restart_after": "30s"}),
     "gc_pause": (BASE, {"group": "app", "member": "m-1", "for": "70s"}),
     "poison_record": (BASE, {"group": "app", "member": "m-1", "for": "90s"}),
+    "pause": (BASE, {"group": "app", "topics": ["orders"], "for": "60s"}),
     "network_partition": (BASE, {"group": "app", "member": "m-1", "for": "80s"}),
     "move_coordinator": (BASE, {"group": "app"}),
     # The group's partition of the log is led by broker 0.

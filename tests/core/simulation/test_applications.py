@@ -1,0 +1,93 @@
+"""What applications do by events: they pause partitions and resume them."""
+
+from typing import Any
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
+from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
+
+PROTOCOLS = ("eager", "cooperative", "consumer")
+PAUSE = {"at": "2m", "pause": {"group": "app", "for": "60s"}}
+MORE = {"at": "130s", "scale_out": {"group": "app"}}
+# 60 records a second come for a minute.
+PAUSED_RECORDS = 3_600
+
+
+def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
+    """The group of a run with these events."""
+    return simulate(scenario(text, events=list(events))).groups[0]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_paused_members_poll_on_and_keep_what_they_own(protocol: str) -> None:
+    """No rebalance, whatever `max.poll.interval.ms` (60 s here), and nothing read meanwhile."""
+    text = in_protocol(BASE, protocol)
+    before, paused = ran(text), ran(text, {**PAUSE, "pause": {"group": "app", "for": "100s"}})
+    assert paused.rebalance_count == before.rebalance_count
+    assert (paused.unowned_ms, paused.read_again) == (before.unowned_ms, before.read_again)
+    assert paused.peak_unread == pytest.approx(6_000, rel=0.05)
+    assert (paused.unread, paused.records) == (before.unread, before.records)
+
+
+def test_only_what_is_named_is_paused() -> None:
+    """One of three members, which has a third; or one of two topics."""
+    one = {"group": "app", "member": "m-1", "for": "60s"}
+    found = ran(BASE, {"at": "2m", "pause": one})
+    assert found.peak_unread == pytest.approx(PAUSED_RECORDS / 3, rel=0.1)
+    two = BASE.replace("  orders:", "  other: {partitions: 3, rate: 30}\n  orders:")
+    two = two.replace("topics: [orders]", "topics: [orders, other]")
+    found = ran(two, {"at": "2m", "pause": {"group": "app", "topics": ["other"], "for": "60s"}})
+    assert found.peak_unread == pytest.approx(30 * 60, rel=0.1)
+
+
+def test_what_is_given_anew_is_not_paused() -> None:
+    """An eager rebalance gives everything anew; a cooperative one leaves paused what stays."""
+    eager = ran(BASE, PAUSE, MORE)
+    assert eager.peak_unread < PAUSED_RECORDS / 3
+    cooperative = ran(in_protocol(BASE, "cooperative"), PAUSE, MORE)
+    assert PAUSED_RECORDS / 2 < cooperative.peak_unread < PAUSED_RECORDS
+
+
+def test_members_that_commit_each_poll_read_on_at_once() -> None:
+    """And not when they would have polled without records."""
+    by_hand = BASE.replace(
+        "    settings:",
+        "    settings:\n      enable.auto.commit: false\n      commit.each.poll: true",
+    )
+    found = ran(by_hand, PAUSE)
+    assert found.peak_unread == pytest.approx(PAUSED_RECORDS, rel=0.05)
+    assert found.catch_up_ms < 70_000
+    assert found.unread == ran(by_hand).unread
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("group: app, topics: [order], for: 1m", "there is no topic `order` yet"),
+        ("group: app, member: m-9, for: 1m", "there is no member `m-9` at that time"),
+        ("group: app", "`for`"),
+        ("group: app, topics: orders, for: 1m", "list"),
+        ("group: app, for: soon", "`soon` is not a duration"),
+    ],
+)
+def test_wrong_pauses_are_told_with_their_line(fields: str, message: str) -> None:
+    """File and line, and what is wrong."""
+    text = f"{BASE}events:\n  - {{at: 2m, pause: {{{fields}}}}}\n"
+    line = len(text.splitlines())
+    document = parse_document(text, "s.yaml", "yaml")
+    with pytest.raises(UsageError) as raised:
+        check_scenario(parse_simulation(document), document)
+    assert raised.value.message.startswith(f"`s.yaml`, line {line}, "), raised.value.message
+    assert message in raised.value.message
+
+
+def test_a_bound_that_nothing_waits_for_is_named() -> None:
+    """`default.api.timeout.ms` bounds calls that wait, and members commit without waiting."""
+    text = BASE.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
+    assert scenario(text).idle == ("default.api.timeout.ms",)
