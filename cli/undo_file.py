@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, TypeVar
 from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.row_lines import MAX_BYTES, MAX_ROWS
+from kgroups.core.input_files.row_lines import MAX_BYTES
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import Undo, read_undo, undo_lines, with_outcome
 
@@ -52,25 +52,16 @@ def save_undo(
         topic_ids: of its topics, as far as they are known.
         hint: what to do where the file cannot be written.
     Raises:
-        UsageError: the file cannot be written, so nothing else may be.
+        UsageError: the file cannot be written, or not be read back, so nothing else may be.
     """
     created_at = timestamp(now_ms())
-    rows = [change for change in planned if change.result == "planned"]
-    if len(rows) > MAX_ROWS:
-        raise UsageError(
-            (
-                f"an undo file holds at most {MAX_ROWS:,} partitions, not {len(rows):,}; nothing "
-                "was changed"
-            ),
-            hint="change fewer groups at a time",
-        )
-    lines = undo_lines(rows, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at)
+    lines = undo_lines(planned, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at)
     stamp = created_at.translate(str.maketrans("", "", "-:."))
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         write_new(path, lines)
-    except (OSError, UnicodeEncodeError) as error:
+    except (OSError, UnicodeEncodeError, TypeError) as error:
         why = error.strerror if isinstance(error, OSError) else "a name is not valid Unicode"
         raise UsageError(
             f"the undo file `{path}` cannot be written: {why}; nothing was changed", hint=hint

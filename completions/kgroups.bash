@@ -177,6 +177,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--conf") echo '@free' ;;
     "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
@@ -192,6 +193,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
+    "lag history/--conf") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "lag compact/--keep-raw") echo '@free' ;;
@@ -273,8 +275,8 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;

@@ -178,6 +178,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--conf") echo '@free' ;;
     "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
@@ -193,6 +194,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
+    "lag history/--conf") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "lag compact/--keep-raw") echo '@free' ;;
@@ -700,6 +702,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet, to a file or URI.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--conf:A setting of Spark; repeatable.'
         '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -721,6 +724,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet, to a file or URI.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--conf:A setting of Spark; repeatable.'
         '--help:Show help.'
       )
       ;;

@@ -30,6 +30,8 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/window/test_known_figures.py",
         "tests/core/lag/test_transforms.py",
         "tests/core/lag/window/test_windows.py",
+        "tests/core/sources/test_sources.py",
+        "tests/core/sources/test_spark_guide.py",
         "tests/core/spark/test_jobs.py",
         "tests/core/simulation/test_spark.py",
         "tests/kafka/reads/test_acls.py",

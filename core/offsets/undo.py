@@ -10,7 +10,7 @@ from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
 _OVERWRITE: Final = "use --overwrite-moved to write it anyway"

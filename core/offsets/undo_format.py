@@ -6,54 +6,41 @@ A file is made by whoever holds it, so nothing in it is believed before it was l
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, BinaryIO, Final
+
+import orjson
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.row_lines import (
-    MAX_INT32,
+    MAX_BYTES,
     RowFile,
     WrongFile,
     check_keys,
-    is_count,
     is_name,
     shown,
     topic_ids_of,
 )
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.targets import MAX_OFFSET
+from kgroups.core.offsets.undo_rows import Bounds, ReplacedRows, rows_by_commit, rows_by_group
 from kgroups.core.snapshot import CommittedOffset
 
-SCHEMA: Final = "kgroups.undo/2"
+SCHEMA: Final = "kgroups.undo/3"
+SCHEMA_2: Final = "kgroups.undo/2"
+"""A commit a row, where now a row is a group, with its commits in columns."""
 SCHEMA_1: Final = "kgroups.undo/1"
-"""Without topic ids; read, and not written any more."""
+"""Without topic ids. Both are read, and not written any more."""
 
 _HEAD: Final = frozenset({"schema", "cluster_id", "created_at"})
 _TAIL: Final = frozenset({"outcome"})
-_FIELDS: Final = (
-    "group",
-    "topic",
-    "partition",
-    "offset",
-    "leader_epoch",
-    "metadata",
-    "new_offset",
-)
-_KEYS: Final = frozenset(_FIELDS)
+_NO_COMMIT: Final = (None, None, "", None)
+OUTCOME_BYTES: Final = 1_000
+"""Room behind the rows for what `with_outcome` adds."""
 
-
-class Replaced(NamedTuple):
-    """One commit that was to be replaced.
-
-    Args:
-        old: what stood there; None if nothing did.
-        new: what was to stand there; None if the commit was to be deleted.
-    """
-
-    group: str
-    topic: str
-    partition: int
-    old: CommittedOffset | None
-    new: CommittedOffset | None
+COMMITS_A_ROW: Final = 10_000
+METADATA_A_ROW: Final = 1 << 17
+"""Longer groups take several rows, as a line has a length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +54,13 @@ class Undo:
     """
 
     cluster_id: str | None
-    rows: Mapping[str, Sequence[Replaced]]
+    rows: Mapping[str, ReplacedRows]
     topic_ids: Mapping[str, str]
 
     @property
     def topics(self) -> set[str]:
         """Every topic of the rows."""
-        return {row.topic for rows in self.rows.values() for row in rows}
+        return {topic for rows in self.rows.values() for topic in rows.topics}
 
 
 def undo_lines(
@@ -83,13 +70,16 @@ def undo_lines(
     topic_ids: Mapping[str, str | None],
     created_at: str,
 ) -> Iterator[str]:
-    """The undo file of the planned changes, a row a line.
+    """The undo file of the planned changes, a group a line.
 
     Args:
         changes: those that are not planned are left out.
         cluster_id: of the cluster.
         topic_ids: of its topics, as far as they are known.
         created_at: the time, as text.
+    Raises:
+        UsageError: it would be longer than any file that is read.
+        TypeError: a name is no Unicode.
     """
     planned = [change for change in changes if change.result == "planned"]
     names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
@@ -99,23 +89,71 @@ def undo_lines(
         "created_at": created_at,
         "topic_ids": {name: topic_ids.get(name) for name in names},
     }
-    yield f'{json.dumps(head, ensure_ascii=False)[:-1]}, "rows": [\n'
-    start = end = ""
-    last: tuple[str, str | None] | None = None
-    for group, topic, partition, old, new, *_ in planned:
-        if (group, topic) != last:  # tens of thousands of rows share a few names
-            last = (group, topic)
-            start = json.dumps({"group": group, "topic": topic}, ensure_ascii=False)[:-1]
-        put = "null" if new is None else new[0]
-        held = '"offset": null, "leader_epoch": null, "metadata": ""'
-        if old is not None:
-            offset, epoch, memo, _ = old
-            said = json.dumps(memo, ensure_ascii=False) if memo else '""'
-            known = "null" if epoch is None else epoch
-            held = f'"offset": {offset}, "leader_epoch": {known}, "metadata": {said}'
-        yield f'{end}{start}, "partition": {partition}, {held}, "new_offset": {put}}}'
-        end = ",\n"
+    text = f'{json.dumps(head, ensure_ascii=False)[:-1]}, "rows": [\n'
+    yield text
+    end, bounds, size = "", Bounds(), len(text.encode(errors="replace"))
+    for group, own in groupby(planned, itemgetter(0)):
+        for commits in _rows_of(own):
+            row = orjson.dumps({"group": group, "commits": commits})
+            size += len(row) + len(end)
+            counts = ((len(c["partition"]), len(c.get("metadata", ()))) for c in commits.values())
+            if not bounds.hold(counts) or size + OUTCOME_BYTES > MAX_BYTES:
+                raise UsageError(
+                    f"an undo file of {len(planned):,} partitions could not be read back;"
+                    " nothing was changed",
+                    hint="change fewer groups at a time",
+                )
+            yield end + row.decode()
+            end = ",\n"
     yield "\n]}\n"
+
+
+def _rows_of(changes: Iterable[Change]) -> Iterator[dict[str, dict[str, Sequence[Any]]]]:
+    """The commits of a group by topic, in as many rows as lines of a bounded length need."""
+    row: dict[str, dict[str, Sequence[Any]]] = {}
+    held = 0
+    for topic, own in groupby(changes, itemgetter(1)):
+        left = [(change[2], change[3], change[4]) for change in own]
+        while left:
+            count = _fitting(left, COMMITS_A_ROW - held)
+            if topic in row or not count:
+                yield row
+                row, held = {}, 0
+                continue
+            row[topic or ""] = _columns(left[:count])
+            held += count
+            left = left[count:]
+    if row:
+        yield row
+
+
+_Place = tuple[int | None, CommittedOffset | None, CommittedOffset | None]
+
+
+def _fitting(places: Sequence[_Place], most: int) -> int:
+    """How many commits fit into what is left of a row; at least one into a new row."""
+    size = 0
+    for index, (_, old, _) in enumerate(places[:most]):
+        size += 6 * len(old.metadata) if old is not None else 0  # `\\u0001` for a sign
+        if size > METADATA_A_ROW and (index or most < COMMITS_A_ROW):
+            return index
+    return min(most, len(places))
+
+
+def _columns(places: Sequence[_Place]) -> dict[str, Sequence[Any]]:
+    """Commits as a list for each field; without those that hold the usual value only."""
+    olds = [_NO_COMMIT if old is None else old for _, old, _ in places]
+    offsets, epochs, memos, _ = zip(*olds, strict=True)
+    columns: dict[str, Sequence[Any]] = {
+        "partition": [partition for partition, _, _ in places],
+        "offset": offsets,
+        "new_offset": [None if new is None else new[0] for _, _, new in places],
+    }
+    if any(memos):
+        columns["metadata"] = memos
+    if set(epochs) != {None}:
+        columns["leader_epoch"] = epochs
+    return columns
 
 
 def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
@@ -149,7 +187,8 @@ def read_undo(file: BinaryIO, where: str) -> Undo:
 def _read(file: BinaryIO) -> Undo:
     parts = RowFile(file, _TAIL)
     ids = _topic_ids(parts.head)
-    rows = _by_group(parts.rows())
+    read = rows_by_group if parts.head["schema"] == SCHEMA else rows_by_commit
+    rows = read(parts.rows())
     check_keys(parts.tail, _TAIL & parts.tail.keys())
     if not isinstance(parts.tail.get("outcome", {}), dict):
         raise WrongFile(f"its `outcome` is {shown(parts.tail['outcome'])}")
@@ -159,42 +198,10 @@ def _read(file: BinaryIO) -> Undo:
 def _topic_ids(head: Mapping[str, Any]) -> dict[str, str]:
     """The topic ids of a head that is right."""
     schema = head.get("schema")
-    if schema not in (SCHEMA, SCHEMA_1):
+    if schema not in (SCHEMA, SCHEMA_2, SCHEMA_1):
         raise WrongFile(f"its `schema` is {shown(schema)}")
-    check_keys(head, _HEAD | {"topic_ids"} if schema == SCHEMA else _HEAD)
+    check_keys(head, _HEAD if schema == SCHEMA_1 else _HEAD | {"topic_ids"})
     for name, optional in (("cluster_id", True), ("created_at", False)):
         if not (is_name(head[name]) or (optional and head[name] is None)):
             raise WrongFile(f"its `{name}` is {shown(head[name])}")
     return topic_ids_of(head.get("topic_ids", {}))
-
-
-def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
-    """The rows that are right, by group, each partition once."""
-    names: dict[str, str] = {}  # one object for each name: rows are many, names are few
-    found: dict[str, list[Replaced]] = {}
-    for number, row in enumerate(rows, 1):
-        one = _replaced(row, number, names)
-        found.setdefault(one.group, []).append(one)
-    for group, own in found.items():
-        if len({(row.topic, row.partition) for row in own}) < len(own):
-            raise WrongFile(f"it has a partition of group {shown(group)} twice")
-    return found
-
-
-def _replaced(row: Any, number: int, names: dict[str, str]) -> Replaced:
-    if type(row) is not dict or row.keys() != _KEYS:
-        raise WrongFile(f"row {number} does not have the fields {', '.join(_FIELDS)}")
-    group, topic, partition, offset, epoch, memo, new = map(row.__getitem__, _FIELDS)
-    if not (
-        is_name(group)
-        and is_name(topic)
-        and is_count(partition, MAX_INT32)
-        and (offset is None or is_count(offset, MAX_OFFSET))
-        and (epoch is None or is_count(epoch, MAX_INT32))
-        and (memo == "" or is_name(memo))
-        and (new is None or is_count(new, MAX_OFFSET))
-    ):
-        raise WrongFile(f"row {number} is {shown(row)}")
-    old = None if offset is None else CommittedOffset(offset, epoch, names.setdefault(memo, memo))
-    group, topic = names.setdefault(group, group), names.setdefault(topic, topic)
-    return Replaced(group, topic, partition, old, None if new is None else CommittedOffset(new))

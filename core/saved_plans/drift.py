@@ -14,7 +14,7 @@ from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.result import Result
 from kgroups.core.offsets.targets import Target
 from kgroups.core.offsets.undo import ACCEPT, UndoPlan, is_recreated, is_same, plan_undo
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.saved_plans.plan_rows import (
     PlannedDeletion,
     PlannedRecords,

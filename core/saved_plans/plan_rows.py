@@ -14,7 +14,7 @@ from kgroups.core.input_files.row_lines import (
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.record_deletions import RecordDeletion
 from kgroups.core.offsets.targets import MAX_OFFSET
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, Member, TopicPartition
 
 COMMITS_A_ROW: Final = 1_000

@@ -25,10 +25,13 @@ HTTP2_SETTINGS = b"\x04"
 FRAME_START = 9  # both kinds of frame have told their type by then
 
 
-def must_be_master(addresses: Sequence[tuple[str, int]], *, speaks_first: bool = True) -> None:
+def must_be_master(
+    addresses: Sequence[tuple[str, int]], what: str = "Spark master", *, speaks_first: bool = True
+) -> None:
     """Returns when one of these masters answers; with several, the others stand by.
 
     Args:
+        what: they are, for messages.
         speaks_first: whether a master talks to strangers; with `spark.authenticate` it does not,
             and an open port must do.
     Raises:
@@ -37,10 +40,10 @@ def must_be_master(addresses: Sequence[tuple[str, int]], *, speaks_first: bool =
     failures = []
     for host, port in addresses:
         try:
-            with _connected("Spark master", host, port) as connection:
+            with _connected(what, host, port) as connection:
                 if speaks_first:
                     head = _ask(connection, CHUNK_REQUEST)
-                    _must_have("Spark master", host, port, is_right=head[8:9] == CHUNK_FAILURE)
+                    _must_have(what, host, port, is_right=head[8:9] == CHUNK_FAILURE)
             return
         except ClusterError as exc:
             failures.append(exc)

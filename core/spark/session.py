@@ -15,9 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, f
 from kgroups.core.spark.jobs import Watcher, watched
 from kgroups.core.spark.jvm_process import end_jvm, environment, starts_noted
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
+from kgroups.core.spark.settings import parse_master, spark_defaults
 from kgroups.core.spark.tuning import (
     COMMON_CONF,
     FLAGS,
@@ -41,11 +41,13 @@ from kgroups.core.spark.tuning import (
     SMALL_CONF,
     SMALL_FLAGS,
 )
+from kgroups.core.spark.worker_package import write_package
 
 Progress = Callable[[str], None]
 
 # How long executors of a standalone cluster may take to come; a cluster without any waits forever.
-EXECUTORS_TIMEOUT_S = 30.0
+# Containers of YARN and Kubernetes may have an image to fetch first.
+EXECUTORS_TIMEOUT_S, CONTAINERS_TIMEOUT_S = 30.0, 300.0
 # Waits of 0.05, 0.2, 0.8, 3.2 s: a server that is gone is told in seconds, not in ten minutes.
 CONNECT_RETRIES = 4
 # What a query may throw: PySpark's own errors; of a job that failed, and of a JVM that is gone,
@@ -56,8 +58,6 @@ SEVERAL_FAILED = "[STAGE_MATERIALIZATION_MULTIPLE_FAILURES]"
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
-MOST_PORT = 65_535
-MASTER_PORT = 7077
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -66,7 +66,8 @@ class SessionOptions:
     """Where and how Spark runs.
 
     Args:
-        master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
+        master: `local[N]`, `spark://host:port[,host:port]`, `yarn` or `k8s://https://host:port`;
+            None: that of `spark-defaults.conf`, else local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
         small: the data is not worth generating code for (below some 50,000 rows).
@@ -74,7 +75,7 @@ class SessionOptions:
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
         class_archive: make and use the class archive.
-        conf: more settings of Spark.
+        conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
         watcher: told how far Spark's jobs are while they run; None: nobody is.
     """
 
@@ -113,7 +114,12 @@ def spark_session(
     tell = progress or (lambda _text: None)
     if options.master and options.remote:
         raise UsageError("`--master` and `--remote` cannot be used together")
-    start = _connect_session if options.remote else _jvm_session
+    if options.remote:
+        start = _connect_session
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        start = _submitted_session
+    else:
+        start, options = _jvm_session, _with_defaults(options)
     with (
         py4j_unlogged(),
         start(options, tell) as session,
@@ -139,6 +145,13 @@ def py4j_unlogged() -> Iterator[None]:
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
+
+
+def _with_defaults(options: SessionOptions) -> SessionOptions:
+    """The options with what `spark-defaults.conf` says of what they leave open."""
+    conf = {**spark_defaults(os.environ), **options.conf}
+    master = conf.pop("spark.master", None)
+    return replace(options, master=options.master or master, conf=conf)
 
 
 # --- Connect -----------------------------------------------------------------------------------
@@ -184,24 +197,27 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
         session.stop()
 
 
-def write_package(folder: Path) -> Path:
-    """A zip of `kgroups.assignors` and `kgroups.core`, for Python workers that have none.
+# --- under spark-submit ---
 
-    Only what runs on workers: assignors, and the modules of core without other rooms.
-    """
-    import kgroups.assignors
-    import kgroups.core
 
-    path = folder / "kgroups_workers.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        # `kgroups` has no file of its own: Python finds it in an archive by this entry alone.
-        archive.writestr("kgroups/", "")
-        for package in (kgroups.assignors, kgroups.core):
-            root = Path(str(package.__file__)).parent
-            base = package.__name__.replace(".", "/")
-            for source in sorted(root.rglob("*.py")):
-                archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
-    return path
+@contextlib.contextmanager
+def _submitted_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session in the JVM of `spark-submit`, which has chosen master and memory."""
+    if options.master:
+        raise UsageError(
+            "`--master` cannot be used under spark-submit", hint="give it to spark-submit"
+        )
+    tell("starting Spark (spark-submit)")
+    builder = SparkSession.builder
+    for key, value in {**SESSION_CONF, **options.conf}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    try:
+        with tempfile.TemporaryDirectory(prefix="kgroups-") as folder:
+            session.sparkContext.addPyFile(str(write_package(Path(folder))))
+            yield session
+    finally:
+        session.stop()
 
 
 # --- a JVM of our own --------------------------------------------------------------------------
@@ -210,6 +226,8 @@ def write_package(folder: Path) -> Path:
 @contextlib.contextmanager
 def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
     """A session in a JVM that we start: local, or the driver of a standalone cluster."""
+    if options.is_local and options.master is not None:
+        parse_master(options.master, os.environ)
     java = find_java()
     conf = {**COMMON_CONF, **SESSION_CONF}
     conf |= SMALL_CONF if options.small else {}
@@ -263,52 +281,37 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
 
 
 def _reach_master(options: SessionOptions) -> dict[str, str]:
-    """Settings for a standalone master, one of which must answer now."""
-    master = str(options.master)
-    match = re.fullmatch(r"spark://(.+)", master)
-    if match is None:
-        raise UsageError(
-            f"`{master}` is not a Spark master URL",
-            hint="use local[N], spark://host:7077, or --remote sc://host:15002",
-        )
-    addresses = [_host_and_port(text) for text in match[1].split(",")]
+    """Settings for a cluster, whose manager must answer now; YARN's says where it is in files."""
+    master = parse_master(str(options.master), os.environ)
+    if master.kind == "yarn":
+        return {}
     secret = options.conf.get("spark.authenticate") == "true"
-    must_be_master(addresses, speaks_first=not secret)
-    if addresses[0][0] in LOCAL_HOSTS:
+    is_spark = master.kind == "standalone"
+    must_be_master(
+        master.addresses,
+        "Spark master" if is_spark else "Kubernetes API server",
+        speaks_first=is_spark and not secret,
+    )
+    if is_spark and master.addresses[0][0] in LOCAL_HOSTS:
         return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {}
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
-    """`host:port` or `host`, taken apart.
-
-    Raises:
-        UsageError: no port has this number.
-    """
-    host, _, port = text.rpartition(":")
-    if not (host and port.isdigit()):
-        return text, MASTER_PORT
-    if len(port) > len(str(MOST_PORT)) or int(port) > MOST_PORT:
-        raise UsageError(
-            f"`{text}` is not the address of a Spark master",
-            hint=f"a port is a number up to {MOST_PORT}: spark://host:{MASTER_PORT}",
-        )
-    return host, int(port)
-
-
 def _wait_for_executors(session: SparkSession, master: str) -> None:
-    """Returns when the standalone cluster has given us an executor.
+    """Returns when the cluster has given us an executor.
 
     Raises:
         ClusterError: it gives none; Spark would wait for one without end.
     """
     context: Any = session.sparkContext
-    deadline = time.monotonic() + EXECUTORS_TIMEOUT_S
+    is_spark = master.startswith("spark:")
+    timeout_s = EXECUTORS_TIMEOUT_S if is_spark else CONTAINERS_TIMEOUT_S
+    deadline = time.monotonic() + timeout_s
     # The driver itself is one of them.
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
         if time.monotonic() > deadline:
             raise ClusterError(
-                f"Spark master `{master}` started no executor in {EXECUTORS_TIMEOUT_S:g} s",
+                f"Spark master `{master}` started no executor in {timeout_s:g} s",
                 hint="it has no worker with a free core and enough memory",
             )
         time.sleep(0.1)
@@ -341,9 +344,13 @@ def _launch(
             end_jvm(process, 0.0)
         if not isinstance(exc, Exception):
             raise
+        why = _last_words(log) or first_line(exc)
+        is_narrow = re.search("[Mm]emory|heap", why)
         raise KgroupsError(
-            f"Spark did not start: {_last_words(log) or first_line(exc)}",
-            hint="run with --verbose for Spark's own messages",
+            f"Spark did not start: {why}",
+            hint="give the driver more memory: --conf spark.driver.memory=1g"
+            if is_narrow
+            else "run with --verbose for Spark's own messages",
             code="SPARK_FAILED",
         ) from exc
     return session, gateway.proc
@@ -357,6 +364,11 @@ def _last_words(log: IO[bytes] | None) -> str | None:
     text = log.read().decode(errors="replace")
     text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # What Java threw says more than the line of a log that announces it.
+    thrown = (re.match(r"(Caused by: )?([\w$]+\.)+[\w$]+: (\S.*)", line) for line in lines)
+    said = next((match[3].rstrip(".") for match in thrown if match), None)
+    if said is not None:
+        return said
     telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
     return next(telling, lines[0] if lines else None)
 

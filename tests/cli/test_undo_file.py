@@ -14,8 +14,9 @@ import pytest
 from kgroups.cli.undo_file import load_undo, save_undo
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files import row_lines
+from kgroups.core.offsets import undo_rows
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import run_program
@@ -74,10 +75,13 @@ def _lists(path: Path) -> Path:
     return path
 
 
-def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
+def _lines(row: Callable[[int], str], count: int, version: int = 1) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         with path.open("w") as file:
-            file.write('{"schema": "kgroups.undo/1", "cluster_id": null, "created_at": "now", ')
+            file.write(f'{{"schema": "kgroups.undo/{version}", "cluster_id": null, ')
+            file.write('"created_at": "now", ')
+            if version > 1:
+                file.write('"topic_ids": {}, ')
             file.write('"rows": [\n')
             file.writelines(f"{row(number)},\n" for number in range(count))
         return path
@@ -85,8 +89,18 @@ def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
     return write
 
 
+def _crowd(number: int) -> str:
+    """A row of a group that shares nothing with the others, as short as can be."""
+    commits = f'{{"t{number}": {{"partition": [0], "offset": [1], "new_offset": [2]}}}}'
+    return f'{{"group": "g{number}", "commits": {commits}}}'
+
+
+GROUPS = undo_rows.MAX_COST // (undo_rows.COST_OF_A_GROUP + undo_rows.COST_OF_A_TOPIC + 50)
+"""More groups of this kind are in no file."""
+
+
 def _fit(number: int) -> str:
-    """A row that shares nothing with the others."""
+    """A row as of version 2 that shares nothing with the others."""
     return (
         f'{{"group": "g{number}", "topic": "t{number}", "partition": {10**6 + number}, '
         f'"offset": {10**12 + number}, "leader_epoch": {10**6 + number}, '
@@ -119,9 +133,14 @@ def test_what_is_no_undo_file(what: str, tmp_path: Path) -> None:
     assert used < MAX_RSS_KB
 
 
-def test_the_longest_file_that_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "write",
+    [_lines(_fit, row_lines.MAX_ROWS), _lines(_crowd, GROUPS - 20_000, 3)],
+    ids=["version 1", "version 3"],
+)
+def test_the_longest_file_that_is_read(write: Callable[[Path], Path], tmp_path: Path) -> None:
     """As many rows as there may be fit into the memory, too: then the cluster is asked."""
-    path = _lines(_fit, row_lines.MAX_ROWS)(tmp_path / "file")
+    path = write(tmp_path / "file")
     with path.open("rb+") as file:
         file.seek(-2, os.SEEK_END)
         file.write(b"\n]}\n")
@@ -236,7 +255,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
 
 def test_more_rows_than_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that could not be used is not written."""
-    monkeypatch.setattr("kgroups.cli.undo_file.MAX_ROWS", 0)
+    monkeypatch.setattr("kgroups.core.offsets.undo_rows.MAX_ROWS", 0)
     with pytest.raises(UsageError, match="nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -15,10 +15,11 @@ from tests.support.cli.command_tree import command_paths
 
 ROOT = Path(__file__).parents[2]
 CODE = ("assignors", "core", "cli", "tests", "bench", "scripts")
-# Kafka's own names of APIs, their messages and records, and what tests are about.
+# Kafka's own names of APIs, their messages and records, of its topic, and what tests are about.
 KAFKAS_OWN = re.compile(
     r"(Described)?ConsumerGroup(Heartbeat|Describe|\w*(Key|Value|Request|Response|Member))?"
     r"|consumer_group_(heartbeat|describe)\w*"
+    r"|ConsumerOffsets|consumer_offsets"
 )
 RULE = re.compile(r"`(\w+)`(?: in `(\w+)`)?")
 

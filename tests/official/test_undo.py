@@ -40,8 +40,12 @@ def test_reset_and_back(undoable: str, undo_dir: Path) -> None:
     file = Path(named)
     assert file.parent == undo_dir
     assert file.stat().st_mode & 0o777 == 0o600
-    rows = json.loads(file.read_text())["rows"]
-    saved = {(row["group"], row["topic"], row["partition"]): row["offset"] for row in rows}
+    saved = {
+        (row["group"], topic, number): offset
+        for row in json.loads(file.read_text())["rows"]
+        for topic, columns in row["commits"].items()
+        for number, offset in zip(columns["partition"], columns["offset"], strict=True)
+    }
     assert saved == {
         ("undo-a", "reset-b", 0): 7,
         ("undo-a", "reset-b", 1): None,

@@ -26,6 +26,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Remote,
     Since,
     Sort,
+    SparkConf,
     Top,
     Until,
     Where,
@@ -162,6 +163,7 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    conf: SparkConf = None,
     fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
@@ -171,7 +173,6 @@ def report(
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
     from kgroups.core.lag.report_columns import report_columns
     from kgroups.core.planning.leaders.guess import infer_leader
-    from kgroups.core.spark.session import SessionOptions
 
     options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
@@ -199,9 +200,7 @@ def report(
     check_query(query, source)
     chosen = chosen_fields(fields, options, report_columns(query, source))
     line = SparkLine(printer)
-    session = SessionOptions(
-        master=master, remote=remote, verbose=options.verbose, watcher=line.watcher
-    )
+    session = line.session(master, remote, conf)
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())

@@ -23,6 +23,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Remote,
     Since,
     Sort,
+    SparkConf,
     Top,
     Until,
     Where,
@@ -83,6 +84,7 @@ def history(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    conf: SparkConf = None,
 ) -> None:
     """`kgroups lag history`."""
     require_extra("spark", "`lag history`")
@@ -90,7 +92,6 @@ def history(
     from kgroups.core.lag.report import LagQuery, check_query
     from kgroups.core.lag.window.history_report import lag_history
     from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark
-    from kgroups.core.spark.session import SessionOptions
 
     options = options_of(ctx)
     printer = Printer(options)
@@ -105,6 +106,8 @@ def history(
         pictures=html is not None,
     )
     check_query(query, "history")
+    line = SparkLine(printer)
+    session = line.session(master, remote, conf)
     with cluster(options) as admin:
         reading = replace(admin.settings, trace=None)  # it happens in Spark's workers
         log = OffsetsTopic(reading, timeout_ms=options.timeout_ms)
@@ -117,7 +120,6 @@ def history(
         ends_by_time = ends_then(admin, snapshot, times_ms, printer)
     ask_records = record_times and not is_past
     next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
-    line = SparkLine(printer)
     answer = lag_history(
         snapshot,
         log,
@@ -126,9 +128,7 @@ def history(
         until_ms=end_ms,
         ends=ends_by_time,
         record_times=next_at,
-        session=SessionOptions(
-            master=master, remote=remote, verbose=options.verbose, watcher=line.watcher
-        ),
+        session=session,
         progress=line.step,
     )
     shown = lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA, failed=failed)

@@ -56,6 +56,10 @@ Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spa
 Remote = Annotated[
     str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
 ]
+SparkConf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; repeatable."),
+]
 RecordTimesToo = Annotated[
     bool,
     typer.Option("--record-times", help="Fetch the next record of each lagging partition."),

@@ -1,11 +1,13 @@
 """What Spark is doing, on the progress line of a terminal."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kgroups.cli.output.printer import Printer
 
 if TYPE_CHECKING:
     from kgroups.core.spark.jobs import JobsDone, Watcher
+    from kgroups.core.spark.session import SessionOptions
 
 
 class SparkLine:
@@ -28,6 +30,27 @@ class SparkLine:
     def watcher(self) -> "Watcher | None":
         """What is to be told of jobs; None where there is no terminal to tell it on."""
         return self._show if self._printer.has_progress else None
+
+    def session(
+        self, master: str | None, remote: str | None, conf: Iterable[str] | None = None
+    ) -> "SessionOptions":
+        """The session that a command's options ask for, watched by this line.
+
+        Args:
+            conf: `KEY=VALUE`, as `--conf` takes it.
+        Raises:
+            UsageError: one of `conf` cannot be read.
+        """
+        from kgroups.core.spark.session import SessionOptions
+        from kgroups.core.spark.settings import parse_settings
+
+        return SessionOptions(
+            master=master,
+            remote=remote,
+            verbose=self._printer.options.verbose,
+            watcher=self.watcher,
+            conf=parse_settings(conf or ()),
+        )
 
     def _show(self, done: "JobsDone") -> None:
         self._printer.progress(f"{self._step}: {words_of(done)}" if done.tasks else self._step)

@@ -48,7 +48,6 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     from kgroups.core.lag.report import LagQuery, check_query, lag_report
     from kgroups.core.planning.fleet import next_fleet
     from kgroups.core.planning.leaders.guess import infer_leader
-    from kgroups.core.spark.session import SessionOptions
 
     asked = LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top)
     check_query(asked, "snapshot")
@@ -68,12 +67,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
             top=query.top,
         ),
         later=fleet,
-        session=SessionOptions(
-            master=query.master,
-            remote=query.remote,
-            verbose=printer.options.verbose,
-            watcher=line.watcher,
-        ),
+        session=line.session(query.master, query.remote),
         progress=line.step,
     )
     if fleet is not None:

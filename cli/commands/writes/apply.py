@@ -35,7 +35,7 @@ from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.saved_plans.drift import (
     DRIFTS,
     Drift,

@@ -7,12 +7,16 @@ in order of their names; 0 stands for no topics. Source: `Utils.computeTopicHash
 
 import struct
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
 
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
 MAGIC = b"\x00"
 NO_TOPICS = 0
+# Topics whose hash is kept: every member that joins asks for those of its group.
+MAX_KEPT: Final = 4_096
 
 
 def topic_bytes(topic: TopicInfo) -> bytes:
@@ -32,9 +36,14 @@ def metadata_hash(names: Iterable[str], topology: Topology, hash64: Callable[[by
     known = [topology.topics[name] for name in sorted(names) if name in topology.topics]
     if not known:
         return NO_TOPICS
-    joined = b"".join(struct.pack("<Q", hash64(topic_bytes(topic))) for topic in known)
+    joined = b"".join(struct.pack("<Q", _topic_hash(topic, hash64)) for topic in known)
     value = hash64(joined)
     return value - 2**64 if value >= 2**63 else value
+
+
+@lru_cache(MAX_KEPT)
+def _topic_hash(topic: TopicInfo, hash64: Callable[[bytes], int]) -> int:
+    return hash64(topic_bytes(topic))
 
 
 def topics_hash(shard: Shard, names: Iterable[str]) -> int:

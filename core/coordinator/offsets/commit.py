@@ -16,7 +16,6 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitPartition,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetCommitTopic,
@@ -148,21 +147,25 @@ def _decide(
     """A code for every partition that exists, and the records of those that are welcome."""
     errors: dict[tuple[str, int], ErrorCode] = {}
     records: list[Record] = []
+    none, now_ms = ErrorCode.NONE, shard.now_ms
     overall = verdict if isinstance(verdict, ErrorCode) else _worst(shard, verdict, resolved)
     for topic, known, partitions in resolved:
         if known is None:
             continue
-        for one in topic.partitions:
-            number, _, _, metadata = one
+        name, topic_id = known.name, known.topic_id
+        for number, offset, leader_epoch, metadata in topic.partitions:
             if number not in partitions:
                 continue
             error = overall
-            if metadata and error is ErrorCode.NONE and _is_too_long(shard, metadata):
+            if metadata and error is none and _is_too_long(shard, metadata):
                 error = ErrorCode.OFFSET_METADATA_TOO_LARGE
-            errors[known.name, number] = error
-            if error is ErrorCode.NONE:
-                key = OffsetCommitKey(group_id, known.name, number)
-                records.append(Record(key, _value(shard, known, one, expire_ms)))
+            errors[name, number] = error
+            if error is none:
+                key = OffsetCommitKey(group_id, name, number)
+                value = OffsetCommitValue(
+                    offset, leader_epoch, metadata or "", now_ms, expire_ms, topic_id
+                )
+                records.append(Record(key, value))
     return errors, records
 
 
@@ -191,15 +194,6 @@ def _is_too_long(shard: Shard, metadata: str | None) -> bool:
     if metadata is None or len(metadata) * 2 <= limit:
         return False
     return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > limit
-
-
-def _value(
-    shard: Shard, topic: TopicInfo, one: OffsetCommitPartition, expire_ms: int
-) -> OffsetCommitValue:
-    _, offset, leader_epoch, metadata = one
-    return OffsetCommitValue(
-        offset, leader_epoch, metadata or "", shard.now_ms, expire_ms, topic.topic_id
-    )
 
 
 def _commit(

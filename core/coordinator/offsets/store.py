@@ -1,6 +1,7 @@
 """Committed offsets of all groups, and those of open transactions. `apply` is the sole writer."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID
@@ -76,8 +77,7 @@ class OffsetStore:
             return self._delete(key)
         stored = Stored(self._place, value)
         if producer_id == NO_PRODUCER_ID:
-            before = self._put(key, stored)
-            return lambda: self._restore(key, before)
+            return partial(self._restore, key, self._put(key, stored))
         pending = self._pending.setdefault(producer_id, {})
         pending_before = pending.get(key)
         pending[key] = stored

@@ -6,9 +6,13 @@ offsets at the start of the query, takes the bytes apart and hands Spark Arrow b
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import UUID
 
+import orjson
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -37,6 +41,18 @@ COMMITS = StructType(
         StructField("leader_epoch", IntegerType(), True),
         StructField("committed_at_ms", LongType(), True),
         StructField("error", StringType(), True),
+    ]
+)
+
+# All that records say: also of what kind each is, by the name of Kafka's schema (`OffsetCommit`,
+# `GroupMetadata`, `ConsumerGroupMemberMetadata`, ...), and its value as JSON, null in a tombstone.
+RECORDS = StructType(
+    [
+        *COMMITS.fields,
+        StructField("record", StringType(), True),
+        StructField("group_id", StringType(), True),
+        StructField("member_id", StringType(), True),
+        StructField("value", StringType(), True),
     ]
 )
 
@@ -94,17 +110,6 @@ def read_commits(session: SparkSession, log: CommitLog) -> "DataFrame":
     """The records of the log in `COMMITS`, read when the frame is computed."""
     slices = tuple(log.slices())
 
-    class Reader(DataSourceReader):
-        """One task a slice; the bounds were taken once, so that a query reads one state."""
-
-        def partitions(self) -> Sequence[InputPartition]:
-            return [InputPartition(part) for part in slices]
-
-        def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-            # Spark asks for one empty task where there is no slice.
-            if partition is not None:
-                yield from _batches(log, partition.value)
-
     class CommitsSource(DataSource):
         """The data source; a class of each query, since it carries the reader."""
 
@@ -116,7 +121,7 @@ def read_commits(session: SparkSession, log: CommitLog) -> "DataFrame":
             return COMMITS
 
         def reader(self, schema: StructType) -> DataSourceReader:
-            return Reader()
+            return SliceReader(log, slices)
 
     if not slices:
         return session.createDataFrame([], COMMITS)
@@ -124,19 +129,77 @@ def read_commits(session: SparkSession, log: CommitLog) -> "DataFrame":
     return session.read.format("kgroups_commits").load()
 
 
-def _batches(log: CommitLog, part: LogSlice) -> "Iterator[pa.RecordBatch]":
-    """Arrow batches of a slice."""
+class SliceReader(DataSourceReader):
+    """One task a slice; the bounds were taken once, so that a query reads one state.
+
+    Args:
+        is_whole: `RECORDS`, with the values of every kind, instead of `COMMITS`.
+    """
+
+    def __init__(self, log: CommitLog, slices: Sequence[Any], *, is_whole: bool = False) -> None:
+        self._log, self._slices, self._is_whole = log, slices, is_whole
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """The slices."""
+        return [InputPartition(part) for part in self._slices]
+
+    def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
+        """The records of one, in Arrow batches."""
+        # Spark asks for one empty task where there is no slice.
+        if partition is not None:
+            yield from decoded(self._log, partition.value, is_whole=self._is_whole)
+
+
+def decoded(
+    log: CommitLog, part: LogSlice, *, is_whole: bool = False
+) -> "Iterator[pa.RecordBatch]":
+    """Arrow batches of a slice, in `RECORDS` or in `COMMITS`."""
     import pyarrow as pa
 
-    schema = to_arrow_schema(COMMITS)
+    schema = to_arrow_schema(RECORDS if is_whole else COMMITS)
     keys: KnownKeys = {}
     for records in log.read(part):
-        rows = [(part.partition, *parse_record(record, keys)) for record in records]
+        rows = [
+            (part.partition, *parse_record(record, keys), *(parse_rest(record) if is_whole else ()))
+            for record in records
+        ]
         columns = [
             pa.array(values, field.type)
             for values, field in zip(zip(*rows, strict=True), schema, strict=True)
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, str | None]:
+    """What `RECORDS` has beside `COMMITS`; nulls for what cannot be read."""
+    try:
+        key = decode_key(record.key) if record.key is not None else None
+        if key is None:
+            return (None, None, None, None)
+        known = decode_record(record.key or b"", record.value)
+    except RecordError:
+        return (None, None, None, None)
+    kind = type(key).__name__.removesuffix("Key")
+    value = known.value if known is not None else None
+    text = None if value is None else orjson.dumps(_plain(value)).decode()
+    return (kind, key.group_id, getattr(key, "member_id", None), text)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a record as JSON has it: fields by name, bytes in base64."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if isinstance(value, UUID):
+        return str(value)
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "_asdict"):
+        return {name: _plain(each) for name, each in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return [_plain(each) for each in value]
+    return value
 
 
 def parse_record(record: LogRecord, keys: KnownKeys | None = None) -> tuple[Any, ...]:

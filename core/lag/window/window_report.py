@@ -335,6 +335,18 @@ def captures_with_lag(
 ) -> DataFrame:
     """The captures of the window, each once, with lag."""
     few = is_few(window.rows, query)
+    rows = captures_once(spark, folder, window, span_ms, few=few)
+    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+
+
+def captures_once(
+    spark: Any, folder: Place, window: Window, span_ms: tuple[int, int], *, few: bool = False
+) -> DataFrame:
+    """The captures of the window, each once.
+
+    Args:
+        few: as in `read_files`.
+    """
     rows = read_files(spark, folder / "rows", window.files, dated(ROWS), few=few)
     rows = rows.where(F.col("captured_at_ms").between(*span_ms))
     if not window.is_clean:
@@ -342,7 +354,7 @@ def captures_with_lag(
         known = captures.coalesce(1) if few else captures
         rows = rows.join(known, list(CAPTURE), "left_semi")
         rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
-    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+    return rows
 
 
 def newest(lagged: DataFrame, window: Window) -> DataFrame:

@@ -237,11 +237,12 @@ class World(Network):
 
     def carry_out(self, process: Process) -> None:
         consumer = process.consumer
-        for output in consumer.take():
-            if type(output) is Ask:
-                self.send(process, output)
-            else:
-                self._take_note(process, output)
+        if consumer.outputs:
+            for output in consumer.take():
+                if type(output) is Ask:
+                    self.send(process, output)
+                else:
+                    self._take_note(process, output)
         # A settled consumer neither closes nor fails nor wants a poll: most events end here.
         settled = consumer.settled
         if not settled and not self._see_to(process):

@@ -175,8 +175,9 @@ class Ledger:
 
     def store(self, offsets: Mapping[TopicPartition, int]) -> list[TopicPartition]:
         """Commits were stored; gives back those that went backwards."""
-        backwards = [p for p, at in offsets.items() if at < self.committed.get(p, 0)]
-        self.committed.update(offsets)
+        committed = self.committed
+        backwards = [p for p, at in offsets.items() if p in committed and at < committed[p]]
+        committed.update(offsets)
         return backwards
 
     def retire(self, topics: Container[str], now_ms: int) -> None:

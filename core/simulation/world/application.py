@@ -38,7 +38,7 @@ class Highest:
         highest = offsets.get(partition, begin)
         self.read += end - begin
         if begin < highest:
-            self.read_again += min(end, highest) - begin
+            self.read_again += (end if end < highest else highest) - begin
         if end > highest:
             offsets[partition] = end
 
@@ -336,12 +336,16 @@ class Application:
     def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
         """Read what has come by then, looking at no partition that got nothing."""
         order, positions, note = self._order, self.positions, self._highest.note
-        while due and due[0][0] <= seen_ms:
-            place = due[0][1]
+        soonest_ms = seen_ms + HAIR_MS
+        while due:
+            due_ms, place = due[0]
+            if due_ms > seen_ms:
+                break
             partition, records = order[place]
             begin, end = positions[partition], records.end(seen_ms)
             if end > begin:
                 note(partition, begin, end)
                 positions[partition] = begin = end
             # Rounding may put an arrival a hair before the record can be read.
-            heapreplace(due, (max(records.time_of(begin), seen_ms + HAIR_MS), place))
+            next_ms = records.time_of(begin)
+            heapreplace(due, (next_ms if next_ms > soonest_ms else soonest_ms, place))

@@ -112,8 +112,11 @@ class ClassicConsumer(GroupConsumer):
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
         client = self._client
-        stable = client.state is ClientState.STABLE and client.rejoin_reason is None
-        return stable and not (self._callbacks or self._lookup.wanted or self._listens)
+        if client.state is not ClientState.STABLE or client.rejoin_reason is not None:
+            return False
+        if self._callbacks or self._lookup.wanted:
+            return False
+        return self.listener is None or self.listener.callback is None
 
     @property
     def closed(self) -> bool:

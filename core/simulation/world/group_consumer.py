@@ -187,7 +187,8 @@ class GroupConsumer(Consumer):
             self._carry_out(now_ms)
         if self._callbacks and self._is_leaving:
             self._run_callbacks(now_ms)
-        self._go_on(now_ms)
+        if self._background:
+            self._go_on(now_ms)
 
     def notify(self, now_ms: int, message: object) -> None:
         """A coordinator sends nothing that was not asked for."""
@@ -207,13 +208,15 @@ class GroupConsumer(Consumer):
         listener = self.listener
         if listener is not None and listener.callback is not None and listener.until_ms <= now_ms:
             self._listened(now_ms, listener)
-        self._go_on(now_ms)
+        if self._background:
+            self._go_on(now_ms)
 
     def next_deadline(self) -> int | None:
         """Of the client half, of its listener, or of the next attempt at the lookup."""
         due = self._client.next_deadline()
-        if self._listens and self.listener is not None:
-            due = self.listener.until_ms if due is None else min(due, self.listener.until_ms)
+        listener = self.listener
+        if listener is not None and listener.callback is not None:
+            due = listener.until_ms if due is None else min(due, listener.until_ms)
         if self._look_at_ms is None:
             return due
         return self._look_at_ms if due is None else min(due, self._look_at_ms)

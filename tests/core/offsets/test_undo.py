@@ -4,7 +4,7 @@ import pytest
 
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo import UndoPlan, plan_undo
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
 ID, OTHER = "-hSBI-hcR9G2Eci9fdkQXQ", "5TfksqYDSs6e5cIhw5bq1g"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files import row_lines
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Replaced, Undo, read_undo, undo_lines, with_outcome
+from kgroups.core.offsets.undo_format import Undo, read_undo, undo_lines, with_outcome
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset
 
 ID = "-hSBI-hcR9G2Eci9fdkQXQ"
@@ -22,6 +24,18 @@ CHANGES = [
 TEXT = "".join(
     undo_lines(CHANGES, cluster_id="c", topic_ids={"t": ID, "other": ID}, created_at="now")
 )
+
+VERSION_2 = f'''{{"schema": "kgroups.undo/2", "cluster_id": "c", "created_at": "now", \
+"topic_ids": {{"t": "{ID}", "u": null}}, "rows": [
+{{"group": "g\\n\u202e\u00e9", "topic": "t", "partition": 0, "offset": 40, "leader_epoch": 3, \
+"metadata": "memo \\"x\\"", "new_offset": 100}},
+{{"group": "g\\n\u202e\u00e9", "topic": "u", "partition": 2147483647, "offset": null, \
+"leader_epoch": null, "metadata": "", "new_offset": 9223372036854775807}},
+{{"group": "h", "topic": "t", "partition": 0, "offset": 0, "leader_epoch": null, "metadata": "", \
+"new_offset": null}}
+]}}
+'''
+"""The same as it was written before: a commit a row."""
 
 
 def read(text: str | bytes) -> Undo:
@@ -40,15 +54,20 @@ def test_there_and_back() -> None:
         ],
         "h": [Replaced("h", "t", 0, CommittedOffset(0), None)],
     }
-    assert json.loads(TEXT)["schema"] == "kgroups.undo/2"
+    assert json.loads(TEXT)["schema"] == "kgroups.undo/3"
     assert json.loads(TEXT)["topic_ids"] == {"t": ID, "u": None}
     empty = "".join(undo_lines([], cluster_id=None, topic_ids={}, created_at="now"))
     assert read(empty) == Undo(None, {}, {})
 
 
+def test_version_2() -> None:
+    """Files of before are read alike."""
+    assert read(VERSION_2) == read(TEXT)
+
+
 def test_version_1() -> None:
-    """Files of before are read: no topic id is known."""
-    document = json.loads(TEXT)
+    """Those of still earlier too: no topic id is known."""
+    document = json.loads(VERSION_2)
     del document["topic_ids"]
     undo = read(json.dumps({**document, "schema": "kgroups.undo/1"}))
     assert (undo.rows, undo.topic_ids) == (read(TEXT).rows, {})
@@ -64,28 +83,100 @@ def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> No
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
         with pytest.raises(UsageError, match="is not an undo file"):
             read(torn)
-    monkeypatch.setattr(row_lines, "MAX_ROWS", 2)
-    with pytest.raises(UsageError, match="more than 2 rows"):
+    monkeypatch.setattr(row_lines, "MAX_ROWS", 1)
+    with pytest.raises(UsageError, match="more than 1 rows"):
         read(TEXT)
     monkeypatch.setattr(row_lines, "MAX_LINE_BYTES", 20)
     with pytest.raises(UsageError, match="too long"):
         read(TEXT)
 
 
+def changes_of(count: int, metadata: str = "") -> list[Change]:
+    """So many commits of one group, which share one topic."""
+    old, new = CommittedOffset(7, None, metadata), CommittedOffset(8)
+    return [Change("g", "t", number, old, new) for number in range(count)]
+
+
+def lines_of(changes: list[Change]) -> list[str]:
+    """The file of these, as it is written."""
+    return list(undo_lines(changes, cluster_id="c", topic_ids={}, created_at="now"))
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "metadata"), [("COMMITS_A_ROW", 4, ""), ("METADATA_A_ROW", 200, "m" * 10)]
+)
+def test_long_groups(name: str, most: int, metadata: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group with many commits, or with long metadata, takes several lines."""
+    changes = [*changes_of(9, metadata), Change("g", "u", 0, None, CommittedOffset(1))]
+    monkeypatch.setattr(f"kgroups.core.offsets.undo_format.{name}", most)
+    lines = lines_of(changes)
+    rows = json.loads("".join(lines))["rows"]
+    assert len(rows) > 2
+    assert all(sum(len(c["partition"]) for c in row["commits"].values()) <= 4 for row in rows)
+    (own,) = read("".join(lines)).rows.values()
+    assert [row[:4] for row in own] == [change[:4] for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("undo_rows.MAX_COST", 2_000), ("undo_rows.MAX_ROWS", 1), ("undo_format.MAX_BYTES", 1_200)],
+)
+def test_what_could_not_be_read_back_is_not_written(
+    name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bound for writing and for reading."""
+    text = "".join(lines_of([*changes_of(20), CHANGES[2]]))
+    monkeypatch.setattr(f"kgroups.core.offsets.{name}", most)
+    with pytest.raises(UsageError, match="21 partitions could not be read back; nothing was"):
+        lines_of([*changes_of(20), CHANGES[2]])
+    if name.startswith("undo_rows"):
+        with pytest.raises(UsageError, match="it has more commits than"):
+            read(text)
+
+
+def test_rows_take_little_memory() -> None:
+    """Commits are held as numbers in columns: there may be millions."""
+    text = "".join(
+        lines_of([c._replace(group=f"g{n}") for n in range(100) for c in changes_of(1_000)])
+    ).encode()
+    tracemalloc.start()
+    try:
+        undo = read(text)
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(list(undo.rows["g7"])) == 1_000
+    assert held < 100_000 * 64
+
+
 def _with(**fields: Any) -> str:
-    return json.dumps({**json.loads(TEXT), **fields})
+    return json.dumps({**json.loads(VERSION_2), **fields})
 
 
 def _row(**fields: Any) -> str:
     """The file with one row that is different."""
-    document = json.loads(TEXT)
+    document = json.loads(VERSION_2)
     document["rows"][1] |= fields
     return json.dumps(document)
 
 
 def _without(field: str) -> str:
-    document = json.loads(TEXT)
+    document = json.loads(VERSION_2)
     del document["rows"][1][field]
+    return json.dumps(document)
+
+
+def _columns(**columns: Any) -> str:
+    """The file with a topic whose columns are different."""
+    document = json.loads(TEXT)
+    document["rows"][0]["commits"]["t"] |= columns
+    return json.dumps(document)
+
+
+def _group(**fields: Any) -> str:
+    """The file with one row of a group that is different."""
+    document = json.loads(TEXT)
+    document["rows"][0] |= fields
     return json.dumps(document)
 
 
@@ -96,7 +187,7 @@ BROKEN: dict[str, str | bytes] = {
     "a number": "5",
     "another schema": _with(schema="kgroups.list/1"),
     "a schema that is no text": _with(schema=["kgroups.undo/2"]),
-    "a later version": _with(schema="kgroups.undo/3"),
+    "a later version": _with(schema="kgroups.undo/4"),
     "a field too many": _with(more=1),
     "no cluster": "{" + TEXT[TEXT.index('"created_at"') :],
     "a cluster that is none": _with(cluster_id=5),
@@ -105,15 +196,15 @@ BROKEN: dict[str, str | bytes] = {
     "ids that are none": _with(topic_ids=[]),
     "an id that is none": _with(topic_ids={"t": "5"}),
     "an id that is a number": _with(topic_ids={"t": 5}),
-    "a partition twice": _with(rows=[json.loads(TEXT)["rows"][0]] * 2),
+    "a partition twice": _with(rows=[json.loads(VERSION_2)["rows"][0]] * 2),
     "a negative offset": _row(offset=-1, metadata=""),
     "an offset of 2^70": _row(offset=2**70),
-    "an offset of 5,000 digits": TEXT.replace("100}", "1" * 5_000 + "}"),
+    "an offset of 5,000 digits": VERSION_2.replace("100}", "1" * 5_000 + "}"),
     "an offset with a point": _row(offset=5.0),
     "an offset in text": _row(offset="5"),
     "a yes for an offset": _row(new_offset=True),
     "an outcome that is none": _with(outcome=5),
-    "no number": TEXT.replace("100}", "NaN}"),
+    "no number": VERSION_2.replace("100}", "NaN}"),
     "a negative new offset": _row(new_offset=-1),
     "a negative epoch": _row(offset=1, leader_epoch=-2),
     "an epoch of 2^31": _row(offset=1, leader_epoch=2**31),
@@ -130,8 +221,35 @@ BROKEN: dict[str, str | bytes] = {
     "half a surrogate pair as bytes": TEXT.encode().replace(b'"h"', b'"\xed\xa0\x80"'),
     "no UTF-8": b"\xff" + TEXT.encode(),
     "endless lists": "[" * 1_000_000,
-    "endless lists in a row": TEXT.replace("100}", "[" * 100_000 + "]" * 100_000 + "}"),
+    "endless lists in a row": VERSION_2.replace("100}", "[" * 100_000 + "]" * 100_000 + "}"),
     "endless objects": '{"a":' * 500_000,
+    "no commits": _group(commits=5),
+    "commits of no topic": _group(commits={"": {"partition": [], "offset": [], "new_offset": []}}),
+    "a group of nobody": _group(group=""),
+    "a row of before": _with(schema="kgroups.undo/3"),
+    "a field too many beside the commits": _group(more=1),
+    "columns that are none": _group(commits={"t": 5}),
+    "a column too many": _columns(more=[1]),
+    "a column too short": _columns(offset=[]),
+    "a column too long": _columns(metadata=["", ""]),
+    "a column that is a text": _columns(offset="5"),
+    "a column of metadata that is nothing": _columns(metadata=None),
+    "metadata that are a number": _columns(metadata=[5]),
+    "metadata that no request can hold": _columns(metadata=["m" * 32_768]),
+    "a negative offset in a column": _columns(offset=[-1]),
+    "an offset of 2^63 in a column": _columns(offset=[2**63]),
+    "an offset of 2^70 in a column": _columns(offset=[2**70]),
+    "a yes in a column": _columns(new_offset=[True]),
+    "a fraction in a column": _columns(new_offset=[5.0]),
+    "a negative epoch in a column": _columns(leader_epoch=[-2]),
+    "no partition in a column": _columns(partition=[None]),
+    "a partition of 2^31 in a column": _columns(partition=[2**31]),
+    "a partition twice in a column": _columns(
+        partition=[1, 1], offset=[1, 1], new_offset=[1, 1], leader_epoch=[1, 1], metadata=["", ""]
+    ),
+    "a partition twice in two rows": _with(
+        schema="kgroups.undo/3", rows=json.loads(TEXT)["rows"] * 2
+    ),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.input_files import row_lines
-from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.saved_plans.plan_rows import (
     COMMITS_A_ROW,
     PlannedDeletion,

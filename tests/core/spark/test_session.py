@@ -1,5 +1,6 @@
 """Making a session: what it needs, what it says, and that it says nothing else."""
 
+import os
 import socket
 import sys
 import textwrap
@@ -62,6 +63,51 @@ def test_a_jvm_that_does_not_start_is_one_sentence(tmp_path: Path) -> None:
     assert "nosuch" in done.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.spark
+def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
+    """For the driver: what is missing, and the setting that gives more."""
+    program = textwrap.dedent(
+        """
+        from kgroups.core.errors import KgroupsError
+        from kgroups.core.spark.session import SessionOptions, spark_session
+        conf = {"spark.driver.memory": "60m"}
+        try:
+            with spark_session(SessionOptions(class_archive=False, conf=conf)):
+                pass
+        except KgroupsError as error:
+            print(error.message, error.hint, sep="\\n")
+        """
+    )
+    done = run_program([sys.executable, "-c", program], cwd=tmp_path)
+    message, hint = done.stdout.splitlines()
+    assert message.startswith("Spark did not start: ")
+    assert "must be at least" in message
+    assert hint == "give the driver more memory: --conf spark.driver.memory=1g"
+
+
+@pytest.mark.slow("a JVM of its own, for two lines of settings")
+@pytest.mark.spark
+def test_a_machine_s_settings_come_before_ours(tmp_path: Path) -> None:
+    """`spark-defaults.conf` says which master and memory, `--conf` has the last word."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.master local[1]\nspark.driver.memory 600m\nspark.sql.shuffle.partitions 7\n"
+    )
+    program = textwrap.dedent(
+        """
+        from kgroups.core.spark.session import SessionOptions, spark_session
+        conf = {"spark.sql.shuffle.partitions": "9"}
+        with spark_session(SessionOptions(class_archive=False, conf=conf)) as session:
+            names = ("spark.master", "spark.driver.memory", "spark.sql.shuffle.partitions")
+            print([session.conf.get(name) for name in names])
+        """
+    )
+    done = run_program(
+        [sys.executable, "-c", program], env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "['local[1]', '600m', '9']\n"
+
+
 def closed_port() -> int:
     """A port on which nothing listens."""
     with socket.socket() as held:
@@ -76,7 +122,13 @@ def closed_port() -> int:
         (SessionOptions(remote="sc://127.0.0.1:99999"), UsageError, "sc://127.0.0.1:99999"),
         (SessionOptions(master="spark://127.0.0.1:99999"), UsageError, "127.0.0.1:99999"),
         (SessionOptions(remote="http://h"), UsageError, "is not the address of a Spark Connect"),
-        (SessionOptions(master="yarn"), UsageError, "is not a Spark master URL"),
+        (SessionOptions(master="mesos://h"), UsageError, "is not a Spark master URL"),
+        (SessionOptions(master="locally"), UsageError, "is not a Spark master URL"),
+        (
+            SessionOptions(master=f"k8s://https://127.0.0.1:{closed_port()}"),
+            ClusterError,
+            "Kubernetes API server `127.0.0.1:",
+        ),
         (
             SessionOptions(remote=f"sc://127.0.0.1:{closed_port()}"),
             ClusterError,
@@ -93,7 +145,9 @@ def closed_port() -> int:
         "no Connect port",
         "no master port",
         "not sc",
-        "yarn",
+        "mesos",
+        "not quite local",
+        "no Kubernetes",
         "no connect server",
         "no master",
     ],

@@ -63,7 +63,7 @@ def test_the_file_holds_the_topics_ids(cluster_address: str, topic: str, tmp_pat
     """As the brokers tell them, and through librdkafka the same."""
     _, file = was_reset(cluster_address, topic, tmp_path)
     document = json.loads(Path(file).read_text())
-    assert document["schema"] == "kgroups.undo/2"
+    assert document["schema"] == "kgroups.undo/3"
     for through in (False, True):
         settings = ClientSettings(cluster_address)
         with ClusterAdmin(settings, through_librdkafka=through) as admin:
@@ -118,6 +118,10 @@ def test_version_1_is_read(cluster_address: str, topic: str, tmp_path: Path) -> 
     group, file = was_reset(cluster_address, topic, tmp_path)
     document = json.loads(Path(file).read_text())
     del document["topic_ids"]
+    (columns,) = document["rows"][0]["commits"].values()
+    columns = {"leader_epoch": [None, None], "metadata": ["", ""], **columns}
+    each = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    document["rows"] = [{"group": group, "topic": topic, **row} for row in each]
     old = tmp_path / "old.json"
     old.write_text(json.dumps({**document, "schema": "kgroups.undo/1"}))
     outcome = put_back(cluster_address, "--undo", str(old))

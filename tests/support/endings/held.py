@@ -89,9 +89,11 @@ def document_of(ending: Ending) -> dict[str, Any] | None:
 def undo_rows(place: Place) -> dict[tuple[str, str, int], int | None]:
     """What the undo files of a place put back where."""
     return {
-        (row["group"], row["topic"], row["partition"]): row["offset"]
+        (row["group"], topic, number): offset
         for file in place.undo_files
         for row in json.loads(file.read_text(encoding="utf-8"))["rows"]
+        for topic, columns in row["commits"].items()
+        for number, offset in zip(columns["partition"], columns["offset"], strict=True)
     }
 
 
