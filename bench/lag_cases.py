@@ -43,6 +43,7 @@ def line_of(
         reference_peak_mb=round(peak_mb),
         passed=passed,
         load=round(load, 1),
+        measured=datetime.now(UTC).date().isoformat(),
     )
 
 

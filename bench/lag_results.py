@@ -38,6 +38,7 @@ class Line:
     Args:
         target: in words.
         load: what else ran on the machine, as its load average before the first run.
+        measured: on which day (UTC).
     """
 
     name: str
@@ -50,6 +51,7 @@ class Line:
     reference_peak_mb: float
     passed: bool
     load: float
+    measured: str
 
     @property
     def verdict(self) -> str:
@@ -80,8 +82,8 @@ def render_lines(lines: Sequence[Mapping[str, Any]]) -> str:
         " longer for both and processor time is what compares). The floor is our session, with its"
         " archive of classes, and one trivial query: the median of three, by turns with ours.",
         "",
-        "| | kgroups | processor | beside | processor | peak memory | load | target | |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| | kgroups | processor | beside | processor | peak memory | load | measured | target | |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     return "\n".join([*text, *map(_rendered, lines)])
 
@@ -91,7 +93,7 @@ def _rendered(row: Mapping[str, Any]) -> str:
         f"| {row['name']} | {seconds(row['ours_s'])} | {seconds(row['ours_cpu_s'])} |"
         f" {seconds(row['reference_s'])} | {seconds(row['reference_cpu_s'])} |"
         f" {row['ours_peak_mb']:.0f} MB against {row['reference_peak_mb']:.0f} MB |"
-        f" {row['load']:.1f} | {row['target']} | {'PASS' if row['passed'] else 'MISS'} |"
+        f" {row['load']:.1f} | {row['measured']} | {row['target']} | {'PASS' if row['passed'] else 'MISS'} |"
     )
 
 
