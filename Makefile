@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs man licences audit pex clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation kafka completions docs man licences audit pex clean
 
 setup: $(STAMP)
 
@@ -134,3 +134,8 @@ fuzz-simulations: setup
 # for each SEED=7 or SEED=7,8,9.
 fidelity: setup
 	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly
+
+# Simulations against a real broker and real clients, with real cuts; errors go to
+# docs/simulation-fidelity.md. ROWS=cut,crash takes only what has one of these in its name.
+fidelity-simulation: setup
+	KGROUPS_TRUTH=1 KGROUPS_TRUTH_ROWS=$(ROWS) $(FUZZ) -q tests/fidelity/test_simulation_truth.py -p no:randomly

@@ -4,7 +4,6 @@ import fnmatch
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def cluster(
     *,
     silent: bool = False,
     to_change: bool = False,
+    short: bool = False,
 ) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
@@ -39,6 +40,7 @@ def cluster(
         deadline: of all questions together, instead.
         silent: do not warn of anything.
         to_change: see at once that it may be written to.
+        short: whether little is asked, once, so that it counts how soon the client is there.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
         RefusedError: it is to be written to, and a guard forbids that.
@@ -55,7 +57,7 @@ def cluster(
 
         settings = replace(settings, trace=tell_request)
     with ClusterAdmin(
-        settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard
+        settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard, short=short
     ) as admin:
         if not to_change:
             yield admin
@@ -121,12 +123,14 @@ def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
 
 
 @contextmanager
-def asked(options: GlobalOptions, file: Path | None) -> Iterator["ClusterAdmin | None"]:
+def asked(
+    options: GlobalOptions, file: Path | None, *, short: bool = False
+) -> Iterator["ClusterAdmin | None"]:
     """The cluster that the options name; None where a file takes its place."""
     if file is not None:
         yield None
         return
-    with cluster(options) as admin:
+    with cluster(options, short=short) as admin:
         yield admin
 
 

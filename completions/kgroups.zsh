@@ -78,6 +78,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
+    "simulate/--over") echo '@free' ;;
+    "simulate/--captures") echo '@free' ;;
     "simulate/--properties") echo '@files' ;;
     "simulate/--event") echo '@free' ;;
     "simulate/--seed") echo '@free' ;;
@@ -423,6 +425,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--from-group:Simulate a group as it is now.'
         '--from:Read the group from a snapshot.'
+        '--over:Measure the group'\''s load for so long\: 30s.'
+        '--captures:Measure the load in captures, over --over (24h).'
         '--properties:Properties of all members.'
         '--event:Add an event.'
         '--seed:Random seed. [default\: 1]'

@@ -69,6 +69,7 @@ FIRST: tuple[str, ...] = (
     "tests/assignors/java/test_oracle.py",
     "tests/core/coordinator/test_against_kafka.py",
     "tests/fidelity/test_fidelity.py",
+    "tests/fidelity/test_simulation_truth.py",
     "tests/kafka/brokers/test_broker.py",
     "the brokers that let not everybody in",
     "tests/kafka/security/test_acl_denials.py",

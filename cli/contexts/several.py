@@ -1,7 +1,6 @@
 """One question put to several contexts, and their answers as one report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     import typer
@@ -94,7 +94,7 @@ def found_in(
     """
 
     def look_in(options: GlobalOptions) -> Look:
-        with asked(options, question.file) as admin:
+        with asked(options, question.file, short=question.every_ms is None) as admin:
             if question.every_ms is not None:
                 watch(question.printer, question.every_ms, lambda: look(admin))
             return look(admin)

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,7 @@ from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
+from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     from kgroups.cli.output.query import Query
@@ -209,7 +209,7 @@ class Printer:
         write = self._begin()
         separator = ""
         for view in report.views:
-            grid = grid_of(view.columns, view.rows_of(items), verbose=self.options.verbose)
+            grid = grid_of(view.columns, view.each_row(items), verbose=self.options.verbose)
             if not grid.height:
                 continue
             write(separator)
@@ -375,7 +375,7 @@ def _json_text(value: object) -> str:
     orjson is ten times as fast as the standard library, but refuses what is no Unicode (half a
     surrogate pair in a member's name) and integers beyond 64 bits.
     """
-    import orjson  # tables need no JSON
+    from kgroups.core.imports.orjson_import import orjson  # tables need no JSON
 
     try:
         return visible_json(orjson.dumps(value).decode())

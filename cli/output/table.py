@@ -5,13 +5,13 @@ table in a pipe and every long one on a terminal. It knows nothing of streams.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
 from kgroups.cli.output.escapes import printable
+from kgroups.core.imports.frozen_records import record
 
 Item = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -51,7 +51,7 @@ class Column(NamedTuple):
         return round(value, self.decimals) if is_fraction else value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class View:
     """One kind of row of a document: its columns, and the rows that an item gives.
 
@@ -92,14 +92,27 @@ class Grid(NamedTuple):
         return len(self.cells[0]) if self.cells else 0
 
 
-def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = False) -> Grid:
-    """The cells that a table shows: `-` for nothing, control characters spelled out."""
+def grid_of(columns: Sequence[Column], rows: Iterable[Row], *, verbose: bool = False) -> Grid:
+    """The cells that a table shows: `-` for nothing, control characters spelled out.
+
+    Args:
+        rows: gone through once, and not held: there may be millions.
+    """
     shown: list[Column] = []
     cells: list[list[str]] = []
-    for index, column in enumerate(columns):
-        if column.header is None or (column.verbose and not verbose):
-            continue
-        values = list(map(itemgetter(index), rows))
+    asked = [
+        (index, column)
+        for index, column in enumerate(columns)
+        if column.header is not None and (verbose or not column.verbose)
+    ]
+    gathered: list[list[Any]] = [[] for _ in asked]
+    rows = iter(rows)
+    while chunk := list(islice(rows, LINES_A_CHUNK)):
+        for (index, _), held in zip(asked, gathered, strict=True):
+            held.extend(map(itemgetter(index), chunk))
+    gathered.reverse()
+    for _, column in asked:
+        values = gathered.pop()  # each is let go when its cells are there
         if column.decimals is not None:
             values = list(map(column.for_people, values))
         if values and values[0] in column.quiet and values.count(values[0]) == len(values):

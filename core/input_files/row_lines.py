@@ -6,8 +6,7 @@ A file is made by whoever holds it, so nothing in it is believed before it was l
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, Final
 
-import orjson
-
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.uuids import parse_uuid
 
 MAX_ROWS: Final = 400_000

@@ -14,10 +14,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
 
-import orjson
-
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.group_item import broker_item, describe_item
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.document import MAX_INT64, Cursor, Document
 from kgroups.core.input_files.files import MIB, decode, read_file, show_bytes
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic

@@ -1,9 +1,8 @@
 """Everything asked of a real cluster, for callers without an event loop."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
@@ -15,6 +14,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.loops.loop import Runner
     from kgroups.core.kafka.reads.log_bounds import TopicListing
     from kgroups.core.kafka.transport.broker_connections import Cluster
     from kgroups.core.kafka.wire_backend import WireClient
@@ -40,6 +40,7 @@ class ClusterAdmin:
         deadline: of all questions together, instead.
         through_librdkafka: ask through librdkafka although the wire client could connect.
         guard: what has to hold before anything is written.
+        short: whether little is asked, once, so that it counts how soon the client is there.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ClusterAdmin:
         deadline: "Deadline | None" = None,
         through_librdkafka: bool = False,
         guard: WriteGuard | None = None,
+        short: bool = False,
     ) -> None:
         self.settings = settings
         self.deadline = deadline
@@ -58,8 +60,8 @@ class ClusterAdmin:
         self.known_id: str | None = None  # the cluster's, once it has told it
         self._may_write = False  # of the question that is put now
         self._timeout_ms = timeout_ms
-        self._runner: asyncio.Runner | None = None
-        self._task: asyncio.Task[Any] | None = None
+        self._is_short = short and settings.is_plain
+        self._runner: Runner | None = None
         self._cluster: Cluster | None = None
         self._obstacle = "as requested" if through_librdkafka else settings.wire_obstacle()
         self._fallback: LibrdkafkaClient | None = None
@@ -324,18 +326,13 @@ class ClusterAdmin:
                 client.may_write = writes
                 return through_librdkafka(client)
             if self._runner is None:
-                self._runner = asyncio.Runner()
-            answers: list[Result] = []
-            self._runner.run(self._keep(over_wire, answers, deadline))
-            return answers[0]
+                self._runner = self._make_runner()
+            return self._runner.run(self._ask(over_wire, deadline))
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
         except KeyboardInterrupt:
             self.close()
             raise
-        except asyncio.CancelledError:
-            self.close()
-            raise KeyboardInterrupt from None
 
     def cancel(self) -> bool:
         """End the question that is under way, from a signal handler: it raises KeyboardInterrupt.
@@ -343,30 +340,17 @@ class ClusterAdmin:
         Returns:
             False where that cannot be done so, because none is, or librdkafka is asked.
         """
-        task, runner = self._task, self._runner
-        if task is None or runner is None:
-            return False
-        task.cancel()
-        runner.get_loop().call_soon_threadsafe(lambda: None)  # wakes it
-        return True
+        runner = self._runner
+        return runner is not None and runner.cancel()
 
-    async def _keep(
-        self,
-        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
-        answers: "list[Result]",
-        deadline: "Deadline",
-    ) -> None:
-        """Put the answer aside instead of returning it.
+    def _make_runner(self) -> "Runner":
+        if self._is_short:
+            from kgroups.core.kafka.loops.short_loop import ShortLoop
 
-        `asyncio.Runner` puts the signal handler back when its task is done, and the signal module
-        then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
-        of 2,000 groups.
-        """
-        self._task = asyncio.current_task()
-        try:
-            answers.append(await self._ask(question, deadline))
-        finally:
-            self._task = None
+            return ShortLoop()
+        from kgroups.core.kafka.loops.asyncio_loop import AsyncioRunner
+
+        return AsyncioRunner()
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None or self._fallback.is_stuck:

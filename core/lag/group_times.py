@@ -138,14 +138,15 @@ def _rates(
         stood = None if commit is None else commit.offset
         found.append(
             (
-                _rate(log.log_end_offset, row.log_end_offset, seconds),
-                _rate(stood, row.committed_offset, seconds),
+                rate_between(log.log_end_offset, row.log_end_offset, seconds),
+                rate_between(stood, row.committed_offset, seconds),
             )
         )
     return found
 
 
-def _rate(before: int | None, now: int | None, seconds: float) -> float | None:
+def rate_between(before: int | None, now: int | None, seconds: float) -> float | None:
+    """How much an offset grew in a second; None if it is not known, or went back."""
     if before is None or now is None or now < before or seconds <= 0:
         return None
     return (now - before) / seconds

@@ -1,5 +1,6 @@
 """One change of one partition's commit: from what to what, and what became of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -118,6 +119,20 @@ def skip_planned(changes: Iterable[Change]) -> list[Change]:
     ]
 
 
+def whole_groups(
+    answers: Mapping[Key, ItemError | None], sizes: Mapping[str, int]
+) -> dict[Key, ItemError | None]:
+    """The same answers, with one for a group of which every partition was done: they are many.
+
+    Args:
+        sizes: of how many partitions of each group there should be an answer.
+    """
+    done = Counter(group for (group, _, _), error in answers.items() if error is None)
+    whole = {group for group, size in sizes.items() if done[group] == size}
+    kept = {key: error for key, error in answers.items() if key[0] not in whole}
+    return dict.fromkeys((group, None, None) for group in whole) | kept
+
+
 def apply_answers(
     changes: Iterable[Change], answers: Mapping[Key, ItemError | None]
 ) -> list[Change]:
@@ -125,12 +140,15 @@ def apply_answers(
 
     Args:
         changes: the plan.
-        answers: an error or None, by `Change.key`; one that is missing was not answered.
+        answers: an error or None, by `Change.key`; one that is missing was not answered. That of a
+            whole group (`whole_groups`) is that of each of its partitions.
     """
     applied: list[Change] = []
     for change in changes:
         if change.result == "planned":
-            error = answers.get(change[:3], _SILENCE)
+            error = answers.get((change.group, None, None), _SILENCE)
+            if error is _SILENCE:
+                error = answers.get(change[:3], _SILENCE)
             if error is _SILENCE:
                 error = replace(_SILENCE, target=change.target)
             if error is None:  # nearly always, and twice as fast so as by `_replace`

@@ -18,6 +18,22 @@ Held = Mapping[str, Mapping[int, CommittedOffset]]
 _Row = tuple[str, int, int | None, int | None]
 
 
+def as_wanted(
+    held: Held, wanted: Mapping[tuple[str, int], CommittedOffset | None]
+) -> dict[str, dict[int, CommittedOffset]]:
+    """What was read of the partitions that are asked about; one object for what is as wanted.
+
+    Many groups are put to the same offsets: a cluster's commits are not held twice so.
+    """
+    found: dict[str, dict[int, CommittedOffset]] = {}
+    for (topic, partition), new in wanted.items():
+        commit = held.get(topic, {}).get(partition)
+        if commit is not None:
+            same = new is not None and new.offset == commit.offset
+            found.setdefault(topic, {})[partition] = new if same and new is not None else commit
+    return found
+
+
 class ReadBack:
     """Writes that are to be seen in the cluster, and what was seen so far.
 

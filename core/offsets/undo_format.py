@@ -10,9 +10,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, BinaryIO, Final
 
-import orjson
-
 from kgroups.core.errors import UsageError
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.row_lines import (
     MAX_BYTES,
     RowFile,

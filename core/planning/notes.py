@@ -22,6 +22,7 @@ def notes_of(roster: Roster, prospects: Prospects, *, changed: bool) -> list[str
         *_outcome_notes(prospects),
         *_disagreement(prospects),
         *_failures(prospects),
+        *_unnoticed(roster, prospects),
         *_coordinator_notes(roster, shown, changed),
     ]
 
@@ -72,6 +73,33 @@ def _ends(prospect: Prospect) -> set[object]:
 
 def _failures(prospects: Prospects) -> list[str]:
     return [f"{failure.message} ({failure.share:.0%})" for failure in prospects.outcomes.failures]
+
+
+def _unnoticed(roster: Roster, prospects: Prospects) -> list[str]:
+    """Topics that change without a rebalance.
+
+    librdkafka's members look at the topics that they read, and so does its leader. Of the others
+    those that notice join again, but a coordinator answers them with what there is: only a leader
+    that joins makes a group rebalance whose subscriptions stay.
+
+    Source: rd_kafka_cgrp_metadata_update_check; GroupMetadataManager,
+    classicGroupJoinExistingMember.
+    """
+    if roster.left or any(seat.joins or seat.changed for seat in roster.seats):
+        return []
+    leaders = {
+        leader
+        for prospect in prospects.each
+        for leader in prospect.strategy.leaders
+        if prospect.strategy.leader_client == "librdkafka" and prospect.strategy.protocol == "eager"
+    }
+    read = [set(seat.topics) for seat in roster.seats if seat.member.member_id in leaders]
+    unread = [name for name in roster.topics_before if any(name not in topics for topics in read)]
+    return [
+        f"a librdkafka leader does not notice new partitions of `{name}`, which it does not read: "
+        "they have no owner until something else makes the group rebalance"
+        for name in sorted(unread)
+    ]
 
 
 def _coordinator_notes(roster: Roster, shown: Prospect, changed: bool) -> list[str]:

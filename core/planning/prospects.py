@@ -110,6 +110,8 @@ def find_prospects(
         )
         leaders = guess.leaders
         racks = [seat.member.rack for seat in roster.seats if seat.member.rack]
+        if roster.broker_racks and not any(roster.broker_racks):
+            racks = []
         strategies = leader_strategies(name, guess, racks)
         reason = guess.reason
     runs = max(MAX_RUNS // len(strategies), 1)

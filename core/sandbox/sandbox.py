@@ -102,6 +102,8 @@ class Sandbox:
     def start(self) -> None:
         """Start the thread and wait until every broker listens.
 
+        A cluster that is filled takes as long as its file is large.
+
         Raises:
             KgroupsError: it runs already, a port is taken, or a file cannot be used.
         """
@@ -113,7 +115,8 @@ class Sandbox:
         )
         try:
             self._thread.start()
-            started.result(_START_TIMEOUT_S)
+            filled = self.options.snapshot is not None or self.options.data_dir is not None
+            started.result(None if filled else _START_TIMEOUT_S)
         except BaseException:
             self._give_up(self._thread, started)
             raise

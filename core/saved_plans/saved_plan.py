@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-import orjson
-
 from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.row_lines import (
     MAX_BYTES,
     MAX_ROWS,

@@ -83,7 +83,22 @@ LINES = {
         own=f"{FROM_FILE} conditions coordinator planning commands.lag commands.plan",
     ),
 }
-SPARED = frozenset({"csv", "difflib", "json", "unicodedata", "uuid"})
+SPARED = frozenset(
+    {
+        "asyncio",
+        "concurrent.futures",
+        "csv",
+        "dataclasses",
+        "difflib",
+        "inspect",
+        "json",
+        "logging",
+        "ssl",
+        "subprocess",
+        "unicodedata",
+        "uuid",
+    }
+)
 """Of the standard library: what the tables of `list` and `describe` on a cluster do without."""
 
 SHARED = {
@@ -137,7 +152,7 @@ def own_package(name: str) -> str:
     match name.split("."):
         case ["kgroups", "cli", "commands", noun, *_]:
             return f"commands.{noun}"
-        case ["kgroups", "core", package, _, *_]:
+        case ["kgroups", "core", package, _, *_] if package != "imports":
             return package
         case ["kgroups", "assignors", *_]:
             return "assignors"

@@ -336,3 +336,17 @@ def test_lines_by_another_packer(tmp_path: Path) -> None:
     assert snapshot.topics["t"].partitions[0].log_end_offset == 5
     assert snapshot.topics["t"].partitions[1].log_end_offset is None
     assert [group.group for group in snapshot.groups] == ["g"]
+
+
+@pytest.mark.slow("half a million commits; the same rules on small ones are above")
+def test_a_large_cluster_comes_back(tmp_path: Path) -> None:
+    """480,000 commits are read back as they were; the formats that could not are refused."""
+    snapshot = fleet(20_000, 24)
+    path = tmp_path / "large.jsonl.zst"
+    write_snapshot(snapshot, path)
+    assert read_snapshot(path) == snapshot
+    for suffix in ("json", "yaml"):
+        with pytest.raises(UsageError) as refused:
+            write_snapshot(snapshot, tmp_path / f"large.{suffix}")
+        assert refused.value.hint == f"save it as `{path}`"
+    assert list(tmp_path.iterdir()) == [path]

@@ -59,14 +59,8 @@ def with_leaders(
     if printer.options.output == "table":
         for text in _notes(groups, answer, asked=asked):
             printer.note(text)
-    leaders = {group.group: answer.leader_of(group) for group in groups}
-    return replace(
-        snapshot,
-        groups=tuple(
-            replace(group, leader=leaders.get(group.group, group.leader))
-            for group in snapshot.groups
-        ),
-    )
+    led = {group.group: answer.led(group) for group in groups}
+    return replace(snapshot, groups=tuple(led.get(group.group, group) for group in snapshot.groups))
 
 
 def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iterator[str]:

@@ -13,6 +13,7 @@ from kgroups.cli.commands.plan.plan_report import (
     confidence_notes,
     fault_notes,
     plan_report,
+    shared_notes,
 )
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
 from kgroups.cli.exits import end_with
@@ -158,8 +159,16 @@ def plan(
             chosen = ["members"]
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
-        for item in items:
-            told = (*confidence_notes(item), *item["notes"], *fault_notes(item))
-            for note in (*told, *blocker_notes(item, asked=blockers)):
-                printer.note(f"`{item['group']}`: {note}")
+        told = [
+            (item["group"], note)
+            for item in items
+            for note in (
+                *confidence_notes(item),
+                *item["notes"],
+                *fault_notes(item),
+                *blocker_notes(item, asked=blockers),
+            )
+        ]
+        for text in shared_notes(told):
+            printer.note(text)
     end_with(errors)

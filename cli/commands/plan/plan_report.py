@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kgroups.cli.exits import MANY, NAMED
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
 from kgroups.core.errors import ItemError
@@ -126,6 +127,27 @@ def plan_report(
         errors=errors,
         summary=lambda: summary,
     )
+
+
+def shared_notes(told: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Notes with the groups that they are about; what is said of many groups is said once.
+
+    Args:
+        told: group and note, in order.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for group, note in told:
+        groups.setdefault(note, {})[group] = None
+    shared = {note: list(about) for note, about in groups.items() if len(about) > MANY}
+    for group, note in told:
+        if note not in groups:
+            continue  # said
+        if note not in shared:
+            yield f"`{group}`: {note}"
+            continue
+        del groups[note]
+        names = ", ".join(f"`{name}`" for name in shared[note][:NAMED])
+        yield f"{names} and {len(shared[note]) - NAMED:,} more: {note}"
 
 
 def fault_notes(item: Item) -> Iterator[str]:

@@ -15,11 +15,17 @@ from kgroups.cli.commands.simulate.simulate_checks import (
     read_conditions,
     unsettled,
 )
+from kgroups.cli.commands.simulate.simulated_group import (
+    Captures,
+    Over,
+    check_measuring,
+    scenario_of,
+)
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import now_ms, take_snapshot
+from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
@@ -73,6 +79,10 @@ partitions (TOPIC.rate, TOPIC.partitions), and events (crash.at,
 rolling_restart.pause). With --repeat, a `*` marks what differs from the
 first combination by more than chance.
 
+--from-group takes rates and processing times from the group itself with
+--over TIME (two looks), or from captures with --captures DIR; without,
+they are assumed, and a note says so.
+
 --properties FILE gives every member the properties of a consumer's own
 file; those without effect on a group are named, unknown ones are refused.
 
@@ -92,6 +102,7 @@ EXAMPLES
   kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
     --search members=3..12 --minimise 'unowned + 10 * members'
   kgroups simulate --from-group billing --event rolling_restart:down=10s
+  kgroups simulate --from-group billing --over 1m --event crash
   kgroups simulate --from-group billing --event deploy:change.static=true
 """
 
@@ -116,6 +127,8 @@ def simulate_command(
         Path | None,
         typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
     ] = None,
+    over: Over = None,
+    captures: Captures = None,
     properties: Annotated[
         Path | None,
         typer.Option("--properties", metavar="FILE", help="Properties of all members."),
@@ -184,16 +197,17 @@ def simulate_command(
         require_extra("html", "`--html`")
     if master is not None:
         require_extra("spark", "`simulate --master`")
+    check_measuring(over, captures, from_group, file)
     printer = Printer(options_of(ctx))
-    one, document = read_scenario(printer, scenario, from_group, file)
+    if scenario is None and from_group is not None:
+        one, document = scenario_of(printer, from_group, file, over, captures), None
+    else:
+        one, document = read_scenario(scenario, from_group, file)
     if properties is not None:
         one = with_member_properties(one, properties)
     one = with_options(one, event or (), seed, until)
     check(one, document)
-    for text in one.assumed:
-        printer.note(f"assumed: {text}")
-    if one.idle:
-        printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
+    tell_sources(printer, one)
     if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
         search_settings(printer, one, search, minimise, **how)
@@ -246,26 +260,28 @@ def chosen_views(printer: Printer, flags: Mapping[str, bool]) -> list[str]:
 
 
 def read_scenario(
-    printer: Printer, path: Path | None, group: str | None, file: Path | None
+    path: Path | None, group: str | None, file: Path | None
 ) -> tuple["Scenario", "Document | None"]:
-    """The scenario of a file, with the file, or of a group as it is."""
-    if (path is None) == (group is None):
+    """The scenario of a file, with the file."""
+    if path is None or group is not None:
         raise UsageError("expected either a scenario file or `--from-group`")
-    if group is not None:
-        from kgroups.core.simulation.scenario.from_group import scenario_of_group
-
-        printer.progress("reading the group")
-        snapshot = take_snapshot(printer.options, [group], file=file)
-        printer.wipe()
-        return scenario_of_group(snapshot, group), None
     if file is not None:
         raise UsageError("`--from` requires `--from-group`")
     from kgroups.core.input_files.document import read_document
     from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 
-    assert path is not None
     document = read_document(path)
     return parse_simulation(document), document
+
+
+def tell_sources(printer: Printer, scenario: "Scenario") -> None:
+    """Say what of a scenario was measured, what is assumed, and what has no effect."""
+    for text in scenario.measured:
+        printer.note(f"measured: {text}")
+    for text in scenario.assumed:
+        printer.note(f"assumed: {text}")
+    if scenario.idle:
+        printer.note(f"without effect: {', '.join(f'`{name}`' for name in scenario.idle)}")
 
 
 def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":

@@ -61,6 +61,7 @@ def simulation_page(
         ],
         sections=sections,
         notes=[
+            *(f"measured: {text}" for text in scenario.measured),
             *(f"assumed: {text}" for text in scenario.assumed),
             *(f"{error.target}: {error.message}" for error in errors),
         ],

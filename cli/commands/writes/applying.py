@@ -1,6 +1,6 @@
 """Commits are written, batch by batch, and read back until it is known what became of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,8 @@ from kgroups.cli.commands.writes.refusals import explain_changes
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.offsets.change import Change, Key, apply_answers
-from kgroups.core.offsets.read_back import Held, ReadBack, settle
+from kgroups.core.offsets.change import Change, Key, apply_answers, whole_groups
+from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 if TYPE_CHECKING:
@@ -31,22 +31,26 @@ def applied(
     from kgroups.core.kafka.writes.commit_reads import read_until
     from kgroups.core.kafka.writes.group_writes import write_and_read
 
-    wanted = _wanted(changes)
+    planned = _planned(changes)
 
     def parts(name: str) -> list[tuple[Key, str]]:
-        return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]
+        return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in _wanted(planned[name])]
 
     held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
-    before: list[str] = []
+    before: Wanted = {}
 
     def send(names: Sequence[str], until: "Deadline") -> Mapping[Key, ItemError | None]:
-        batch = {name: wanted[name] for name in names}
-        answers, read = write_and_read(admin, batch, before, until)
-        held.update(read)
-        before[:] = names
-        return answers
+        nonlocal before
+        batch = {name: _wanted(planned[name]) for name in names}
+        answers, read = write_and_read(admin, batch, list(before), until)
+        held.update(
+            (name, None if commits is None else as_wanted(commits, before[name]))
+            for name, commits in read.items()
+        )
+        before = batch
+        return whole_groups(answers, {name: len(own) for name, own in batch.items()})
 
-    names, until = list(wanted), admin.ends().part(WRITING)
+    names, until = list(planned), admin.ends().part(WRITING)
     progress = in_batches(printer, interruption, "writing", "groups", names, send, parts, until)
     if interruption.asked:
         left = set(names[progress.sent :])
@@ -66,12 +70,19 @@ def applied(
     return interruption.look(lambda: explain_changes(admin, settled), settled)
 
 
-def _wanted(changes: Sequence[Change]) -> Wanted:
-    """The new commits of the planned changes, by group."""
-    wanted: Wanted = {}
+def _planned(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    """The planned changes by group."""
+    planned: dict[str, list[Change]] = {}
     for change in changes:
-        if change.result == "planned":
-            group, topic, partition, _, new = change[:5]
-            if topic is not None and partition is not None:
-                wanted.setdefault(group, {})[topic, partition] = new
-    return wanted
+        if change.result == "planned" and change.topic is not None:
+            planned.setdefault(change.group, []).append(change)
+    return planned
+
+
+def _wanted(changes: Iterable[Change]) -> dict[TopicPartition, CommittedOffset | None]:
+    """The new commits of these changes; made for one batch after the other, as they are many."""
+    return {
+        (topic, partition): new
+        for _, topic, partition, _, new, *_ in changes
+        if topic is not None and partition is not None
+    }

@@ -13,6 +13,7 @@ class ClientConfig:
         default_api_timeout_ms: how long a commit that is waited for is tried again.
         session_ends_membership: without an answer to a heartbeat for a session, give everything up
             and join anew, as librdkafka does; the Java client only looks for its coordinator.
+        session_grace_ms: how much longer than a session that takes.
         first_heartbeat_ms: from the answer to JoinGroup to the first heartbeat of a generation;
             None: `heartbeat_interval_ms`.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
@@ -36,11 +37,17 @@ class ClientConfig:
     retry_backoff_max_ms: int = 1_000
     enable_auto_commit: bool = True
     session_ends_membership: bool = False
+    session_grace_ms: int = 0
     first_heartbeat_ms: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:
             raise ValueError("heartbeat.interval.ms must be between 0 and session.timeout.ms")
+
+    @property
+    def silence_ms(self) -> int:
+        """How long heartbeats may go without an answer."""
+        return self.session_timeout_ms + self.session_grace_ms
 
     @property
     def rebalance_ms(self) -> int:

@@ -1,11 +1,11 @@
 """How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
@@ -58,7 +58,7 @@ class UnknownProtocol(UsageError):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TlsSettings:
     """Trust and identity for TLS; everything is PEM unless a field says otherwise.
 
@@ -89,7 +89,7 @@ class TlsSettings:
     versions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClientSettings:
     """Everything that is needed to reach a cluster.
 
@@ -147,6 +147,12 @@ class ClientSettings:
     def uses_sasl(self) -> bool:
         """Whether the broker asks who we are by SASL."""
         return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a connection needs neither TLS nor a login that waits for somebody else."""
+        own = self.sasl_mechanism in PASSWORD_MECHANISMS
+        return not self.uses_tls and (own or not self.uses_sasl)
 
     def wire_obstacle(self) -> str | None:
         """Why the wire client cannot connect with these settings; None if it can."""

@@ -4,14 +4,15 @@ It is written when the leader has assigned.
 Source: GroupMetadataManager (records of classic groups); `GroupMetadataValue.leader`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key
 from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.logged_rounds import led_rounds
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
 from kgroups.core.snapshot import Group
 
@@ -26,11 +27,13 @@ class LoggedLeader:
     Args:
         leader: member id.
         members: ids of those who were there.
+        led: rounds that the leader has assigned, as of `Group.led`.
     """
 
     leader: str | None
     protocol: str | None
     members: frozenset[str]
+    led: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,18 @@ class LoggedLeaders:
 
     def leader_of(self, group: Group) -> str | None:
         """The leader in the group's record, if that is of the members that are there."""
+        logged = self._of_now(group)
+        return logged.leader if logged is not None else None
+
+    def led(self, group: Group) -> Group:
+        """The group with its leader, and what that has led, if the record is of its members."""
+        logged = self._of_now(group)
+        return group if logged is None else replace(group, leader=logged.leader, led=logged.led)
+
+    def _of_now(self, group: Group) -> LoggedLeader | None:
         logged = self.found.get(group.group)
         ids = {member.member_id for member in group.members or ()}
-        return logged.leader if logged is not None and logged.members == ids else None
+        return logged if logged is not None and logged.members == ids else None
 
 
 def logged_leaders(
@@ -77,15 +89,16 @@ def logged_leaders(
     for key, value in newest.found.items():
         partition, name = names[key]
         try:
-            found[name] = _leader(key, value)
+            found[name] = _leader(key, (*newest.before.get(key, ()), value))
         except RecordError:
             failures[partition] = "CORRUPT_MESSAGE"
     return LoggedLeaders(found, failures, newest.unread)
 
 
-def _leader(key: bytes, value: bytes | None) -> LoggedLeader | None:
-    record = decode_record(key, value)
+def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:
+    record = decode_record(key, values[-1])
     if record is None or not isinstance(record.value, GroupMetadataValue):
         return None
     members = frozenset(member.member_id for member in record.value.members)
-    return LoggedLeader(record.value.leader, record.value.protocol, members)
+    led = led_rounds(key, values)
+    return LoggedLeader(record.value.leader, record.value.protocol, members, led)

@@ -6,7 +6,7 @@ records first, then ever more before them, until each key's newest record is fou
 more, or enough was read.
 """
 
-import asyncio
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,6 +16,7 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -26,6 +27,7 @@ FIRST_WINDOW: Final = 2_000  # offsets
 GROWTH: Final = 4
 FETCH_BYTES: Final = 1 << 20
 MAX_BYTES: Final = 256 << 20
+MOST_BEFORE: Final = 32  # records of one key that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,14 @@ class NewestRecords:
         found: value by key; None: the newest record deletes it.
         failures: Kafka's error name by partition of `__consumer_offsets` that could not be read.
         unread: partitions that hold more than was read, to the offset down to which they were.
+        before: by key, what its records said before the newest one, as far as they were read on
+            the way, oldest first and without a gap.
     """
 
     found: Mapping[bytes, bytes | None] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     unread: Mapping[int, int] = field(default_factory=dict)
+    before: Mapping[bytes, tuple[bytes | None, ...]] = field(default_factory=dict)
 
 
 def newest_records(
@@ -74,7 +79,7 @@ def newest_records(
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:
-        return await asyncio.gather(
+        return await running().gather(
             *(
                 _Search(cluster, broker, partition, keys, reach, deadline).result()
                 for (broker, partition), keys in wanted.items()
@@ -86,6 +91,7 @@ def newest_records(
         {key: value for one in each for key, value in one.found.items()},
         {partition: code for one in each for partition, code in one.failures.items()},
         {partition: at for one in each for partition, at in one.unread.items()},
+        {key: values for one in each for key, values in one.before.items()},
     )
 
 
@@ -106,19 +112,20 @@ class _Search:
         self._reach, self._deadline = reach, deadline
         self._bytes = 0
         self._found: dict[bytes, bytes | None] = {}
+        self._before: dict[bytes, tuple[bytes | None, ...]] = {}
 
     async def result(self) -> NewestRecords:
         try:
             lowest, start = await self._search()
         except (BrokerFailure, RecordError) as failure:
             code = failure.code if isinstance(failure, BrokerFailure) else "CORRUPT_MESSAGE"
-            return NewestRecords(self._found, {self._partition: code})
+            return NewestRecords(self._found, {self._partition: code}, before=self._before)
         unread = {self._partition: lowest} if self._left and lowest > start else {}
-        return NewestRecords(self._found, unread=unread)
+        return NewestRecords(self._found, unread=unread, before=self._before)
 
     async def _search(self) -> tuple[int, int]:
         """Down to which offset was read, and where the log starts."""
-        start, high = await asyncio.gather(
+        start, high = await running().gather(
             self._bound(requests.EARLIEST), self._bound(requests.LATEST)
         )
         width, windows = FIRST_WINDOW, 0
@@ -131,7 +138,7 @@ class _Search:
 
     async def _read(self, low: int, high: int) -> bool:
         """Read a window; False if not all of it could be, so that nothing is known of it."""
-        newest: dict[bytes, bytes | None] = {}
+        seen: dict[bytes, deque[bytes | None]] = {}
         offset, fetches = low, 0
         while offset < high:
             if fetches == self._reach.fetches or self._bytes >= self._reach.most_bytes:
@@ -143,13 +150,16 @@ class _Search:
                 continue
             fetches, self._bytes = fetches + 1, self._bytes + len(data)
             batches = find_records(data, self._left)
-            newest.update((one.key, one.value) for one in batches.found if one.offset < high)
+            for one in batches.found:
+                if one.offset < high:
+                    seen.setdefault(one.key, deque(maxlen=MOST_BEFORE + 1)).append(one.value)
             if batches.next_offset is None:  # compaction left nothing up to the end
                 break
             offset = max(offset + 1, batches.next_offset)
-        for key, value in newest.items():
+        for key, values in seen.items():
             self._left.discard(key)
-            self._found[key] = value
+            *before, self._found[key] = values
+            self._before[key] = tuple(before)
         return True
 
     async def _fetch(self, offset: int) -> bytes | None:

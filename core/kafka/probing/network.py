@@ -1,7 +1,6 @@
 """From a host name to a broker that lets us in: name resolution, TCP, TLS, login, API versions."""
 
 import asyncio
-import contextlib
 import datetime
 import socket
 import ssl
@@ -91,11 +90,11 @@ class NetworkProbe:
         name, began = address_text(address), time.monotonic()
         limit = self._deadline.share(len(self._addresses))
         try:
-            _, writer = await open_stream(address, self._settings.tls, None, limit)
+            stream = await open_stream(address, self._settings.tls, None, limit)
         except BrokerFailure as failure:
             return failed("TCP", name, failure)
-        took_ms, peer = _since(began), writer.get_extra_info("peername")
-        await _hang_up(writer)
+        took_ms, peer = _since(began), stream.info("peername")
+        await stream.close()
         return Step("TCP", name, "ok", f"connected to {peer[0]}", took_ms=took_ms)
 
     async def tls(self) -> list[Step]:
@@ -105,13 +104,13 @@ class NetworkProbe:
         if self._tls is None:
             return [Step("TLS", name, "skipped", self._settings.security_protocol)]
         try:
-            _, writer = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
+            stream = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
         except BrokerFailure as failure:
             return [failed("TLS", name, failure)]
         took_ms = _since(began)
-        shown: ssl.SSLObject = writer.get_extra_info("ssl_object")
+        shown: ssl.SSLObject = stream.info("ssl_object")
         version, certificate = shown.version() or "TLS", shown.getpeercert()
-        await _hang_up(writer)
+        await stream.close()
         return [replace(_judged(name, version, certificate), took_ms=took_ms)]
 
     async def ticket(self) -> list[Step]:
@@ -179,12 +178,6 @@ def _forgiven(steps: list[Step]) -> list[Step]:
 
 def _since(began: float) -> float:
     return round(1_000 * (time.monotonic() - began), 1)
-
-
-async def _hang_up(writer: asyncio.StreamWriter) -> None:
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
 
 
 def _judged(name: str, version: str, certificate: Mapping[str, Any] | None) -> Step:

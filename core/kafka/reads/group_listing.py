@@ -1,11 +1,12 @@
 """Groups of a cluster: listed by every broker, described by the coordinator of each."""
 
-import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -57,9 +58,9 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
         problem = error_name(answer.error_code)
         if problem is None:
             break
-        if problem not in RETRIABLE or asyncio.get_running_loop().time() + pause_s > limit:
+        if problem not in RETRIABLE or time.monotonic() + pause_s > limit:
             raise BrokerFailure(problem)
-        await asyncio.sleep(pause_s)  # it is loading its groups, and has others than it lists
+        await running().sleep(pause_s)  # it is loading its groups, and has others than it lists
         pause_s *= 2
     groups = {
         item.group_id: Group(
@@ -119,7 +120,7 @@ async def _describe_on(
             for kind in kinds
             if connection.offers(DESCRIBERS[kind]) is not None
         }
-        answers = await asyncio.gather(
+        answers = await running().gather(
             *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
         )
         asked.update(*names.values())
@@ -172,7 +173,7 @@ async def _describe_as(
     except BrokerFailure as failure:
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await asyncio.gather(
+        parts = await running().gather(
             *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
@@ -206,28 +207,13 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
-    from kgroups.core.kafka.reads.member_subscriptions import (
-        decode_assignment,
-        decode_subscription,
-    )
+    from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 
-    subscription = decode_subscription(item.member_metadata) if is_consumer else None
-    assigned = decode_assignment(item.member_assignment) if is_consumer else None
-    return Member(
-        member_id=item.member_id,
-        client_id=item.client_id,
-        host=item.client_host,
-        instance_id=getattr(item, "group_instance_id", None),
-        subscription=subscription.topics if subscription else None,
-        assignment=assigned.partitions if assigned else None,
-        rack=subscription.rack if subscription else None,
-        subscription_version=subscription.version if subscription else None,
-        generation=subscription.generation if subscription else None,
-        owned=subscription.owned if subscription else None,
-        user_data=subscription.user_data if subscription else None,
-        assignment_version=assigned.version if assigned else None,
-        assignment_user_data=assigned.user_data if assigned else None,
-    )
+    instance_id = getattr(item, "group_instance_id", None)
+    identity = Identity(item.member_id, item.client_id, item.client_host, instance_id)
+    if not is_consumer:
+        return Member(*identity)
+    return classic_member(identity, item.member_metadata, item.member_assignment)
 
 
 def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:

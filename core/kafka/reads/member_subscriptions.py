@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.assignors import wire
+from kgroups.core.snapshot import Member
 
 
 class Subscription(NamedTuple):
@@ -41,6 +42,32 @@ class Assigned(NamedTuple):
     version: int | None
     partitions: Mapping[str, tuple[int, ...]]
     user_data: bytes | None
+
+
+class Identity(NamedTuple):
+    """What a broker knows of a classic member whatever its bytes say."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None
+
+
+def classic_member(identity: Identity, metadata: bytes, assignment: bytes) -> Member:
+    """A member with what its subscription and its assignment tell."""
+    subscription, assigned = decode_subscription(metadata), decode_assignment(assignment)
+    return Member(
+        *identity,
+        subscription=subscription.topics if subscription else None,
+        assignment=assigned.partitions if assigned else None,
+        rack=subscription.rack if subscription else None,
+        subscription_version=subscription.version if subscription else None,
+        generation=subscription.generation if subscription else None,
+        owned=subscription.owned if subscription else None,
+        user_data=subscription.user_data if subscription else None,
+        assignment_version=assigned.version if assigned else None,
+        assignment_user_data=assigned.user_data if assigned else None,
+    )
 
 
 def decode_subscription(data: bytes) -> Subscription | None:

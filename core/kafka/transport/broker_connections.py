@@ -1,9 +1,7 @@
 """The brokers of one cluster and a connection to each: who is there, who coordinates, who leads."""
 
-import asyncio
-import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
@@ -18,12 +16,17 @@ from kgroups.core.kafka.failures import (
     item_error,
     left_out,
 )
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
 from kgroups.core.kafka.transport.requests import find_coordinator, metadata
 from kgroups.core.kafka.write_guard import check_write
 from kgroups.core.snapshot import Broker
+
+if TYPE_CHECKING:
+    import ssl
+    from contextlib import AbstractAsyncContextManager as Lock
 
 Result = TypeVar("Result")
 
@@ -42,7 +45,7 @@ class Cluster:
         tls: context, when the settings ask for TLS.
     """
 
-    def __init__(self, settings: ClientSettings, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, settings: ClientSettings, tls: "ssl.SSLContext | None") -> None:
         self.settings = settings
         self.brokers: dict[int, Broker] = {}
         self.cluster_id: str | None = None
@@ -55,12 +58,12 @@ class Cluster:
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
         self._connections: dict[Lane, Connection] = {}
-        self._opening: dict[Lane, asyncio.Lock] = {}
+        self._opening: dict[Lane, Lock[object]] = {}
         self._failed: dict[int, BrokerFailure] = {}
 
     @classmethod
     async def open(
-        cls, settings: ClientSettings, tls: ssl.SSLContext | None, deadline: Deadline
+        cls, settings: ClientSettings, tls: "ssl.SSLContext | None", deadline: Deadline
     ) -> Self:
         """A cluster of which the brokers are known.
 
@@ -82,7 +85,7 @@ class Cluster:
         """Ends all connections."""
         connections = list(self._connections.values())
         self._connections.clear()
-        await asyncio.gather(*(connection.close() for connection in connections))
+        await running().gather(*(connection.close() for connection in connections))
 
     def forget_failures(self) -> None:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
@@ -97,7 +100,7 @@ class Cluster:
         socket, by TLS, by the stream and by the task that reads it, a turn each.
         """
         for _ in range(_TURNS_TO_AN_END):
-            await asyncio.sleep(0)
+            await running().sleep(0)
 
     async def lost_groups(self, deadline: Deadline) -> ItemError | None:
         """Why a listing of all brokers lacks groups; None if it does not.
@@ -171,7 +174,7 @@ class Cluster:
         Raises:
             BrokerFailure: the broker is not known or cannot be reached.
         """
-        async with self._opening.setdefault((broker, lane), asyncio.Lock()):
+        async with self._opening.setdefault((broker, lane), running().lock()):
             found = self._connections.get((broker, lane))
             if found is not None and await found.stays_open(deadline):
                 return found
@@ -210,7 +213,7 @@ class Cluster:
         """
         ids = sorted(self.brokers) if brokers is None else list(brokers)
         limit = deadline.share(len(ids))
-        outcomes = await asyncio.gather(
+        outcomes = await running().gather(
             *(work(broker, limit) for broker in ids), return_exceptions=True
         )
         results: dict[int, Result] = {}
@@ -302,7 +305,7 @@ class Cluster:
                     )
                     found = {item.key: _coordinator(item) for item in answer.coordinators}
                     return {group: found.get(group, left_out()) for group in groups}
-                answers = await asyncio.gather(
+                answers = await running().gather(
                     *(
                         connection.ask("find_coordinator", find_coordinator([group]), limit)
                         for group in groups
@@ -322,26 +325,25 @@ class Cluster:
         They are tried in the order given, each a moment after the one before, so that a dead one
         does not cost its whole timeout.
         """
-        addresses = self.settings.addresses
         tasks = [
-            asyncio.create_task(self._knock(address, index * _STAGGER_S, deadline))
-            for index, address in enumerate(addresses)
+            running().spawn(self._knock(address, index * _STAGGER_S, deadline))
+            for index, address in enumerate(self.settings.addresses)
         ]
         failures: list[BrokerFailure] = []
         winner: Connection | None = None
         try:
-            for next_done in asyncio.as_completed(tasks):
+            left = list(tasks)
+            while left and winner is None and not (failures and failures[-1].fatal):
+                await running().wait(left, first=True)
+                left.remove(done := next(task for task in left if task.done()))
                 try:
-                    winner = await next_done
-                    break
+                    winner = await done
                 except BrokerFailure as failure:
                     failures.append(failure)
-                    if failure.fatal:
-                        break
         finally:
             for task in tasks:
                 task.cancel()
-            for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            for outcome in await running().gather(*tasks, return_exceptions=True):
                 if isinstance(outcome, Connection) and outcome is not winner:
                     await outcome.close()
         if winner is None:
@@ -351,7 +353,7 @@ class Cluster:
     async def _knock(
         self, address: tuple[str, int], delay_s: float, deadline: Deadline
     ) -> Connection:
-        await asyncio.sleep(delay_s)
+        await running().sleep(delay_s)
         return await Connection.open(
             address, self.settings, self._tls, deadline.at, self._allowance
         )

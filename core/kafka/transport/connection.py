@@ -1,16 +1,15 @@
 """One connection to one broker: TCP or TLS, versions, login, and pipelined requests."""
 
-import asyncio
-import contextlib
-import ssl
 import struct
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import (
     APIS,
     VersionRange,
@@ -31,7 +30,12 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
-from kgroups.core.kafka.transport.stream import open_stream, speaks_tls
+from kgroups.core.kafka.transport.stream import open_stream
+
+if TYPE_CHECKING:
+    import ssl
+
+    from kgroups.core.kafka.loops.loop import Future, Stream
 
 _UNSUPPORTED_VERSION = 35
 _RENEW_AFTER = 0.85
@@ -54,8 +58,7 @@ class Connection:
         self,
         address: tuple[str, int],
         settings: ClientSettings,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        stream: "Stream",
         allowance: Allowance,
     ) -> None:
         self.address = address_text(address)
@@ -63,22 +66,22 @@ class Connection:
         self.versions: dict[int, VersionRange] = {}
         self._settings = settings
         self._room = allowance.room
-        self._writer = writer
-        self._inbox = Inbox(self.address, reader, allowance, settings.max_answer_bytes)
+        self._stream = stream
+        self._inbox = Inbox(self.address, stream, allowance, settings.max_answer_bytes)
         self._pending: deque[Pending] = deque()
         self._next_id = 0
         self._failure: BrokerFailure | None = None
         self._asked: str = ""
-        self._log_in_at: float | None = None  # on the event loop's clock, when the login is renewed
-        self._renewal: asyncio.Future[None] | None = None
-        self._task = asyncio.get_running_loop().create_task(self._read())
+        self._log_in_at: float | None = None  # seconds of `time.monotonic`
+        self._renewal: Future | None = None
+        self._task = running().spawn(self._read())
 
     @classmethod
     async def open(
         cls,
         address: tuple[str, int],
         settings: ClientSettings,
-        tls: ssl.SSLContext | None,
+        tls: "ssl.SSLContext | None",
         deadline: float,
         allowance: Allowance | None = None,
     ) -> Self:
@@ -88,21 +91,21 @@ class Connection:
             address: host and port.
             settings: protocol and login.
             tls: context, when the protocol is encrypted.
-            deadline: on the event loop's clock, seconds.
+            deadline: seconds of `time.monotonic`.
             allowance: shared with the connections to the other brokers.
         Raises:
             BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
         """
-        reader, writer = await open_stream(address, settings.tls, tls, deadline)
+        stream = await open_stream(address, settings.tls, tls, deadline)
         allowance = allowance or Allowance(settings.max_answer_bytes)
-        connection = cls(address, settings, reader, writer, allowance)
+        connection = cls(address, settings, stream, allowance)
         try:
             await connection._introduce(deadline)
         except BaseException as error:
             await connection.close()
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
             doubtful = hung_up and tls is None and not connection.versions
-            if doubtful and await speaks_tls(address, deadline):
+            if doubtful and await _speaks_tls(address, deadline):
                 raise tls_expected(address_text(address)) from error
             raise
         return connection
@@ -128,7 +131,7 @@ class Connection:
         Args:
             api: one of `messages.APIS`.
             body: makes the request of a version.
-            deadline: on the event loop's clock, seconds.
+            deadline: seconds of `time.monotonic`.
             read: makes the answer of its bytes.
         Raises:
             BrokerFailure: the broker does not offer the API, did not answer in time, closed the
@@ -150,11 +153,10 @@ class Connection:
         What was asked before is answered before; what is asked meanwhile waits. If the broker
         does not let us in again, a new connection tells why.
         """
-        loop = asyncio.get_running_loop()
-        is_due = self._log_in_at is not None and loop.time() >= self._log_in_at
+        is_due = self._log_in_at is not None and time.monotonic() >= self._log_in_at
         if not self.usable or not is_due or self._renewal is not None:
             return self.usable
-        renewal = self._renewal = loop.create_future()
+        renewal = self._renewal = running().future()
         try:
             await self._log_in(deadline)
         except BrokerFailure as failure:
@@ -172,16 +174,15 @@ class Connection:
         if self._renewal is None:
             return
         try:
-            async with asyncio.timeout_at(deadline):
-                await asyncio.shield(self._renewal)
+            async with running().timeout_at(deadline):
+                await running().wait([self._renewal])
         except TimeoutError as error:
             raise timed_out(self.address, "renew the login") from error
 
     async def _log_in(self, deadline: float) -> None:
         from kgroups.core.kafka.transport.logins.login import log_in
 
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = time.monotonic()
         lifetime_s = await log_in(self, self._host, self._settings, deadline)
         self._log_in_at = None if lifetime_s is None else began + _RENEW_AFTER * lifetime_s
 
@@ -215,16 +216,15 @@ class Connection:
         version = self._version_of(api)
         if self._failure is not None:
             raise self._failure
-        loop = asyncio.get_running_loop()
         frames: list[bytes] = []
         waiting: list[Pending] = []
         for body in bodies:
             frame, pending = self._queue(api, version, body(version), deadline, read)
             frames.append(frame)
             waiting.append(pending)
-        self._writer.write(b"".join(frames))
+        self._stream.write(b"".join(frames))
         answers = [pending.answer for pending in waiting]
-        await asyncio.wait(answers, timeout=max(0.0, deadline - loop.time()))
+        await running().wait(answers, until=deadline)
         return [self._outcome(api, pending) for pending in waiting]
 
     def _outcome(self, api: str, pending: Pending) -> Any:
@@ -259,13 +259,12 @@ class Connection:
         self._asked = api
         self._next_id += 1
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Any] = loop.create_future()
+        answer = running().future()
         understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
         size = len(frame) - 4  # without its length
         pending = Pending(
-            self._next_id, answer, understood, api, most, deadline, version, size, loop.time()
+            self._next_id, answer, understood, api, most, deadline, version, size, time.monotonic()
         )
         self._pending.append(pending)
         return frame, pending
@@ -280,10 +279,8 @@ class Connection:
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
         self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._writer.transport.abort()
-        with contextlib.suppress(OSError):
-            await self._writer.wait_closed()
+        await running().gather(self._task, return_exceptions=True)
+        await self._stream.close()
 
     async def _ask(
         self, api: str, version: int, body: Any, deadline: float, read: Reader = decode_response
@@ -291,9 +288,9 @@ class Connection:
         if self._failure is not None:
             raise self._failure
         frame, pending = self._queue(api, version, body, deadline, read)
-        self._writer.write(frame)
+        self._stream.write(frame)
         try:
-            async with asyncio.timeout_at(deadline):
+            async with running().timeout_at(deadline):
                 return await pending.answer
         except TimeoutError as error:
             self._tell(pending, failure="REQUEST_TIMED_OUT")
@@ -318,7 +315,9 @@ class Connection:
             self._fail(failure)
         except (OSError, EOFError) as error:
             self._fail(self._closed(error))
-        except asyncio.CancelledError:
+        except GeneratorExit:  # nobody is left who could be told
+            raise
+        except BaseException:  # it is given up
             self._fail(BrokerFailure("NETWORK_EXCEPTION", address=self.address))
             raise
 
@@ -334,10 +333,13 @@ class Connection:
 
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
-        if isinstance(error, ssl.SSLError):  # with TLS 1.3 it judges us after our own handshake
+        if self._settings.uses_tls:
+            import ssl
+
             from kgroups.core.kafka.transport.handshake import no_handshake
 
-            return no_handshake(self.address, error, self._settings.tls)
+            if isinstance(error, ssl.SSLError):  # TLS 1.3 judges us after our own handshake
+                return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None
         if self._asked == "metadata" and not self._settings.uses_sasl:
@@ -360,6 +362,12 @@ class Connection:
         }
         if self._settings.uses_sasl:
             await self._log_in(deadline)
+
+
+async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
+    from kgroups.core.kafka.transport.handshake import speaks_tls  # OpenSSL: when something failed
+
+    return await speaks_tls(address, deadline)
 
 
 def _introduction(version: int) -> Any:

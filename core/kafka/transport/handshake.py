@@ -5,17 +5,20 @@ the bytes of its certificate, then with that certificate as its own authority. N
 these connections.
 """
 
-import asyncio
-import contextlib
 import datetime
 import ssl
+import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.inbox import address_text
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.loops.loop import Stream
 
 CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0
@@ -44,6 +47,61 @@ Certificate = Mapping[str, Any]
 """A certificate as `ssl.SSLSocket.getpeercert` gives it; empty if it could not be read."""
 
 
+async def why_no_tls(
+    address: tuple[str, int], error: Exception, tls: TlsSettings, deadline: float
+) -> BrokerFailure | None:
+    """Why there is no TLS; None where there is not even a connection.
+
+    Args:
+        address: host and port that were connected to.
+        error: from the attempt.
+        tls: what was offered.
+        deadline: seconds of `time.monotonic`.
+    """
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return await bad_certificate(address, error, deadline)
+    if isinstance(error, ssl.SSLError | ConnectionResetError | BrokenPipeError | EOFError):
+        return no_handshake(address_text(address), error, tls)
+    return None
+
+
+async def speaks_tls(address: tuple[str, int], deadline: float) -> bool:
+    """Whether a port that hung up on plain words answers to a TLS greeting."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # nothing is sent over it: only the answer matters
+    context.verify_mode = ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    greeting = context.wrap_bio(incoming, outgoing)
+    try:
+        async with running().timeout_at(deadline):
+            stream = await running().connect(address)
+            try:
+                return await _greet(greeting, incoming, outgoing, stream)
+            finally:
+                await stream.close()
+    except OSError:
+        return False
+
+
+async def _greet(
+    greeting: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, stream: "Stream"
+) -> bool:
+    """Whether the other side goes on with the handshake, or refuses it as TLS does."""
+    while True:
+        try:
+            greeting.do_handshake()
+        except ssl.SSLWantReadError:
+            stream.write(outgoing.read())
+            answer = await stream.read()
+            if not answer:
+                return False
+            incoming.write(answer)
+        except ssl.SSLError as error:
+            return "ALERT" in (error.reason or "")
+        else:
+            return True
+
+
 async def bad_certificate(
     address: tuple[str, int], error: ssl.SSLCertVerificationError, deadline: float
 ) -> BrokerFailure:
@@ -52,7 +110,7 @@ async def bad_certificate(
     Args:
         address: host and port that were connected to.
         error: from the failed handshake.
-        deadline: on the event loop's clock, seconds; the second look takes `LOOK_S` at most.
+        deadline: seconds of `time.monotonic`; the second look takes `LOOK_S` at most.
     """
     certificate = await _read_certificate(address, deadline)
     message, hint = _words(address, error, certificate)
@@ -134,7 +192,7 @@ def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFail
 
 async def _read_certificate(address: tuple[str, int], deadline: float) -> Certificate:
     """The certificate that the broker shows; empty if it cannot be had."""
-    limit = min(deadline, asyncio.get_running_loop().time() + LOOK_S)
+    limit = min(deadline, time.monotonic() + LOOK_S)
     blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     blind.check_hostname = False
     blind.verify_mode = ssl.CERT_NONE
@@ -156,17 +214,13 @@ async def _peer_certificate(
 ) -> Any:
     """What a new connection is shown, as DER or taken apart; None without a connection."""
     try:
-        async with asyncio.timeout_at(deadline):
-            _, writer = await asyncio.open_connection(
-                *address, ssl=context, server_hostname=address[0]
-            )
+        async with running().timeout_at(deadline):
+            stream = await running().connect(address, context)
     except (OSError, EOFError, UnicodeError, TimeoutError):
         return None
-    connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
+    connection: ssl.SSLObject = stream.info("ssl_object")
     shown = connection.getpeercert(binary_form=as_bytes)
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
+    await stream.close()
     return shown
 
 

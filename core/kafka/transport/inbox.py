@@ -1,18 +1,22 @@
 """What a broker sends, cut into answers, and held against what it was asked."""
 
-import asyncio
 import struct
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kgroups.core.broker_errors import SPEAKS_KAFKA
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import kafka_name
 from kgroups.core.kafka.transport.lengths import Room
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.loops.loop import Future, Stream
 
 _LONGEST_HOST: Final = 255
 _TLS_ALERT: Final = b"\x15\x03"
@@ -54,18 +58,18 @@ class Share:
 
     def __init__(self, total: int) -> None:
         self._left = self._total = total
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[int, Future]] = deque()
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
         """Holds room for an answer of `size` bytes, at most the total, while the block lasts."""
         size = min(size, self._total)
         if self._waiting or size > self._left:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            turn = running().future()
             self._waiting.append((size, turn))
             try:
                 await turn
-            except asyncio.CancelledError:
+            except BaseException:
                 if turn.done() and not turn.cancelled():
                     self._give(size)
                 raise
@@ -97,14 +101,14 @@ class Pending(NamedTuple):
         read: makes that of its frame.
         api: what was asked.
         most: bytes that the answer may have.
-        deadline: on the event loop's clock, seconds.
+        deadline: seconds of `time.monotonic`.
         version: of the API.
         sent_bytes: of the request.
-        sent_at: on the event loop's clock, seconds.
+        sent_at: seconds of `time.monotonic`.
     """
 
     correlation_id: int
-    answer: asyncio.Future[Any]
+    answer: "Future"
     read: Callable[[bytes], Any]
     api: str
     most: int
@@ -115,7 +119,7 @@ class Pending(NamedTuple):
 
     def traced(self, address: str, received: int | None, failure: str | None) -> RequestTrace:
         """What can be told of it now that it is answered or given up."""
-        passed = asyncio.get_running_loop().time() - self.sent_at
+        passed = time.monotonic() - self.sent_at
         return RequestTrace(
             address,
             kafka_name(self.api),
@@ -137,9 +141,7 @@ class Inbox:
         most: bytes that any answer may have.
     """
 
-    def __init__(
-        self, address: str, reader: asyncio.StreamReader, allowance: Allowance, most: int
-    ) -> None:
+    def __init__(self, address: str, reader: "Stream", allowance: Allowance, most: int) -> None:
         self._address = address
         self._reader = reader
         self._allowance = allowance
@@ -186,8 +188,9 @@ class Inbox:
         """
         if size <= SMALL:
             return await self._reader.readexactly(size)
+        share = self._allowance.share(size)
         try:
-            async with asyncio.timeout_at(pending.deadline), self._allowance.share(size).hold(size):
+            async with running().timeout_at(pending.deadline), share.hold(size):
                 return await self._reader.readexactly(size)
         except TimeoutError as error:
             raise timed_out(self._address, f"answer {kafka_name(pending.api)}") from error

@@ -8,10 +8,12 @@ kio's own field tables, without making a single object.
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Final, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union, get_args, get_origin
+
+if TYPE_CHECKING:
+    from dataclasses import Field
 
 NUMBERS: Final[Mapping[str, int]] = {
     "bool": 1,
@@ -152,6 +154,8 @@ def check(kind: type, data: bytes, start: int, budget: Budget) -> int:
 @cache
 def shape_of(kind: type) -> Shape:
     """The shape of a message or nested struct of kio's."""
+    from dataclasses import fields  # with kio, which is imported before
+
     flexible: bool = kind.__flexible__  # type: ignore[attr-defined]
     shapes: list[Shape] = []
     tagged: dict[int, Shape] = {}
@@ -192,17 +196,21 @@ def _merged(shapes: list[Shape]) -> tuple[int | Skip, ...]:
     return tuple(steps)
 
 
-def _field_shape(field: Field[Any], flexible: bool) -> Shape:
+def _field_shape(field: "Field[Any]", flexible: bool) -> Shape:
     kind, nullable = _without_none(field.type)
     if get_origin(kind) is tuple:
         inner, _ = _without_none(get_args(kind)[0])
         return _array(_kind_shape(inner, field, flexible), flexible, nullable)
     shape = _kind_shape(kind, field, flexible)
-    return _nullable(shape) if nullable and is_dataclass(kind) else shape
+    return _nullable(shape) if nullable and _is_struct(kind) else shape
 
 
-def _kind_shape(kind: Any, field: Field[Any], flexible: bool) -> Shape:
-    if isinstance(kind, type) and is_dataclass(kind):
+def _is_struct(kind: Any) -> bool:
+    return hasattr(kind, "__dataclass_fields__")
+
+
+def _kind_shape(kind: Any, field: "Field[Any]", flexible: bool) -> Shape:
+    if _is_struct(kind):
         return shape_of(kind)
     kafka_type = field.metadata["kafka_type"]
     size = NUMBERS.get(kafka_type)

@@ -4,7 +4,6 @@ All groups of a round are placed by one question, and their requests are on the 
 may be tried again is, within the deadline. Every item has its own answer.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
@@ -85,7 +85,7 @@ def write_and_read(
                 return {}
             return {group: commits for group, commits in held.items() if commits is not None}
 
-        return await asyncio.gather(_write(cluster, groups, deadline, doubts), look())
+        return await running().gather(_write(cluster, groups, deadline, doubts), look())
 
     def otherwise(
         client: "LibrdkafkaClient",
@@ -120,7 +120,7 @@ async def _write(
         bundles: dict[tuple[int, int], dict[str, Commits]] = {}
         for index, group in enumerate(names):
             bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
-        answers = await asyncio.gather(
+        answers = await running().gather(
             *(
                 _write_bundle(cluster, broker, lane, bundle, deadline)
                 for (broker, lane), bundle in bundles.items()

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import orjson
-
 from kgroups.core.errors import KgroupsError, UsageError, shorten
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.lag.stores.places import Place, storage_options, store_failure
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
-import orjson
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -21,6 +20,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_key, decode_record
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
+from kgroups.core.imports.orjson_import import orjson
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,16 +11,18 @@ from typing import Final
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
-from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
+from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, infer_leader
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.draws import ids_matter
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
-from kgroups.core.planning.outcomes.outcome import Outcome
+from kgroups.core.planning.outcomes.outcome import Outcome, canonical
 from kgroups.core.planning.plan import Plan, Stage, plan_group
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.settle import Shares
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
+RECKONS: Final = "a franz-go leader that comes back may make the group rebalance"
 UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
@@ -93,18 +95,27 @@ class Walk:
         if event.restarted is not None:
             self._restart(event, event.restarted)
             return
+        self._rebalance(event, self._plan(event.changes))
+
+    def _plan(self, changes: Sequence[Change]) -> Plan:
+        """The plan of the next rebalance, made once for all walks that come this way."""
         place = (len(self.stages), *(taken for taken, _ in self.choices.made))
         plan = self.plans.get(place)
         if plan is None:
             plan = self.plans[place] = plan_group(
-                self.snapshot,
-                self.group,
-                event.changes,
-                self.assignor,
-                self.leader,
-                known=self.known,
+                self.snapshot, self.group, changes, self.assignor, self.leader, known=self.known
             )
+        return plan
+
+    def _rebalance(self, event: Event, plan: Plan, doubt: str | None = None) -> None:
+        """Take the group through a rebalance.
+
+        Args:
+            doubt: why it may not come.
+        """
         word, reason = plan.confidence, plan.confidence_reason
+        if doubt is not None and word == "exact":
+            word, reason = "outcomes", doubt
         if plan.roster is not None and ids_matter(plan.roster, plan.strategies, self.assumed):
             self.doubts.append(UNKNOWN_IDS)
             if word in ("exact", "outcomes"):
@@ -139,6 +150,7 @@ class Walk:
     def _restart(self, event: Event, name: str) -> None:
         """A static member is back within its session, with another id: it gets what it had."""
         old = self.id_of(name)
+        reckons = self._may_reckon(old, event.library)
         members = self.group.members or ()
         facts = next(member for member in members if member.member_id == old)
         prefix = facts.instance_id if facts.member_protocol == "classic" else None
@@ -147,6 +159,8 @@ class Walk:
         self.group = replace(
             self.group,
             members=_listed(self.group, [renamed if m is facts else m for m in members], {new}),
+            leader=new if self.group.leader == old else self.group.leader,
+            led=(),
         )
         self.names[new] = name
         libraries = {new if k == old else k: v for k, v in self.known.libraries.items()}
@@ -158,17 +172,38 @@ class Walk:
             leaders = {new if k == old else k: own if k == old else v for k, v in leaders.items()}
         self.known = Known(libraries, leaders)
         self.assumed[new] = prefix
-        self.stages.append(
-            Stage(
-                event.text,
-                False,
-                self.shares(),
-                (),
-                None,
-                "exact",
-                "a static member that rejoins within its session keeps its partitions",
-            )
-        )
+        word: Word = "exact"
+        reason = "a static member that rejoins within its session keeps its partitions"
+        plan = self._plan(()) if reckons else None
+        if plan is not None and not self._changes_nothing(plan):
+            self.share /= 2
+            if self.choices.pick(range(2)):
+                self._rebalance(event, plan, RECKONS)
+                return
+            word, reason = "outcomes", RECKONS
+        self.stages.append(Stage(event.text, False, self.shares(), (), None, word, reason))
+
+    def _may_reckon(self, member: str, library: str | None) -> bool:
+        """Whether a static member that comes back is a franz-go leader.
+
+        It is told to leave the assignment alone (KIP-814), computes one from what everybody said
+        last, and makes the group rebalance where its own share in that is another one.
+
+        Args:
+            library: its new one; None: as before.
+        Source: franz-go 1.22.2, groupConsumer.joinAndSync.
+        """
+        if self.group.type != "classic":
+            return False
+        leaders = infer_leader(self.group, known=self.known).leaders
+        possible = leaders.get(member, frozenset())
+        return "franz-go" in (possible if library is None or not possible else {library})
+
+    def _changes_nothing(self, plan: Plan) -> bool:
+        """Whether another rebalance would leave everything as it is, for certain."""
+        now = {m.member_id: m.assignment or {} for m in self.group.members or ()}
+        ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
+        return plan.confidence == "exact" and ends == {canonical(now)}
 
     def _move_on(self, plan: Plan, event: Event) -> None:
         """Take the group as the plan leaves it."""

@@ -15,9 +15,11 @@ from typing import Final
 
 from kgroups.core.planning.leaders.authors import could_have_assigned
 from kgroups.core.planning.leaders.libraries import (
+    FRESH,
     LIBRARIES,
     SPEAKERS,
     Trace,
+    form_of,
     libraries_of,
     named_by_client_id,
     traces_of,
@@ -148,22 +150,52 @@ def _present_leaders(
     """Members that may have written the assignment of now, with what their library then is."""
     named = [member for member in members if member.member_id == group.leader] or list(members)
     fitting = [
-        (member, frozenset(trace.library for trace in traces))
+        (member, found)
         for member in named
-        if member.member_id not in known.libraries
-        and (traces := traces_of(member, group.assignor) & writers)
+        if writers
+        and member.member_id not in known.libraries
+        and (found := _as_leader(group, member, writers))
     ]
     authors = _authors(group, frozenset[str]().union(*(found for _, found in fitting)))
-    if authors:  # a static member may have come back as another library's without a rebalance
+    if authors:
         fitting = [
-            (member, found if member.instance_id is not None else found & authors)
+            (member, found if may_have_come_back(group, member) else found & authors)
             for member, found in fitting
-            if member.instance_id is not None or found & authors
+            if may_have_come_back(group, member) or found & authors
         ]
     if fitting:
-        return fitting
+        return [(member, _led_as(group, member, found)) for member, found in fitting]
     # Nothing shows who wrote the assignment, or it is of a library that is not known.
     return [(member, possible_libraries(member, group.assignor, known)) for member in named]
+
+
+def _as_leader(group: Group, member: Member, writers: frozenset[Trace]) -> frozenset[str]:
+    """What a member's library is if it leads; none if it cannot be the leader."""
+    traces = traces_of(member, group.assignor)
+    if not may_have_come_back(group, member):
+        traces &= writers
+    return frozenset(trace.library for trace in traces)
+
+
+def _led_as(group: Group, member: Member, libraries: frozenset[str]) -> frozenset[str]:
+    """Those of the libraries that can have assigned every round that the member has led."""
+    for led in group.led if member.member_id == group.leader else ():
+        then = next(each for each in led.members or () if each.member_id == member.member_id)
+        shown = frozenset(t.library for t in traces_of(then, led.assignor) & _writers(led))
+        libraries = _authors(led, libraries & shown or libraries) or libraries
+    return libraries
+
+
+def may_have_come_back(group: Group, member: Member) -> bool:
+    """Whether a member may lead without having assigned anything.
+
+    A static member comes back without a rebalance, with another id, maybe of another library. One
+    that says a generation, or what it had, has joined before the assignment of now as it is.
+    """
+    if member.instance_id is None or (group.led and member.member_id == group.leader):
+        return False
+    dated = member.generation is not None and member.generation >= 0
+    return not dated and form_of(member.user_data) in FRESH
 
 
 def _authors(group: Group, libraries: frozenset[str]) -> frozenset[str]:
@@ -176,15 +208,20 @@ def _authors(group: Group, libraries: frozenset[str]) -> frozenset[str]:
 def leader_matters(group: Group) -> bool:
     """Whether it makes a difference which member leads: their libraries may differ.
 
-    The assignment may tell more of its writer than members that follow it show.
+    The assignment may tell more of its writer than members that follow it show. And a static
+    member of franz-go that comes back does more where it leads.
     """
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
+    static = any(member.instance_id is not None for member in members)
+    if len(possible) > 1 or (static and any("franz-go" in each for each in possible)):
+        return True
+    if any(may_have_come_back(group, m) for m in members):
+        return any(len(libraries) > 1 for libraries in possible)
     written = frozenset(trace.library for trace in _writers(group))
     if any(member.instance_id is None for member in members):
         written = _authors(group, written)
-    told = bool(written) and any(libraries - written for libraries in possible)
-    return len(possible) > 1 or told
+    return bool(written) and any(libraries - written for libraries in possible)
 
 
 def _writers(group: Group) -> frozenset[Trace]:

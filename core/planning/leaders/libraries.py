@@ -71,6 +71,10 @@ class Form(Enum):
     PREFIXED = "a version of two bytes before Java's layout"
 
 
+# What members say that have had nothing yet.
+FRESH: Final = frozenset({Form.NULL, Form.EMPTY, Form.ZERO})
+
+
 def form_of(data: bytes | None) -> Form:
     """The form of these bytes."""
     if data is None:

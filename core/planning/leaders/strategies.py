@@ -16,6 +16,7 @@ from kgroups.assignors.registry import (
     assignor,
     server_assignor,
 )
+from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.leaders.guess import LeaderGuess
@@ -25,6 +26,8 @@ from kgroups.core.snapshot import Group
 
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
+# Of franz-go, where the application asks for it.
+LOOK_AT_RACKS: Final = frozenset({RANGE, STICKY}) | COOPERATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tu
     """The strategy of this name as each library that may lead computes it, the likeliest first.
 
     Args:
-        racks: those of the members after the changes.
+        racks: those of the members after the changes, unless the brokers have none.
     Raises:
         UsageError: no such strategy or library.
         KgroupsError: a strategy of the user's own that cannot be loaded.
@@ -131,9 +134,9 @@ def _doubt(library: str, name: str, guess: LeaderGuess, racks: Sequence[str]) ->
 def _sure(library: str, name: str, racks: Sequence[str]) -> bool:
     """Whether what a library does is known for such racks.
 
-    franz-go looks at racks only if its application says so, which does not show.
+    franz-go looks at racks only if its application says so (`BalanceRacks`), which does not show.
     """
-    return not (racks and name == RANGE and library == "franz-go")
+    return not (racks and name in LOOK_AT_RACKS and library == "franz-go")
 
 
 def _load(name: str, library: str) -> Assignor:

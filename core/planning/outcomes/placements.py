@@ -117,12 +117,14 @@ def _alternated(racks: Sequence[Rack], partitions: int, replicas: int) -> Iterat
     """As controllers did in ZooKeeper's time."""
     brokers = _in_turn(racks)
     count = len(brokers)
-    shifts, crossings = range(count), range(min(partitions, count))
+    shifts = range(count)
+    # Partitions that are added have numbers from any one on: where a multiple of brokers comes.
+    crossings = [-at % count for at in range(min(partitions, count))]
     if replicas == 1:
-        shifts, crossings = range(1), range(1)
+        shifts, crossings = range(1), [0]
     for first in range(count):
         for shift in shifts:
-            for crossing in crossings:  # where the numbers of partitions are a multiple of brokers
+            for crossing in crossings:
                 yield tuple(
                     _alternated_one(
                         brokers,

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.roster import Roster
 
 # Strategies that see no order but that of the texts, whichever library leads; those of `ORDERED`
 # keep members of which some are static as the coordinator lists them.
-TEXT_ONLY: Final = frozenset({"range", "roundrobin", "lag"})
+TEXT_ONLY: Final = frozenset({"range", "roundrobin", KAFKAJS_ROUND_ROBIN, "lag"})
 ORDERED: Final = frozenset({"librdkafka", "kafka-python"})
 HASH_ONLY: Final = frozenset({"uniform"})
 STICKY_FAMILY: Final = frozenset({"sticky", "cooperative-sticky"})

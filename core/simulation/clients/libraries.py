@@ -26,7 +26,9 @@ class LibraryTraits:
         both: whether a member may name topics beside a pattern.
         background: a rebalance goes on while the application is busy; else it waits for its poll.
         session_ends_membership: without an answer for a session it gives everything up itself.
+        session_grace_ms: how much later than that.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
+        one_connection: records come over the connection that the coordinator is asked over.
         first_beat_ms: when a cooperative member sends its first heartbeat; None: as the others.
     """
 
@@ -39,19 +41,25 @@ class LibraryTraits:
     both: bool = True
     background: bool = False
     session_ends_membership: bool = False
+    session_grace_ms: int = 0
     beats_between_records: bool = False
+    one_connection: bool = False
     first_beat_ms: int | None = None
 
 
 LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "java": LibraryTraits(("range", "cooperative-sticky"), kip848=True, both=False),
     "librdkafka": LibraryTraits(("range", "roundrobin"), kip848=True, session_ends_membership=True),
-    "sarama": LibraryTraits(("range",), patterns="none"),
+    "sarama": LibraryTraits(("range",), patterns="none", one_connection=True),
     "franz-go": LibraryTraits(
         ("range",),
         default_protocol="cooperative",
         kip848=True,
         background=True,
+        # It tries a heartbeat for a session, counted from when it was sent; measured with the
+        # defaults, from the last one that was answered.
+        session_ends_membership=True,
+        session_grace_ms=5_500,
         first_beat_ms=500,
     ),
     "kafka-python": LibraryTraits(("range", "roundrobin"), both=False),
@@ -62,5 +70,6 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         static=False,
         patterns="once",
         beats_between_records=True,
+        one_connection=True,
     ),
 }

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.broker_effects import (
     broker_down,
     broker_up,
@@ -215,9 +217,13 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
     if seat is not None and seat.process is not None:
         link = seat.process.link
         until_ms = world.now_ms + event.for_ms
-        link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost)
-        seat.process.app.cut_off(world.now_ms, link.opens_ms)
-        world.stop_reading(seat.process, link.opens_ms - world.now_ms)
+        apart = None
+        together = LIBRARIES[seat.plan.library].one_connection
+        if not together and seat.group.protocol != "zookeeper":
+            apart = Random(f"{world.seed} {seat.process.life} {world.now_ms} fetches")
+        link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost, apart=apart)
+        seat.process.app.cut_off(world.now_ms, link.reads_ms)
+        world.stop_reading(seat.process, link.reads_ms - world.now_ms)
         later(world, event.for_ms, lambda: None)
 
 

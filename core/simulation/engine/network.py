@@ -285,7 +285,7 @@ class Network(ABC):
         """The client gives its connection up: what is under way on it is lost."""
         process.link.close(self.now_ms)
         process.sent_ms = process.received_ms = self.now_ms
-        process.app.cut_off(self.now_ms, process.link.opens_ms)
+        process.app.cut_off(self.now_ms, process.link.reads_ms)
 
     def break_connections(self, broker: int) -> None:
         """The broker is gone: who waits for its answer hears that the connection broke."""

@@ -164,6 +164,7 @@ class Scenario:
         until_ms: how long the run lasts, settled or not; None: until it has settled after the last
             event, at most `PATIENCE_MS`.
         assumed: what was not known and was assumed, a sentence each.
+        measured: what was taken from a live group or from captures of it, a sentence each.
         auto_partitions: of topics that brokers create because a consumer asks for them
             (`auto.create.topics.enable`); 0: they create none.
     """
@@ -178,6 +179,7 @@ class Scenario:
     seed: int = 1
     until_ms: int | None = None
     assumed: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
     auto_partitions: int = 0
 
     @property

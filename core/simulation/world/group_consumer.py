@@ -84,6 +84,7 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         retry_backoff_max_ms=given.retry_backoff_max_ms,
         enable_auto_commit=given.enable_auto_commit,
         session_ends_membership=traits.session_ends_membership,
+        session_grace_ms=traits.session_grace_ms,
         first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,
     )
 

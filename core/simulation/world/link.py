@@ -4,8 +4,10 @@ A cut loses packets. What was sent before the client gives up is sent again by T
 1.4 s, ... after it was lost first, so the way opens some time after the cut is over.
 A client that waited `request.timeout.ms` closes the connection; a new one is asked for at once,
 then 1 s, 3 s, 7 s, ... later, until the time for setting it up is over and the next one is tried.
+Most clients fetch records over a connection of their own, which has its own times.
 """
 
+from random import Random
 from typing import Final
 
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
@@ -15,6 +17,8 @@ from kgroups.core.simulation.scenario.scenario_events import Lost
 RESEND_MS: Final = 200
 # The same of the packet that opens a connection.
 FIRST_SYN_MS: Final = 1_000
+# By how much a client varies the time for setting a connection up (KIP-601).
+JITTER: Final = 0.2
 
 
 class Link:
@@ -23,21 +27,46 @@ class Link:
     Attributes:
         number: of its connection; what was sent on an earlier one never arrives.
         opens_ms: what is sent before then passes then.
+        reads_ms: records pass again then.
     """
 
-    __slots__ = ("_from_ms", "_lost", "_settings", "_stalls", "_until_ms", "number", "opens_ms")
+    __slots__ = (
+        "_apart",
+        "_first",
+        "_from_ms",
+        "_lost",
+        "_settings",
+        "_stalls",
+        "_until_ms",
+        "number",
+        "opens_ms",
+        "reads_ms",
+    )
 
     def __init__(self, settings: MemberSettings, now_ms: int) -> None:
         self._settings = settings
-        self._from_ms = self._until_ms = self.opens_ms = now_ms
+        self._from_ms = self._until_ms = self.opens_ms = self.reads_ms = now_ms
+        self._apart = False
+        # When each side's first packet was lost, of a connection that is kept and that carries no
+        # records: those of one that does are lost at once.
+        self._first: dict[Lost, int] | None = None
         self._stalls = False
         self._lost: Lost = "both"
         self.number = 0
 
-    def cut(self, now_ms: int, until_ms: int, *, stalls: bool, lost: Lost = "both") -> None:
+    def cut(
+        self,
+        now_ms: int,
+        until_ms: int,
+        *,
+        stalls: bool,
+        lost: Lost = "both",
+        apart: Random | None = None,
+    ) -> None:
         """Nothing passes until then.
 
         Args:
+            apart: chance of the connection that records come over; None: they share this one.
             stalls: packets are kept, and pass as soon as the cut is over.
             lost: whose packets do not pass; the others do as long as the connection is kept.
         """
@@ -46,29 +75,45 @@ class Link:
             self._from_ms, self._stalls = now_ms, stalls
         self._stalls = self._stalls and stalls
         self._until_ms = max(self._until_ms, until_ms)
-        self.opens_ms = self._until_ms if self._stalls else self._sent_again()
+        self._first = None if self._stalls or apart is None else {}
+        self.opens_ms = self._until_ms if self._stalls else self._sent_again(self._from_ms)
+        self.reads_ms = self.opens_ms
+        self._apart = apart is not None
+        given_up_ms = self._from_ms + self._settings.request_timeout_ms
+        if apart is not None and given_up_ms < self.opens_ms:
+            self.reads_ms = self._connected(given_up_ms, apart)
 
     def blocked_ms(self, now_ms: int, sender: Lost) -> int:
         """How long what is sent now waits until it passes; 0 or less: not at all."""
-        return self.opens_ms - now_ms if self._lost in ("both", sender) else 0
+        if self._lost not in ("both", sender):
+            return 0
+        if self._first is None:
+            return self.opens_ms - now_ms
+        if now_ms < self._until_ms:
+            self._first.setdefault(sender, now_ms)
+        first_ms = self._first.get(sender)
+        return 0 if first_ms is None else self._sent_again(first_ms) - now_ms
 
     def close(self, now_ms: int) -> None:
         """The client closes the connection and opens another."""
         self.number += 1
         # A new connection takes packets of both.
         self._lost = "both"
+        self._first = None
         if self.opens_ms > now_ms:
             self.opens_ms = self._connected(now_ms)
+        if not self._apart:
+            self.reads_ms = self.opens_ms
 
-    def _sent_again(self) -> int:
-        """When TCP sends again what was lost first, and the cut is over."""
+    def _sent_again(self, first_ms: int) -> int:
+        """When TCP sends again what was lost first at `first_ms`, and the cut is over."""
         after_ms, resend_ms = 0, RESEND_MS
-        while self._from_ms + after_ms < self._until_ms:
+        while first_ms + after_ms < self._until_ms:
             after_ms += resend_ms
             resend_ms *= 2
-        return self._from_ms + after_ms
+        return first_ms + after_ms
 
-    def _connected(self, now_ms: int) -> int:
+    def _connected(self, now_ms: int, random: Random | None = None) -> int:
         """When a connection that is asked for from now on is made."""
         settings = self._settings
         setup_ms = settings.connection_setup_timeout_ms
@@ -76,11 +121,14 @@ class Link:
         began_ms = now_ms
         while True:
             after_ms, resend_ms = 0, FIRST_SYN_MS
-            while after_ms < setup_ms:
+            patience_ms = setup_ms
+            if random is not None:
+                patience_ms = round(setup_ms * random.uniform(1 - JITTER, 1 + JITTER))
+            while after_ms < patience_ms:
                 if began_ms + after_ms >= self._until_ms:
                     return began_ms + after_ms
                 after_ms += resend_ms
                 resend_ms *= 2
-            began_ms += setup_ms + backoff_ms
+            began_ms += patience_ms + backoff_ms
             setup_ms = min(2 * setup_ms, settings.connection_setup_timeout_max_ms)
             backoff_ms = min(2 * backoff_ms, settings.reconnect_backoff_max_ms)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kgroups.assignors.user import user_defined
+from kgroups.cli.commands.plan.plan_report import shared_notes
 from kgroups.core.snapshot import Group
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
@@ -81,3 +82,17 @@ def test_groups_that_have_no_plans(files: Path) -> None:
     assert "fans" not in {item["group"] for item in everything.document["items"]}
     assert "left out: `fans` is a share group" in everything.stderr
     assert run("plan", "fans", "--from", "mixed.json").exit_code == 4
+
+
+def test_what_is_said_of_many_groups_is_said_once() -> None:
+    """The first few are named; what is said of few has a line for each of them."""
+    names = [f"g{number:02}" for number in range(30)]
+    told = [(name, "is empty") for name in names for _ in "ab"] + [
+        ("g00", "moves"),
+        ("g01", "moves"),
+    ]
+    assert list(shared_notes(told)) == [
+        "`g00`, `g01`, `g02` and 27 more: is empty",
+        "`g00`: moves",
+        "`g01`: moves",
+    ]

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -149,3 +151,22 @@ def test_flags_can_be_quiet() -> None:
     columns = (Column("id", "ID"), Column("joins", "JOINS", quiet=(False,)))
     assert len(grid_of(columns, [("a", False), ("b", False)]).columns) == 1
     assert len(grid_of(columns, [("a", False), ("b", True)]).columns) == 2
+
+
+def test_rows_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table holds the cells that it shows, and rows only as long as it takes to read them."""
+    columns = (Column("name", "NAME"), Column("count", "COUNT", right=True), Column("hidden"))
+    view = View("thing", columns, lambda number: (("orders", number, f"{number:0200}"),))
+
+    def peak(count: int) -> int:
+        report = Report("kgroups.things/1", 0, range(count), (view,))
+        tracemalloc.start()
+        try:
+            Printer(GlobalOptions()).show(report)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdout", nowhere)
+        assert (peak(40_000) - peak(10_000)) / 30_000 < 300  # what is hidden takes 250 alone

@@ -7,10 +7,12 @@ import pytest
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.change import (
     Change,
+    Key,
     apply_answers,
     blocked_group,
     members_text,
     skip_planned,
+    whole_groups,
 )
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.targets import Target
@@ -139,4 +141,11 @@ def test_answers() -> None:
         rows, {("g", "t", 0): None, ("g", "t", 1): refusal, ("g", "t", 3): None}
     )
     assert [row.result for row in applied] == ["done", "refused", "failed", "done"]
+    kept = whole_groups({("g", "t", n): None for n in range(4)}, {"g": 4, "h": 1})
+    assert kept == {("g", None, None): None}
+    assert [row.result for row in apply_answers(rows, kept)] == ["done"] * 4
+    partly: dict[Key, ItemError | None]
+    partly = {("g", "t", 0): None, ("g", "t", 1): refusal, ("g", "t", 3): None}
+    assert whole_groups(partly, {"g": 3}) == partly
+    assert whole_groups({("g", "t", 0): None}, {"g": 4}) == {("g", "t", 0): None}
     assert [row.result for row in skip_planned([*rows[:1], applied[1]])] == ["skipped", "refused"]

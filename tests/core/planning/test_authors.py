@@ -170,6 +170,37 @@ def test_a_static_leader_may_be_another_library_s_by_now() -> None:
     assert set(infer_leader(BY_ID).libraries) == set(OLD)
 
 
+def test_a_static_leader_that_has_assigned_what_there_is() -> None:
+    """The log shows that it did so as it is now: then the assignment tells of it, too."""
+    led = replace(BY_ID, leader="z-1", led=(replace(BY_ID, leader="z-1"),))
+    assert infer_leader(led).libraries == ("librdkafka", "aiokafka")
+    dated = tuple(replace(one, generation=4) for one in BY_ID.members or ())
+    assert set(infer_leader(replace(BY_ID, members=dated)).libraries) == {"librdkafka", "aiokafka"}
+
+
+def test_what_it_has_led_before_tells_its_library() -> None:
+    """One member has everything now, which every library gives it; but it has led two before."""
+    alone = replace(written(("c-1", None, {"t": [0, 1, 2]})), leader="c-1")
+    assert set(infer_leader(alone).libraries) == set(OLD)
+    before = replace(BY_ID, leader="c-1")
+    assert infer_leader(replace(alone, led=(before, alone))).libraries == ("librdkafka", "aiokafka")
+
+
+def test_a_static_member_that_does_not_fit_may_lead() -> None:
+    """It led as Java's, which wrote what there is, and came back as kafka-python's."""
+    java = [
+        replace(member(name, share, topics=("t",)), generation=generation, assignment_version=3)
+        for name, share, generation in (("c-1", {"t": [0, 1]}, 1), ("z-1", {"t": [2]}, -1))
+    ]
+    stays = group_of(*java, assignor="sticky")
+    assert infer_leader(stays).libraries == ("java",)
+    back = replace(java[1], instance_id="z", subscription_version=0, user_data=b"")
+    moved = replace(stays, members=(java[0], back))
+    assert set(infer_leader(moved).libraries) == {"java", "kafka-python", "aiokafka"}
+    assert set(infer_leader(replace(moved, leader="c-1")).libraries) == {"java"}
+    assert leader_matters(moved)
+
+
 def test_whether_it_leads_still_is_worth_a_look() -> None:
     """The others show nothing, so it matters who leaves."""
     assert leader_matters(BY_ID)

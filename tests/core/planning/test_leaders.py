@@ -241,3 +241,27 @@ def test_with_three_members_the_race_is_not_told_to_the_end() -> None:
     assert "one after another" in (plan.confidence_reason or "")
     for outcome in plan.outcomes.each:  # whoever came first, everything is given out in the end
         assert sum(len(p) for held in outcome.settled.shares.values() for p in held.values()) == 5
+
+
+@pytest.mark.parametrize(
+    ("leader", "told"),
+    [("a-1", ["they have no owner until"]), ("b-1", []), (None, ["they have no owner until"])],
+)
+def test_a_librdkafka_leader_looks_at_its_own_topics(leader: str | None, told: list[str]) -> None:
+    """Seen with real members: a topic that only the others read grew, and nothing happened."""
+    members = [
+        replace(
+            member(name, held, topics=topics, rack="", user_data=b""),
+            assignment_version=0,
+            assignment_user_data=b"",
+        )
+        for name, held, topics in (
+            ("a-1", {"u": [0]}, ("u",)),
+            ("b-1", {"t": [0, 1], "u": [1]}, ("t", "u")),
+        )
+    ]
+    group = replace(group_of(*members), leader=leader)
+    plan = plan_group(cluster_of(group, {"t": 2, "u": 2}), group, [SetPartitions("t", 3)])
+    assert plan.leader_client == "librdkafka"
+    found = [note for note in plan.notes if "does not notice new partitions of `t`" in note]
+    assert [words in note for words, note in zip(told, found, strict=True)] == [True] * len(told)

@@ -71,6 +71,22 @@ def test_partitions_are_dealt_in_a_circle(
     assert found == ways
 
 
+@pytest.mark.parametrize(
+    ("racks", "placed"),
+    [
+        ("abc", "(ac)(bc)"),
+        ("abc", "(bc)(bc)"),
+        ("abc", "(ac)(ac)"),
+        ("abc", "(ab)(bc)(ac)"),
+    ],
+)
+def test_partitions_that_are_added_in_zookeepers_time(racks: str, placed: str) -> None:
+    """AdminUtils of Kafka 3.9.1 placed them so, counting on from the partitions that there are."""
+    count = placed.count("(")
+    found = {"".join(map(_spelled, each)) for each in placements(racks, count, 2)}
+    assert placed in found
+
+
 def _spelled(racks: Sequence[Rack]) -> str:
     text = "".join(rack or "-" for rack in racks)
     return f"({text})" if len(text) > 1 else text

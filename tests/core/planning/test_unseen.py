@@ -75,6 +75,18 @@ def test_racks_do_not_matter_to_who_does_not_look(assignor: str, leader: str) ->
     assert plan.confidence == "exact"
 
 
+@pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky"])
+def test_a_franz_go_leader_may_look_at_racks(assignor: str) -> None:
+    """Where its application asks for it (`BalanceRacks`), which does not show."""
+    snapshot = racked(assignor)
+    leaves = [RemoveMember("c-1")]
+    plan = plan_group(snapshot, snapshot.groups[0], leaves, leader="franz-go")
+    assert plan.confidence in ("likely", "counts")
+    bare = replace(snapshot, brokers=tuple(replace(each, rack=None) for each in snapshot.brokers))
+    plan = plan_group(bare, bare.groups[0], leaves, leader="franz-go")
+    assert plan.confidence in ("exact", "outcomes")
+
+
 def test_replicas_everywhere_are_known() -> None:
     """With a replica in every rack new partitions have one, too."""
     snapshot = racked("sticky", replicas=2)

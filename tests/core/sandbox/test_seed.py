@@ -17,6 +17,7 @@ from kgroups.core.snapshot import (
     Topic,
 )
 from kgroups.core.snapshot_file import write_snapshot
+from tests.support.cli.clusters import fleet
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.frame_client import WireClient
 from tests.support.sandbox.librdkafka_members import Member, produce
@@ -58,6 +59,15 @@ def snapshot(tmp_path: Path) -> Path:
     path = tmp_path / "snapshot.yaml"
     write_snapshot(SNAPSHOT, path)
     return path
+
+
+def test_a_large_file_takes_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit on the start of an empty cluster is none on the filling of another."""
+    file = tmp_path / "fleet.jsonl.zst"
+    write_snapshot(fleet(200, 24), file)
+    monkeypatch.setattr("kgroups.core.sandbox.sandbox._START_TIMEOUT_S", 0.0)
+    with Sandbox(brokers=1, snapshot=file) as running:
+        assert running.bootstrap_servers
 
 
 def test_topics_and_offsets(snapshot: Path) -> None:

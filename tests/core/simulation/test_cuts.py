@@ -73,6 +73,28 @@ def test_librdkafka_gives_up_when_its_session_is_over() -> None:
     assert group.read_again <= 120
 
 
+def test_franz_go_gives_up_some_seconds_after_its_session() -> None:
+    """As measured with real members: until then two own its partitions, not until the cut ends."""
+    group, lines = cut(120, client="franz-go", protocol="eager")
+    lost = [one.at_ms for one in lines if (one.who, one.kind) == ("app-2", "lost")]
+    assert len(lost) == 1
+    assert 75_000 <= lost[0] <= 82_000
+    assert group.doubled_ms <= 2 * 10_000
+
+
+def test_records_come_over_a_connection_of_their_own() -> None:
+    """aiokafka reads what came meanwhile before its coordinator says that it is no member.
+
+    Requests were lost later than records, so TCP sends them again later; sarama has one connection
+    for both.
+    """
+    apart, together = (
+        cut(10, client=client, session_timeout_ms="6s", heartbeat_interval_ms="1s")[0]
+        for client in ("aiokafka", "sarama")
+    )
+    assert apart.read_again > 4 * together.read_again
+
+
 def test_reading_goes_on_when_requests_do() -> None:
     """Java: one poll of 500 records before it hears that it is no member, and what was open."""
     group, lines = cut(40, session_timeout_ms="30s")

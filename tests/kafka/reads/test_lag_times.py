@@ -7,6 +7,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.support.cli.runner import run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka
@@ -143,3 +144,14 @@ def test_refused(address: str, line: str, says: str) -> None:
     outcome = run("-b", address, *shlex.split(line))
     assert (outcome.exit_code, outcome.stdout) == (2, "")
     assert says in outcome.stderr
+
+
+def test_a_group_is_simulated_with_the_load_it_has(address: str) -> None:
+    """Two looks at a live group: nothing came, nobody was behind, and both are told."""
+    with LiveGroup(address, f"{GROUP}-live", [MemberSpec("m", (TOPIC,))]) as group:
+        group.wait_stable(3)
+        line = ("simulate", "--from-group", group.group, "--over", "100ms", "--until", "60s")
+        outcome = run("-b", address, *LONG, *line)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert f"measured: `{TOPIC}` receives 0 records per second over " in outcome.stderr
+    assert "no member was behind, so it could not be measured" in outcome.stderr

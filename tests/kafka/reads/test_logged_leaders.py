@@ -119,6 +119,49 @@ def test_a_deleted_group(cluster_address: str, admin: ClusterAdmin, hosts: HostP
     assert logged_leaders(admin, [group]).found == {"ll-gone": None}
 
 
+def test_what_the_leader_has_assigned(
+    hosts: HostPool, cluster_address: str, admin: ClusterAdmin
+) -> None:
+    """A static leader that came back has assigned nothing yet, and the next round then."""
+    name = "ll-back"
+    with mixed(hosts, cluster_address, name, ()) as driven:
+        topics = tuple(driven.topics)
+        first = MemberSpec("m1", "librdkafka", topics, instance="k-m1")
+        driven.join([first])
+        stable(cluster_address, name, 1)
+        driven.join([MemberSpec("m2", "librdkafka", topics)])
+        before = stable(cluster_address, name, 2)
+        assert [len(led.members or ()) for led in led_now(admin, before).led] == [1, 2]
+        driven.leave(["m1"])
+        driven.join([first])
+        leads = id_of(before, "m1")
+        back = wait_until(
+            lambda: other_leader(admin, stable(cluster_address, name, 2), leads),
+            "the log names the leader by its new id",
+            timeout_s=60,
+        )
+        assert back is not None
+        assert back.led == ()
+        driven.join([MemberSpec("m3", "librdkafka", topics)])
+        after = led_now(admin, stable(cluster_address, name, 3))
+        assert after.leader == back.leader == id_of(after, "m1")
+        (led,) = after.led
+        assert {m.member_id: m.assignment for m in led.members or ()} == {
+            m.member_id: m.assignment for m in after.members or ()
+        }
+
+
+def led_now(admin: ClusterAdmin, group: Group) -> Group:
+    """The group with what one quick look at the log shows of its leader."""
+    return logged_leaders(admin, [group], QUICK).led(group)
+
+
+def other_leader(admin: ClusterAdmin, group: Group, than: str) -> Group | None:
+    """The group, if the log names a leader with another id."""
+    found = led_now(admin, group)
+    return found if found.leader not in (None, than) else None
+
+
 def neighbour(group: str, partitions: int) -> str:
     """Another group on the same partition."""
     wanted = offsets_partition(group, partitions)

@@ -98,7 +98,7 @@ class DrivenGroup:
         Raises:
             HostFailed: a consumer could not be made.
         """
-        opened = _all_at_once(self._open, specs)
+        opened = all_at_once(self._open, specs)
         self._held.update({held.spec.name: held for held in opened})
 
     def leave(self, names: Sequence[str], *, orderly: bool = True) -> None:
@@ -108,7 +108,7 @@ class DrivenGroup:
             HostFailed: one could not; not if it need not be `orderly`.
         """
         leaving = [self._held.pop(name) for name in names]
-        _all_at_once(lambda held: self._close(held, orderly=orderly), leaving)
+        all_at_once(lambda held: self._close(held, orderly=orderly), leaving)
 
     def crash(self, name: str) -> None:
         """End a consumer without a word to the broker."""
@@ -124,7 +124,7 @@ class DrivenGroup:
             held.host.ask("subscribe", name=self._name(name), topics=list(topics))
             held.spec = replace(held.spec, topics=topics)
 
-        _all_at_once(subscribe, list(names))
+        all_at_once(subscribe, list(names))
 
     def owned(self) -> dict[str, frozenset[TopicPartition]]:
         """What the consumers themselves believe to own.
@@ -193,7 +193,8 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 
 
-def _all_at_once(action: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+def all_at_once(action: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+    """What comes of each, in order."""
     if not items:
         return []
     with ThreadPoolExecutor(len(items)) as pool:  # leaving members wait for each other

@@ -47,6 +47,7 @@ class Result:
         came: who has what after it; None if the client broke.
         told: the confidence of a plan that is told the library of all members (`--as`), and
             whether that was right; empty where there is no such plan.
+        racked: whether members have racks, so that it matters where brokers placed partitions.
     """
 
     group: str
@@ -64,6 +65,7 @@ class Result:
     detail: str = ""
     came: Owned | None = None
     told: tuple[str, Verdict] | None = None
+    racked: bool = False
 
 
 class LostMember(RuntimeError):
@@ -194,8 +196,10 @@ class _Run:
             judgement.detail,
             came,
             told,
+            any(member.rack for member in after.groups[0].members or ()),
         )
-        return result, after, changes
+        # What nobody has noticed yet may be noticed during the next change.
+        return result, None if judgement.verdict == "broken" else after, changes
 
     def _led(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
         """The group with its leader, where `kgroups plan` looks for it unasked."""
@@ -203,10 +207,10 @@ class _Run:
         if group.type != "classic" or not leader_matters(group):
             return snapshot
         try:
-            leader = logged_leaders(self.admin, [group], QUICK).leader_of(group)
+            led = logged_leaders(self.admin, [group], QUICK).led(group)
         except KgroupsError:
             return snapshot
-        return replace(snapshot, groups=(replace(group, leader=leader),))
+        return replace(snapshot, groups=(led,))
 
     def _told(
         self, before: ClusterSnapshot, changes: Sequence[Change | Deploy], came: Owned

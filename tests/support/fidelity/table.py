@@ -4,14 +4,28 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from kgroups.core.planning.leaders.libraries import RANGE
 from tests.support.fidelity.driving import Result
 from tests.support.fidelity.libraries import EAGER
 
 PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
-BEGIN, END = "<!-- fidelity:begin -->", "<!-- fidelity:end -->"
 WORDS = ("exact", "outcomes", "likely", "counts")
 HEAD = "| | changes | exact | outcomes | likely | counts | wrong | broken client |"
 RULE = "|---|---:|---:|---:|---:|---:|---:|---:|"
+PURE, ALL = "one library", "all"
+# Why a plan is not exact, and by which words of its own reason that is told; of several the first.
+# What nobody can know stands before what members could show.
+REASONS = (
+    ("what happens may come in one rebalance or in several", ("in several", "one after another")),
+    ("the leader chooses at random", ("chooses at random",)),
+    ("ids of new members, drawn at random, decide", ("new member ids", "get new ids")),
+    ("the racks in which brokers place new partitions decide", ("racks in which brokers",)),
+    ("a member or the leader may be late", ("that are late", "may not know a topic")),
+    ("members do not show which library they use", ("assign differently", "client libraries")),
+    ("members do not show their release or settings", ("release whose", "may choose other")),
+    ("there are more ways than were tried", ("tried",)),
+)
+OTHER = "other"
 
 
 def judged(results: Iterable[Result]) -> list[Result]:
@@ -48,12 +62,30 @@ def tables(results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[i
         _table(results, "strategy", _strategy),
         _table(results, "change", lambda each: each.kind),
     ]
-    parts += _told_table(results)
+    parts += [*_reason_table(results), *_told_table(results)]
     if embedded:
         counts = Counter(embedded)
         rows = "\n".join(f"| {word} | {counts[word]} |" for word in sorted(counts))
         parts.append(f"| embedded cluster | changes |\n|---|---:|\n{rows}")
     return "\n\n".join(parts)
+
+
+def _reason_table(results: Sequence[Result]) -> list[str]:
+    """Why plans were not exact, in groups of one library and in all."""
+    doubtful = [each for each in judged(results) if each.confidence != "exact"]
+    counts = Counter(reason_of(each.reason) for each in doubtful)
+    pure = Counter(reason_of(each.reason) for each in doubtful if each.label != "mixed")
+    if not doubtful:
+        return []
+    head = f"| not exact because | {PURE} | {ALL} |\n|---|---:|---:|"
+    rows = [f"| {reason} | {pure[reason]} | {count} |" for reason, count in counts.most_common()]
+    return ["\n".join([head, *rows, f"| all | {pure.total()} | {counts.total()} |"])]
+
+
+def reason_of(told: str) -> str:
+    """The first of the reasons that a plan's own words name."""
+    found = (reason for reason, words in REASONS if any(word in told for word in words))
+    return next(found, OTHER)
 
 
 def _told_table(results: Sequence[Result]) -> list[str]:
@@ -89,17 +121,24 @@ def _row(place: str, results: Sequence[Result]) -> str:
 
 def write_page(block: str) -> None:
     """Put the tables between their marks in the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    PAGE.write_text(f"{head}{BEGIN}\n{block}\n{END}{tail}", encoding="utf-8")
+    write_block(PAGE, "fidelity", block)
+
+
+def write_block(page: Path, mark: str, block: str) -> None:
+    """Put a text between the marks of this name in a page."""
+    begin, end = f"<!-- {mark}:begin -->", f"<!-- {mark}:end -->"
+    text = page.read_text(encoding="utf-8")
+    head, _, rest = text.partition(begin)
+    _, _, tail = rest.partition(end)
+    page.write_text(f"{head}{begin}\n{block}\n{end}{tail}", encoding="utf-8")
 
 
 def beside_embedded(real: Sequence[Result], embedded: Sequence[Result]) -> list[str]:
     """What became of the same changes on the embedded cluster, beside the real broker.
 
-    `same`; `by ids` where ids of members or topics decide, or chance, now or in an earlier change
-    of the group; `different` otherwise; `broken client` where there is nothing to compare.
+    `same`; `by chance` where ids of members or topics decide, or the racks in which brokers placed
+    partitions, now or in an earlier change of the group; `different` otherwise; `broken client`
+    where there is nothing to compare.
     """
     return [word for word, _ in _beside(real, embedded)]
 
@@ -122,10 +161,16 @@ def _beside(real: Sequence[Result], embedded: Sequence[Result]) -> list[tuple[st
             words.append(("same", here))
             parted.discard(here.group)
             continue
-        blind = here.strategy in EAGER
-        if blind and {here.confidence, other.confidence} == {"exact"} and here.group not in parted:
+        exact = {here.confidence, other.confidence} == {"exact"}
+        if _is_blind(here) and exact and here.group not in parted:
             words.append(("different", here))
         else:
-            words.append(("by ids", here))
+            words.append(("by chance", here))
         parted.add(here.group)
     return words
+
+
+def _is_blind(result: Result) -> bool:
+    """Whether neither ids nor racks decide: ids of classic members begin with their names."""
+    racks = result.strategy == RANGE and result.racked
+    return result.protocol == "classic" and result.strategy in EAGER and not racks

@@ -56,6 +56,8 @@ class ClusterSpec:
         acls: whether the ACL authorizer runs; the plain listener's anonymous user and `admin`
             may do everything then, everyone else only what an ACL allows.
         racks: rack of each broker, in order; empty = none.
+        detours: port -> advertised port of further plain listeners of node 1: clients that come in
+            by one are sent to what listens on its advertised port.
         properties: broker properties that win over the ones of `BASE_PROPERTIES`.
         system_properties: of the JVMs.
     """
@@ -67,6 +69,7 @@ class ClusterSpec:
     certificates: Mapping[SecurityProtocol, str] = field(default_factory=dict)
     acls: bool = False
     racks: tuple[str, ...] = ()
+    detours: Mapping[int, int] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     system_properties: Mapping[str, str] = field(default_factory=dict)
 
@@ -120,6 +123,11 @@ def broker_properties(
     listeners = [f"{name}://127.0.0.1:{port}" for name, port in ports.listeners.items()]
     controller = [f"CONTROLLER://127.0.0.1:{ports.controller}"] if node_id == 1 else []
     mapped = [f"{name}:{name}" for name in spec.listeners]
+    advertised = list(listeners)
+    for number, (port, shown) in enumerate(spec.detours.items() if node_id == 1 else ()):
+        listeners.append(f"DETOUR{number}://127.0.0.1:{port}")
+        advertised.append(f"DETOUR{number}://127.0.0.1:{shown}")
+        mapped.append(f"DETOUR{number}:PLAINTEXT")
     settings = {
         **BASE_PROPERTIES,
         "node.id": str(node_id),
@@ -127,7 +135,7 @@ def broker_properties(
         "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
         "controller.listener.names": "CONTROLLER",
         "listeners": ",".join((*listeners, *controller)),
-        "advertised.listeners": ",".join(listeners),
+        "advertised.listeners": ",".join(advertised),
         "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *mapped)),
         "inter.broker.listener.name": "PLAINTEXT",
         "log.dirs": str(folder / "data"),

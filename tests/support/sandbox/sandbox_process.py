@@ -22,10 +22,12 @@ class SandboxProcess:
 
     Args:
         arguments: after `sandbox up --port 0`.
+        start_timeout_s: until its address is there.
     """
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, start_timeout_s: float = START_TIMEOUT_S) -> None:
         self._arguments = arguments
+        self._start_timeout_s = start_timeout_s
 
     def __enter__(self) -> Self:
         self._stderr = tempfile.TemporaryFile(mode="w+")  # closed on exit
@@ -72,7 +74,7 @@ class SandboxProcess:
         return text
 
     def _read_document(self) -> Any:
-        text, deadline = "", Deadline(START_TIMEOUT_S)
+        text, deadline = "", Deadline(self._start_timeout_s)
         while line := self.process.line(deadline):
             text += line
             try:

@@ -54,7 +54,7 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
         _react(member, flight, reaction, error, response)
     if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
         # The session of a member that is none any more stays over.
-        member.timers.move(SESSION, member.now_ms + member.config.session_timeout_ms)
+        member.timers.move(SESSION, member.now_ms + member.config.silence_ms)
 
 
 def error_of(api: Api, response: Any) -> ErrorCode:
@@ -104,7 +104,7 @@ def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:
     member.tell(ClientEventKind.COORDINATOR_FOUND, "", member.coordinator)
     if member.is_armed(ClientTimer.HEARTBEAT):
         member.arm(ClientTimer.HEARTBEAT, 0)
-        member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
+        member.arm(ClientTimer.SESSION, member.config.silence_ms)
 
 
 def _joined(member: ClientMember, response: JoinGroupResponse) -> None:

@@ -201,7 +201,7 @@ def _session_over(member: ClientMember, token: int) -> None:
     if member.config.session_ends_membership:
         member.ask(ClientAsk.FORGOTTEN, reason)
         return
-    member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
+    member.arm(ClientTimer.SESSION, member.config.silence_ms)
     member.lose_coordinator(reason)
 
 

@@ -299,7 +299,7 @@ class ClientMember:
             first_ms = config.first_heartbeat_ms
             beat_ms = config.heartbeat_interval_ms if first_ms is None else first_ms
             self.arm(ClientTimer.HEARTBEAT, beat_ms)
-            self.arm(ClientTimer.SESSION, config.session_timeout_ms)
+            self.arm(ClientTimer.SESSION, config.silence_ms)
             self.arm(ClientTimer.POLL, config.max_poll_interval_ms)
         elif state is ClientState.JOINING:
             self.disarm(*MEMBER_TIMERS)

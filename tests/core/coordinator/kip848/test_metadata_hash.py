@@ -7,7 +7,7 @@ from kgroups.core.coordinator.kip848.metadata_hash import metadata_hash, topic_b
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
 
-def test_a_topic_is_hashed_once_until_it_changes():
+def test_a_topic_is_hashed_once_until_it_changes() -> None:
     """A joining member costs nothing for partitions that another one's join has looked at."""
     read: list[bytes] = []
 
@@ -25,7 +25,7 @@ def test_a_topic_is_hashed_once_until_it_changes():
     assert read.count(topic_bytes(grown)) == 1
 
 
-def test_the_hash_is_that_of_the_topic_as_it_is_now():
+def test_the_hash_is_that_of_the_topic_as_it_is_now() -> None:
     """Other racks, other partitions, another id: nothing is taken for what it was before."""
     numbers = count(1)
     known: dict[bytes, int] = {}

@@ -3,7 +3,8 @@
     python -m tests.support.fidelity.hosts.host librdkafka|kafka-python|aiokafka
 
 Asked are {"number", "op"} with `open` (a member's name and what it is), `subscribe` (its name and
-topics), `close` (its name), `owned` (names); answered is {"number", "ok"} or {"number", "error"},
+topics), `close` (its name), `owned` (names), `slow` (a watched member's name, and the ms that its
+next records take longer); answered is {"number", "ok"} or {"number", "error"},
 with `owned` and `failed` where they were asked for.
 """
 
@@ -14,6 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from kgroups.core.snapshot import TopicPartition
+from tests.support.fidelity.hosts.watch import print_line
+from tests.support.fidelity.hosts.watched_members import (
+    WatchedAiokafka,
+    WatchedKafkaPython,
+    WatchedLibrdkafka,
+)
 from tests.support.kafka.live_members import LiveMember, MemberSpec
 
 Json = Mapping[str, Any]
@@ -37,6 +44,8 @@ def librdkafka() -> Callable[[Json], HostedMember]:
     """Opens librdkafka's consumers."""
 
     def opened(asked: Json) -> HostedMember:
+        if "watch" in asked:
+            return WatchedLibrdkafka(asked)
         settings: dict[str, str | int | bool] = {
             "bootstrap.servers": asked["servers"],
             "group.id": asked["group"],
@@ -83,6 +92,8 @@ def kafka_python() -> Callable[[Json], HostedMember]:
     }
 
     def opened(asked: Json) -> HostedMember:
+        if "watch" in asked:
+            return WatchedKafkaPython(asked, assignors)
         settings: dict[str, Any] = {
             "bootstrap_servers": asked["servers"].split(","),
             "group_id": asked["group"],
@@ -119,6 +130,8 @@ def aiokafka() -> Callable[[Json], HostedMember]:
     loop = EventLoop()
 
     def opened(asked: Json) -> HostedMember:
+        if "watch" in asked:
+            return WatchedAiokafka(loop.do, asked, assignors)
         settings: dict[str, Any] = {
             "bootstrap_servers": asked["servers"],
             "group_id": asked["group"],
@@ -151,7 +164,6 @@ class Host:
     def __init__(self, opened: Callable[[Json], HostedMember]) -> None:
         self._opened = opened
         self._members: dict[str, HostedMember] = {}
-        self._printing = threading.Lock()
 
     def reply(self, asked: Json) -> None:
         """Do what is asked, and print the answer."""
@@ -160,8 +172,7 @@ class Host:
             answer |= self._done(asked)
         except BaseException as failure:
             answer["error"] = repr(failure)
-        with self._printing:
-            print(json.dumps(answer), flush=True)
+        print_line(answer)
 
     def _done(self, asked: Json) -> Json:
         match asked["op"]:
@@ -169,6 +180,9 @@ class Host:
                 self._members[asked["name"]] = self._opened(asked)
             case "subscribe":
                 self._members[asked["name"]].subscribe(asked["topics"])
+            case "slow":
+                member: Any = self._members[asked["name"]]
+                member.watch.slow_ms = asked["ms"]
             case "close":
                 self._members.pop(asked["name"]).close()
             case "owned":

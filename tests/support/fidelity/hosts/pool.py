@@ -2,9 +2,9 @@
 
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.support.fidelity.hosts.process import HostProcess
 from tests.support.fidelity.libraries import Library
@@ -24,9 +24,14 @@ def present_libraries() -> tuple[Library, ...]:
 
 
 class HostPool:
-    """The programs, started when they are first asked for; a context manager that ends them."""
+    """The programs, started when they are first asked for; a context manager that ends them.
 
-    def __init__(self) -> None:
+    Args:
+        told: called with what members tell unasked.
+    """
+
+    def __init__(self, told: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+        self._told = told
         self._lock = threading.Lock()
         self._shared: dict[str, HostProcess] = {}
         self._commands: dict[Library, list[str]] = {}
@@ -73,7 +78,7 @@ class HostPool:
     def _start(self, library: Library) -> HostProcess:
         if library not in self._commands:
             self._commands[library] = _command(library)
-        host = HostProcess(self._commands[library])
+        host = HostProcess(self._commands[library], self._told)
         self._all.append(host)
         return host
 

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import os
+import signal
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self
@@ -19,9 +21,16 @@ class HostFailed(RuntimeError):
 
 
 class HostProcess:
-    """The program; safe to use from many threads."""
+    """The program; safe to use from many threads.
 
-    def __init__(self, command: Sequence[str]) -> None:
+    Args:
+        told: called with what members tell unasked.
+    """
+
+    def __init__(
+        self, command: Sequence[str], told: Callable[[Mapping[str, Any]], None] | None = None
+    ) -> None:
+        self._told = told
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._waiting: dict[int, Future[dict[str, Any]]] = {}
@@ -46,6 +55,10 @@ class HostProcess:
     def kill(self) -> None:
         """End it as a crash would."""
         self._process.kill()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        os.kill(self._process.pid, number)
 
     def ask(self, op: str, **more: object) -> dict[str, Any]:
         """Its answer.
@@ -83,6 +96,10 @@ class HostProcess:
     def _hear(self, line: str) -> None:
         if line:
             answer: Mapping[str, Any] = json.loads(line)
+            if "event" in answer:
+                assert self._told is not None, "nobody wants to be told"
+                self._told(answer)
+                return
             self._waiting.pop(answer["number"]).set_result(dict(answer))
             return
         with self._lock:

@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,9 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
@@ -25,17 +29,109 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 /**
  * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
  * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
- * "share": true for a share consumer of topics},
+ * "share": true for a share consumer of topics, "watch": {..} for one that tells of what it gets},
+ * {"op": "slow", "name", "ms"}: the next records of a watched member take so much longer;
  * {"op": "close", "name"}, {"op": "subscribe", "name", "topics"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned" and "failed", or {"error"}.
  */
 public final class LiveConsumers {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final PrintStream ANSWERS = System.out;
     private static final Map<String, Member> MEMBERS = new ConcurrentHashMap<>();
+
+    private static void print(ObjectNode line) {
+        synchronized (ANSWERS) {
+            ANSWERS.println(line);
+            ANSWERS.flush();
+        }
+    }
+
+    /** A listener of a member that nobody watches. */
+    private static final class NoListener implements ConsumerRebalanceListener {
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> got) {
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> gone) {
+        }
+    }
+
+    /** What a member gets, gives up and reads, told as it happens; and the time that it takes for it. */
+    private static final class Watch implements ConsumerRebalanceListener {
+        private final String name;
+        private final long recordMs;
+        private final long listenerMs;
+        private final boolean commits;
+        private volatile long slowMs;
+
+        private Watch(JsonNode asked) {
+            name = asked.get("name").asText();
+            recordMs = asked.get("watch").get("record_ms").asLong();
+            listenerMs = asked.get("watch").get("listener_ms").asLong();
+            commits = asked.get("watch").get("commits").asBoolean();
+        }
+
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> got) {
+            tell("got", got);
+            rest(got.isEmpty() ? 0 : listenerMs);
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> gone) {
+            rest(gone.isEmpty() ? 0 : listenerMs);
+            tell("gave", gone);
+        }
+
+        @Override
+        public void onPartitionsLost(Collection<TopicPartition> lost) {
+            tell("gave", lost);
+        }
+
+        private ObjectNode event(String kind) {
+            return JSON.createObjectNode().put("event", kind).put("name", name).put("at", System.currentTimeMillis());
+        }
+
+        private void tell(String kind, Collection<TopicPartition> partitions) {
+            ObjectNode line = event(kind);
+            ArrayNode rows = line.putArray("partitions");
+            partitions.forEach(each -> rows.addArray().add(each.topic()).add(each.partition()));
+            print(line);
+        }
+
+        private void process(ConsumerRecords<byte[], byte[]> records, KafkaConsumer<byte[], byte[]> consumer) {
+            if (records.isEmpty()) {
+                return;
+            }
+            ObjectNode line = event("read");
+            ArrayNode rows = line.putArray("partitions");
+            for (TopicPartition each : records.partitions()) {
+                List<ConsumerRecord<byte[], byte[]>> own = records.records(each);
+                rows.addArray().add(each.topic()).add(each.partition()).add(own.get(0).offset())
+                        .add(own.get(own.size() - 1).offset() + 1);
+            }
+            print(line);
+            rest(records.count() * recordMs + slowMs);
+            slowMs = 0;
+            if (commits) {
+                consumer.commitAsync();
+            }
+        }
+
+        private static void rest(long ms) {
+            try {
+                Thread.sleep(ms);
+            } catch (InterruptedException nobody) {
+                throw new IllegalStateException(nobody);
+            }
+        }
+    }
 
     /** One consumer and the thread that polls it. */
     private static final class Member implements Runnable {
         private final KafkaConsumer<byte[], byte[]> consumer;
         private final KafkaShareConsumer<byte[], byte[]> sharer;
+        private final Watch watch;
         private final Thread thread;
         private volatile List<TopicPartition> owned = List.of();
         private volatile boolean stopped;
@@ -47,7 +143,8 @@ public final class LiveConsumers {
             asked.get("config").fields().forEachRemaining(each -> config.put(each.getKey(), each.getValue().asText()));
             boolean shares = asked.path("share").asBoolean();
             sharer = shares ? sharer(config, asked.get("topics")) : null;
-            consumer = shares ? null : consumer(config, asked);
+            watch = asked.has("watch") ? new Watch(asked) : null;
+            consumer = shares ? null : consumer(config, asked, watch);
             thread = new Thread(this, asked.get("name").asText());
             thread.setDaemon(true);
             thread.start();
@@ -60,15 +157,16 @@ public final class LiveConsumers {
             return sharer;
         }
 
-        private static KafkaConsumer<byte[], byte[]> consumer(Properties config, JsonNode asked) {
+        private static KafkaConsumer<byte[], byte[]> consumer(Properties config, JsonNode asked, Watch watch) {
             KafkaConsumer<byte[], byte[]> consumer =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            ConsumerRebalanceListener listener = watch == null ? new NoListener() : watch;
             if (asked.has("regex")) {
-                consumer.subscribe(new SubscriptionPattern(asked.get("regex").asText()));
+                consumer.subscribe(new SubscriptionPattern(asked.get("regex").asText()), listener);
             } else if (asked.has("pattern")) {
-                consumer.subscribe(Pattern.compile(asked.get("pattern").asText()));
+                consumer.subscribe(Pattern.compile(asked.get("pattern").asText()), listener);
             } else {
-                consumer.subscribe(texts(asked.get("topics")));
+                consumer.subscribe(texts(asked.get("topics")), listener);
             }
             return consumer;
         }
@@ -84,7 +182,10 @@ public final class LiveConsumers {
                         consumer.subscribe(wanted);
                         wanted = null;
                     }
-                    consumer.poll(Duration.ofMillis(50));
+                    ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(50));
+                    if (watch != null) {
+                        watch.process(records, consumer);
+                    }
                     owned = new ArrayList<>(consumer.assignment());
                 }
             } catch (WakeupException woken) {
@@ -118,16 +219,15 @@ public final class LiveConsumers {
     }
 
     public static void main(String[] args) throws Exception {
-        PrintStream answers = System.out;
         BufferedReader asked = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = asked.readLine(); line != null; line = asked.readLine()) {
             JsonNode request = JSON.readTree(line);
-            new Thread(() -> reply(request, answers)).start();
+            new Thread(() -> reply(request)).start();
         }
         System.exit(0);
     }
 
-    private static void reply(JsonNode request, PrintStream answers) {
+    private static void reply(JsonNode request) {
         ObjectNode answer = JSON.createObjectNode();
         answer.set("number", request.get("number"));
         try {
@@ -136,10 +236,7 @@ public final class LiveConsumers {
         } catch (Throwable thrown) {
             answer.put("error", thrown.toString());
         }
-        synchronized (answers) {
-            answers.println(answer);
-            answers.flush();
-        }
+        print(answer);
     }
 
     private static void act(JsonNode request, ObjectNode answer) throws Exception {
@@ -147,6 +244,7 @@ public final class LiveConsumers {
             case "open" -> MEMBERS.put(request.get("name").asText(), new Member(request));
             case "close" -> MEMBERS.remove(request.get("name").asText()).close();
             case "subscribe" -> MEMBERS.get(request.get("name").asText()).wanted = texts(request.get("topics"));
+            case "slow" -> MEMBERS.get(request.get("name").asText()).watch.slowMs = request.get("ms").asLong();
             case "owned" -> answer.set("owned", owned(request.get("names"), answer.putObject("failed")));
             default -> throw new IllegalArgumentException("unknown op");
         }

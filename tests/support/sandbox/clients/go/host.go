@@ -28,6 +28,8 @@ type request struct {
 	SessionMs   int      `json:"session_ms"`
 	HeartbeatMs int      `json:"heartbeat_ms"`
 	RefreshMs   int      `json:"refresh_ms"`
+	Ms          int      `json:"ms"`
+	Watch       *watch   `json:"watch"`
 }
 
 // member is one consumer of a host.
@@ -35,6 +37,7 @@ type member interface {
 	owned() map[string][]int32
 	failure() error
 	subscribe(topics []string) error
+	watched() *watch
 	close() error
 }
 
@@ -72,6 +75,9 @@ func act(asked request, open opener, members map[string]member, lock *sync.Mutex
 	lock.Unlock()
 	switch asked.Op {
 	case "open":
+		if asked.Watch != nil {
+			asked.Watch.name = asked.Name
+		}
 		opened, err := open(asked)
 		if err != nil {
 			return err
@@ -86,6 +92,8 @@ func act(asked request, open opener, members map[string]member, lock *sync.Mutex
 		return known.close()
 	case "subscribe":
 		return known.subscribe(asked.Topics)
+	case "slow":
+		known.watched().slowMs.Store(int64(asked.Ms))
 	case "owned":
 		owned, failed := map[string][][2]any{}, map[string]string{}
 		lock.Lock()

@@ -12,6 +12,7 @@ import (
 )
 
 type franzMember struct {
+	watch  *watch
 	client *kgo.Client
 	done   chan struct{}
 	stop   context.CancelFunc
@@ -32,22 +33,33 @@ func openFranz(asked request) (member, error) {
 	if !known {
 		return nil, fmt.Errorf("franz-go has no %q", asked.Strategy)
 	}
-	opened := &franzMember{done: make(chan struct{}), topics: asked.Topics, holds: map[string]map[int32]bool{}}
+	opened := &franzMember{done: make(chan struct{}), topics: asked.Topics, holds: map[string]map[int32]bool{}, watch: asked.Watch}
 	refresh := time.Duration(asked.RefreshMs) * time.Millisecond
 	options := []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(asked.Servers, ",")...),
 		kgo.ClientID(asked.Client),
 		kgo.ConsumerGroup(asked.Group),
 		kgo.Balancers(balancer),
-		kgo.DisableAutoCommit(),
-		kgo.MetadataMaxAge(refresh),
-		kgo.MetadataMinAge(refresh / 2),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.HeartbeatInterval(time.Duration(asked.HeartbeatMs) * time.Millisecond),
-		kgo.SessionTimeout(time.Duration(asked.SessionMs) * time.Millisecond),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, got map[string][]int32) { opened.hold(got, true) }),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { opened.hold(lost, false) }),
+		kgo.OnPartitionsRevoked(func(ctx context.Context, client *kgo.Client, lost map[string][]int32) {
+			if opened.watch != nil && opened.watch.Settings["enable.auto.commit"] != false {
+				client.CommitUncommittedOffsets(ctx) // a listener of one's own is the place of franz-go's
+			}
+			opened.hold(lost, false)
+		}),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { opened.hold(lost, false) }),
+	}
+	if asked.Watch != nil {
+		options = append(options, asked.Watch.franz()...)
+	} else {
+		options = append(options,
+			kgo.DisableAutoCommit(),
+			kgo.MetadataMaxAge(refresh),
+			kgo.MetadataMinAge(refresh/2),
+			kgo.HeartbeatInterval(time.Duration(asked.HeartbeatMs)*time.Millisecond),
+			kgo.SessionTimeout(time.Duration(asked.SessionMs)*time.Millisecond),
+		)
 	}
 	if asked.Instance != "" {
 		options = append(options, kgo.InstanceID(asked.Instance))
@@ -77,11 +89,50 @@ func openFranz(asked request) (member, error) {
 func (m *franzMember) poll(ctx context.Context) {
 	defer close(m.done)
 	for ctx.Err() == nil {
-		m.client.PollFetches(ctx)
+		fetches := m.client.PollFetches(ctx)
+		if m.watch == nil {
+			continue
+		}
+		fetches.EachPartition(func(found kgo.FetchTopicPartition) {
+			if count := len(found.Records); count > 0 {
+				m.watch.read(found.Topic, found.Partition, found.Records[0].Offset, found.Records[count-1].Offset+1)
+			}
+		})
+		if m.watch.Commits && fetches.NumRecords() > 0 {
+			m.client.CommitUncommittedOffsets(ctx)
+		}
 	}
 }
 
+func (m *franzMember) watched() *watch {
+	return m.watch
+}
+
+// franz has the options of the settings that are given.
+func (w *watch) franz() []kgo.Opt {
+	options := []kgo.Opt{}
+	for property, option := range map[string]func(time.Duration) kgo.Opt{
+		"heartbeat.interval.ms":   func(d time.Duration) kgo.Opt { return kgo.HeartbeatInterval(d) },
+		"session.timeout.ms":      func(d time.Duration) kgo.Opt { return kgo.SessionTimeout(d) },
+		"metadata.max.age.ms":     func(d time.Duration) kgo.Opt { return kgo.MetadataMaxAge(d) },
+		"auto.commit.interval.ms": func(d time.Duration) kgo.Opt { return kgo.AutoCommitInterval(d) },
+	} {
+		if ms, given := w.Settings[property].(float64); given {
+			options = append(options, option(time.Duration(ms)*time.Millisecond))
+		}
+	}
+	if w.Settings["enable.auto.commit"] == false {
+		options = append(options, kgo.DisableAutoCommit())
+	}
+	return options
+}
+
 func (m *franzMember) hold(topics map[string][]int32, held bool) {
+	if held {
+		m.watch.got(topics)
+	} else {
+		m.watch.gave(topics)
+	}
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	for topic, partitions := range topics {

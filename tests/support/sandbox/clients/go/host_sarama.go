@@ -12,6 +12,7 @@ import (
 )
 
 type saramaMember struct {
+	watch   *watch
 	group   sarama.ConsumerGroup
 	done    chan struct{}
 	stop    context.CancelFunc
@@ -35,11 +36,15 @@ func openSarama(asked request) (member, error) {
 	}
 	config.RackID = asked.Rack
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
-	config.Consumer.Offsets.AutoCommit.Enable = false
 	config.Consumer.Group.InstanceId = asked.Instance
-	config.Consumer.Group.Session.Timeout = time.Duration(asked.SessionMs) * time.Millisecond
-	config.Consumer.Group.Heartbeat.Interval = time.Duration(asked.HeartbeatMs) * time.Millisecond
-	config.Metadata.RefreshFrequency = time.Duration(asked.RefreshMs) * time.Millisecond
+	if asked.Watch != nil {
+		asked.Watch.sarama(config)
+	} else {
+		config.Consumer.Offsets.AutoCommit.Enable = false
+		config.Consumer.Group.Session.Timeout = time.Duration(asked.SessionMs) * time.Millisecond
+		config.Consumer.Group.Heartbeat.Interval = time.Duration(asked.HeartbeatMs) * time.Millisecond
+		config.Metadata.RefreshFrequency = time.Duration(asked.RefreshMs) * time.Millisecond
+	}
 	strategy, known := map[string]sarama.BalanceStrategy{
 		"range":              sarama.NewBalanceStrategyRange(),
 		"roundrobin":         sarama.NewBalanceStrategyRoundRobin(),
@@ -55,7 +60,7 @@ func openSarama(asked request) (member, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	opened := &saramaMember{group: group, done: make(chan struct{}), stop: stop, topics: asked.Topics}
+	opened := &saramaMember{group: group, done: make(chan struct{}), stop: stop, topics: asked.Topics, watch: asked.Watch}
 	go opened.consume(ctx)
 	return opened, nil
 }
@@ -70,6 +75,10 @@ func (m *saramaMember) consume(ctx context.Context) {
 		m.lock.Unlock()
 		err := m.group.Consume(session, topics, m)
 		again()
+		if m.watch != nil && err != nil {
+			time.Sleep(100 * time.Millisecond) // applications go on
+			continue
+		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 			m.lock.Lock()
 			m.failed = err
@@ -90,17 +99,40 @@ func (m *saramaMember) Setup(session sarama.ConsumerGroupSession) error {
 	return nil
 }
 
+func (m *saramaMember) watched() *watch {
+	return m.watch
+}
+
+// sarama sets what is given.
+func (w *watch) sarama(config *sarama.Config) {
+	w.duration("session.timeout.ms", &config.Consumer.Group.Session.Timeout)
+	w.duration("heartbeat.interval.ms", &config.Consumer.Group.Heartbeat.Interval)
+	w.duration("metadata.max.age.ms", &config.Metadata.RefreshFrequency)
+	w.duration("auto.commit.interval.ms", &config.Consumer.Offsets.AutoCommit.Interval)
+	config.Consumer.Offsets.AutoCommit.Enable = w.Settings["enable.auto.commit"] != false
+}
+
 func (m *saramaMember) Cleanup(sarama.ConsumerGroupSession) error {
 	m.hold(nil)
 	return nil
 }
 
 func (m *saramaMember) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	own := map[string][]int32{claim.Topic(): {claim.Partition()}}
+	m.watch.got(own)
+	defer m.watch.gave(own)
 	for {
 		select {
-		case _, open := <-claim.Messages():
+		case record, open := <-claim.Messages():
 			if !open {
 				return nil
+			}
+			if m.watch != nil {
+				m.watch.read(record.Topic, record.Partition, record.Offset, record.Offset+1)
+				session.MarkMessage(record, "")
+				if m.watch.Commits {
+					session.Commit()
+				}
 			}
 		case <-session.Context().Done():
 			return nil

@@ -7,7 +7,64 @@ const { Kafka, PartitionAssigners, logLevel } = require('kafkajs')
 
 const members = new Map()
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+// What a member gets, gives up and reads, told as it happens; and the time that it takes for it.
+class Watch {
+  constructor (name, { settings, record_ms: recordMs }) {
+    Object.assign(this, { name, settings, recordMs, slowMs: 0, held: new Map() })
+  }
+
+  // Its settings by the names of kafkajs; what is not given is the library's default.
+  get config () {
+    const names = {
+      'session.timeout.ms': 'sessionTimeout',
+      'heartbeat.interval.ms': 'heartbeatInterval',
+      'metadata.max.age.ms': 'metadataMaxAge'
+    }
+    const given = Object.entries(this.settings).filter(([name]) => names[name])
+    return Object.fromEntries(given.map(([name, value]) => [names[name], value]))
+  }
+
+  tell (event, partitions) {
+    const line = { event, name: this.name, at: Date.now(), partitions }
+    process.stdout.write(JSON.stringify(line) + '\n')
+  }
+
+  owns (assignment) {
+    const now = new Map(pairs(assignment).map((pair) => [pair.join(), pair]))
+    const gone = [...this.held].filter(([key]) => !now.has(key))
+    const come = [...now].filter(([key]) => !this.held.has(key))
+    this.held = now
+    if (gone.length) this.tell('gave', gone.map(([, pair]) => pair))
+    if (come.length) this.tell('got', come.map(([, pair]) => pair))
+  }
+
+  async read ({ topic, partition, message }) {
+    const offset = Number(message.offset)
+    this.tell('read', [[topic, partition, offset, offset + 1]])
+    const takes = this.recordMs + this.slowMs
+    this.slowMs = 0
+    await pause(takes)
+  }
+}
+
+const openWatched = async (asked) => {
+  const kafka = new Kafka({ brokers: asked.servers.split(','), clientId: asked.client, logLevel: logLevel.NOTHING })
+  const watch = new Watch(asked.name, asked.watch)
+  const consumer = kafka.consumer({ groupId: asked.group, ...watch.config })
+  const member = { consumer, owned: {}, failed: null, watch }
+  const { GROUP_JOIN, REBALANCING, CRASH, STOP } = consumer.events
+  consumer.on(GROUP_JOIN, ({ payload }) => watch.owns(payload.memberAssignment))
+  for (const event of [REBALANCING, CRASH, STOP]) consumer.on(event, () => watch.owns({}))
+  await consumer.connect()
+  await consumer.subscribe({ topics: asked.topics, fromBeginning: true })
+  await consumer.run({ eachMessage: (found) => watch.read(found) })
+  return member
+}
+
 const open = async (asked) => {
+  if (asked.watch) return openWatched(asked)
   const kafka = new Kafka({
     brokers: asked.servers.split(','),
     clientId: asked.client,
@@ -39,6 +96,9 @@ const act = async (asked) => {
   switch (asked.op) {
     case 'open':
       members.set(asked.name, await open(asked))
+      return {}
+    case 'slow':
+      members.get(asked.name).watch.slowMs = asked.ms
       return {}
     case 'close': {
       const { consumer } = members.get(asked.name)

@@ -1,0 +1,66 @@
+"""The rounds that a classic group's leader has assigned, as the group's records tell them.
+
+A record is written when a leader has assigned, and again, of the same generation, when a static
+member comes back with another id and no rebalance: the group then has a leader that has assigned
+nothing. So of each generation the first record counts, and only where the one before it can still
+be read, as compaction drops what comes first.
+Source: GroupMetadataManager.classicGroupSyncToClassicGroup,
+updateStaticMemberThenRebalanceOrCompleteJoin.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kgroups.core.coordinator.log.record_codec import decode_record
+from kgroups.core.coordinator.log.records import GroupMetadataMember, GroupMetadataValue
+from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.snapshot import Group, Member
+
+
+def led_rounds(key: bytes, values: Sequence[bytes | None]) -> tuple[Group, ...]:
+    """The rounds that the leader of the newest record has assigned under the id it has now.
+
+    Args:
+        values: of the group's records, oldest first and without a gap.
+    Raises:
+        RecordError: one of them cannot be read.
+    """
+    records = [_record(key, value) for value in values]
+    newest = records[-1] if records else None
+    if newest is None or newest.leader is None:
+        return ()
+    return tuple(
+        _round(one) for one in _assigned(records) if one.members and one.leader == newest.leader
+    )
+
+
+def _assigned(records: Sequence[GroupMetadataValue | None]) -> Iterator[GroupMetadataValue]:
+    """Those that were written when a leader had assigned, as far as that shows."""
+    for before, one in pairwise(records):
+        if one is not None and (before is None or before.generation != one.generation):
+            yield one
+
+
+def _record(key: bytes, value: bytes | None) -> GroupMetadataValue | None:
+    record = decode_record(key, value)
+    found = record.value if record is not None else None
+    return found if isinstance(found, GroupMetadataValue) else None
+
+
+def _round(record: GroupMetadataValue) -> Group:
+    return Group(
+        group="",
+        type="classic",
+        state="Stable",
+        protocol_type=record.protocol_type,
+        assignor=record.protocol,
+        leader=record.leader,
+        members=tuple(_member(member) for member in record.members),
+    )
+
+
+def _member(logged: GroupMetadataMember) -> Member:
+    identity = Identity(
+        logged.member_id, logged.client_id, logged.client_host, logged.group_instance_id
+    )
+    return classic_member(identity, logged.subscription, logged.assignment)

@@ -1,0 +1,215 @@
+"""TCP on both loops: what comes, what is sent, and why nobody is there."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.loops.loop import Runner, Stream
+from kgroups.core.kafka.loops.running import running
+from kgroups.core.kafka.loops.short_loop import ShortLoop
+from kgroups.core.kafka.transport.stream import open_stream
+from tests.core.kafka.loops.test_loops import LONG_S, RUNNERS
+from tests.support.kafka.waiting import wait_for_thread
+
+MANY = 5_000_000
+"""Bytes that no buffer of a socket takes at once."""
+
+Answer = Callable[[socket.socket], None]
+
+
+@pytest.fixture(params=RUNNERS)
+def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    """One of the two; it is closed in the end."""
+    made = RUNNERS[request.param]()
+    yield made
+    made.close()
+
+
+@contextmanager
+def listener(answer: Answer, host: str = "127.0.0.1") -> Iterator[int]:
+    """The port of one who answers the first to come, and hangs up."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family) as listening:
+        listening.settimeout(LONG_S)
+
+        def serve() -> None:
+            with listening.accept()[0] as peer:
+                peer.settimeout(LONG_S)
+                answer(peer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1]
+        wait_for_thread(thread)
+
+
+def receive(peer: socket.socket, size: int) -> bytes:
+    """So many bytes."""
+    found = b""
+    while len(found) < size:
+        found += peer.recv(size - len(found))
+    return found
+
+
+async def opened(port: int, host: str = "127.0.0.1") -> Stream:
+    """A stream to a port of this machine."""
+    return await open_stream((host, port), TlsSettings(), None, time.monotonic() + LONG_S)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        pytest.param(
+            "::1", marks=pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+        ),
+        "localhost",
+    ],
+)
+def test_bytes_both_ways(runner: Runner, host: str) -> None:
+    """In pieces as they are asked for, however they come."""
+
+    def answer(peer: socket.socket) -> None:
+        assert receive(peer, 5) == b"hello"
+        peer.sendall(b"wor")
+        assert receive(peer, 1) == b"!"
+        peer.sendall(b"ldly")
+
+    async def ask(port: int) -> None:
+        stream = await opened(port, host)
+        stream.write(b"hel")
+        stream.write(b"lo")
+        assert await stream.readexactly(2) == b"wo"
+        stream.write(b"!")
+        assert await stream.readexactly(4) == b"rldl"
+        assert await stream.read() == b"y"
+        assert stream.info("peername")[0] in ("127.0.0.1", "::1")
+        await stream.close()
+
+    with listener(answer, "127.0.0.1" if host == "localhost" else host) as port:
+        runner.run(ask(port))
+
+
+def test_more_than_a_socket_takes(runner: Runner) -> None:
+    """Is sent while the answer is waited for."""
+    sent = bytes(range(250)) * (MANY // 250)
+
+    def answer(peer: socket.socket) -> None:
+        peer.sendall(receive(peer, len(sent))[::-1])
+
+    async def ask(port: int) -> None:
+        stream = await opened(port)
+        stream.write(sent[: MANY // 2])
+        stream.write(sent[MANY // 2 :])
+        assert await stream.readexactly(MANY) == sent[::-1]
+        await stream.close()
+
+    with listener(answer) as port:
+        runner.run(ask(port))
+
+
+def test_more_than_a_socket_takes_is_given_up(runner: Runner) -> None:
+    """Who closes a stream does not wait until all of it is sent."""
+    is_over = threading.Event()
+
+    def answer(_: socket.socket) -> None:
+        assert is_over.wait(LONG_S)
+
+    async def ask(port: int) -> None:
+        stream = await opened(port)
+        stream.write(bytes(10 * MANY))
+        await running().sleep(0)
+        await stream.close()
+
+    with listener(answer) as port:
+        runner.run(ask(port))
+        is_over.set()
+
+
+def test_the_other_side_hangs_up(runner: Runner) -> None:
+    """In the middle of an answer, and before what is sent to it."""
+
+    def answer(peer: socket.socket) -> None:
+        peer.sendall(b"abc")
+
+    async def ask(port: int) -> None:
+        stream = await opened(port)
+        with pytest.raises((EOFError, OSError)):
+            await stream.readexactly(4)
+        for _ in range(3):
+            stream.write(b"x")
+            await running().sleep(0)
+        await stream.close()
+
+    with listener(answer) as port:
+        runner.run(ask(port))
+
+
+def test_a_time_limit_of_an_answer(runner: Runner) -> None:
+    """What comes afterwards can still be read."""
+    may_answer = threading.Event()
+
+    def answer(peer: socket.socket) -> None:
+        assert may_answer.wait(LONG_S)
+        peer.sendall(b"late")
+
+    async def ask(port: int) -> None:
+        stream = await opened(port)
+        with pytest.raises(TimeoutError):
+            async with running().timeout_at(time.monotonic() + 0.01):
+                await stream.readexactly(4)
+        may_answer.set()
+        assert await stream.readexactly(4) == b"late"
+        await stream.close()
+
+    with listener(answer) as port:
+        runner.run(ask(port))
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("127.0.0.1", "connection refused"),
+        ("localhost", "connection refused"),
+        ("a" * 64 + ".example", "the host name is not known"),
+        ("\N{SNOWMAN}" * 70, "the host name is not known"),
+        ("", "is not an address"),
+    ],
+)
+def test_nobody_there(runner: Runner, host: str, words: str) -> None:
+    """Both loops say the same."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(BrokerFailure, match=words):
+        runner.run(opened(port, host))
+
+
+def test_a_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is left behind when its time is over, and its answer is nobody's."""
+    is_over, is_known = threading.Event(), threading.Event()
+    real = socket.getaddrinfo
+
+    def hang(name: Any, port: int, *, type: int, flags: int) -> Any:
+        if flags:
+            return real(name, port, type=type, flags=flags)
+        assert is_over.wait(LONG_S)
+        try:
+            return real("127.0.0.1", port, type=type)
+        finally:
+            is_known.set()
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    runner = ShortLoop()
+    limit = time.monotonic() + 0.05
+    with pytest.raises(BrokerFailure, match="did not connect in time"):
+        runner.run(open_stream(("kafka", 9092), TlsSettings(), None, limit))
+    runner.close()
+    is_over.set()
+    assert is_known.wait(LONG_S)

@@ -1,0 +1,67 @@
+"""What a member gets, gives up and reads, told as it happens; and the time that it takes for it."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+Place = tuple[str, int]
+
+
+def print_line(value: Mapping[str, Any]) -> None:
+    """One line of JSON, written at once: lines of several threads do not mix."""
+    print(json.dumps(value) + "\n", end="", flush=True)
+
+
+class Watch:
+    """Of one member.
+
+    Args:
+        asked: its name, and `watch`: `settings` by Java's names, `record_ms`, `listener_ms`,
+            `commits` (after each poll).
+        rest: lets so many seconds pass.
+
+    Attributes:
+        slow_ms: its next records take so much longer.
+    """
+
+    def __init__(self, asked: Mapping[str, Any], rest: Callable[[float], None]) -> None:
+        watch = asked["watch"]
+        self._name, self._rest = asked["name"], rest
+        self.settings: Mapping[str, Any] = watch["settings"]
+        self.commits: bool = watch["commits"]
+        self._record_ms, self._listener_ms = watch["record_ms"], watch["listener_ms"]
+        self.slow_ms = 0
+
+    def got(self, partitions: Iterable[Place]) -> None:
+        """The listener's call; takes its time."""
+        found = list(partitions)
+        self._tell("got", found)
+        self.listen(found)
+
+    def gave(self, partitions: Iterable[Place]) -> None:
+        """The same of partitions that are given up, told when the call is over."""
+        found = list(partitions)
+        self.listen(found)
+        self._tell("gave", found)
+
+    def lost(self, partitions: Iterable[Place]) -> None:
+        """The same of partitions that are another's already, which takes no time."""
+        self._tell("gave", list(partitions))
+
+    def listen(self, partitions: list[Place]) -> None:
+        """The time that the listener takes."""
+        if partitions and self._listener_ms:
+            self._rest(self._listener_ms / 1_000)
+
+    def read(self, ranges: Iterable[tuple[str, int, int, int]]) -> float:
+        """Records were handed over; how many seconds it takes to process them."""
+        found = list(ranges)
+        self._tell("read", found)
+        takes_ms = self.slow_ms + sum((end - begin) * self._record_ms for *_, begin, end in found)
+        self.slow_ms = 0
+        return float(takes_ms / 1_000)
+
+    def _tell(self, event: str, partitions: list[Any]) -> None:
+        at_ms = round(time.time() * 1_000)
+        print_line({"event": event, "name": self._name, "at": at_ms, "partitions": partitions})

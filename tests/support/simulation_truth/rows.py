@@ -1,0 +1,224 @@
+"""The scenarios that are carried out for real and simulated: a table, and each as a file's text."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from kgroups.core.simulation.clients.libraries import LIBRARIES, Library
+from kgroups.core.simulation.scenario.member_settings import Protocol
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from tests.support.simulation.sample_scenarios import scenario
+
+# An event comes so long after the group was whole, for real and simulated: so much of the time
+# until the next heartbeats and commits has passed.
+REST_MS: Final = 6_500
+PARTITIONS: Final = 6
+RATE: Final = 30
+GROUP: Final = "g"
+CLUSTER: Final[Mapping[str, str]] = {
+    "group.initial.rebalance.delay.ms": "3000",
+    "group.consumer.session.timeout.ms": "10000",
+    "group.consumer.heartbeat.interval.ms": "1000",
+    "group.consumer.assignment.interval.ms": "1000",
+}
+SHORT: Final[Mapping[str, int]] = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 1_000}
+COMMIT: Final[Mapping[str, Any]] = {"auto.commit.interval.ms": 1_000}
+FRESH: Final[Mapping[str, int]] = {"metadata.max.age.ms": 5_000}
+
+JAVA: Final[tuple[Library, ...]] = ("java",)
+BOTH: Final[tuple[Library, ...]] = ("java", "librdkafka")
+PYTHON: Final[tuple[Library, ...]] = ("kafka-python", "aiokafka")
+ALL: Final[tuple[Library, ...]] = tuple(LIBRARIES)
+STATIC: Final = tuple(name for name in ALL if LIBRARIES[name].static)
+COOPERATIVE: Final = tuple(name for name in ALL if LIBRARIES[name].cooperative)
+KIP848: Final = tuple(name for name in ALL if LIBRARIES[name].kip848)
+PATTERNS: Final = tuple(name for name in ALL if LIBRARIES[name].patterns == "follow")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What happens, whatever the library.
+
+    Args:
+        event: key of the event and its fields, without the group.
+        lasts_s: how long is looked at, from the event on, or from when the broker is back.
+        session: whether the short session and heartbeats are set; else they are the defaults.
+        listener: of its members, in ms.
+        chance: whether chance has a part in it: when metadata are looked at, which connection is
+            made first.
+    """
+
+    name: str
+    event: Mapping[str, Mapping[str, Any]]
+    libraries: tuple[Library, ...] = ALL
+    protocol: Protocol = "eager"
+    lasts_s: int = 30
+    members: int = 3
+    static: bool = False
+    session: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    listener: int = 0
+    pattern: bool = False
+    chance: bool = False
+
+
+def _cut(name: str, for_s: int, libraries: tuple[Library, ...], **more: Any) -> Kind:
+    event = {"network_partition": {"member": "m-1", "for": f"{for_s}s", **more}}
+    return Kind(name, event, libraries, lasts_s=for_s + 60, session=False, chance=for_s > 30)
+
+
+_OUT: Final = {"scale_out": {"count": 1}}
+_IN: Final = {"scale_in": {"members": ["m-2"]}}
+_CRASH: Final = {"crash": {"member": "m-1"}}
+_ROLL: Final = {"rolling_restart": {"down": "3s", "pause": "6s"}}
+_FREEZE: Final = {"gc_pause": {"member": "m-1", "for": "20s"}}
+_SLOW: Final = {"poison_record": {"member": "m-1", "for": "25s"}}
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind("scale out", _OUT),
+    Kind("scale in", _IN),
+    Kind("crash", _CRASH),
+    Kind("rolling restart", _ROLL, lasts_s=50),
+    Kind("static restart", _ROLL, STATIC, static=True, lasts_s=45),
+    Kind("cooperative scale out", _OUT, COOPERATIVE, "cooperative"),
+    Kind("cooperative crash", _CRASH, COOPERATIVE, "cooperative"),
+    Kind("consumer protocol, scale out", _OUT, KIP848, "consumer"),
+    Kind("consumer protocol, scale in", _IN, KIP848, "consumer"),
+    Kind("consumer protocol, crash", _CRASH, KIP848, "consumer"),
+    Kind("consumer protocol, rolling restart", _ROLL, KIP848, "consumer", lasts_s=45),
+    Kind(
+        "slow poll", _SLOW, (*BOTH, *PYTHON), lasts_s=50, settings={"max.poll.interval.ms": 10_000}
+    ),
+    Kind("frozen process", _FREEZE, lasts_s=45),
+    Kind("partitions added", {"add_partitions": {"partitions": 9}}, settings=FRESH, chance=True),
+    Kind(
+        "new topic matches a pattern",
+        {"create_topic": {"partitions": 3, "rate": 15}},
+        PATTERNS,
+        settings=FRESH,
+        pattern=True,
+        chance=True,
+    ),
+    Kind("slow listener", _OUT, BOTH, listener=2_000, lasts_s=35),
+    Kind("commit after each poll", _CRASH, BOTH, settings={"enable.auto.commit": False}),
+    Kind(
+        "broker restart", {"broker_down": {"broker": 0, "failover": "0s"}}, lasts_s=45, chance=True
+    ),
+    _cut("cut of 10 s, dropped", 10, ALL),
+    _cut("cut of 40 s, dropped", 40, ALL),
+    _cut("cut of 120 s, dropped", 120, ALL),
+    _cut("cut of 10 s, stalled", 10, BOTH, stall=True),
+    _cut("cut of 40 s, stalled", 40, BOTH, stall=True),
+    _cut("cut of 120 s, stalled", 120, BOTH, stall=True),
+    _cut("requests cut for 40 s", 40, BOTH, lost="requests"),
+    _cut("answers cut for 40 s", 40, BOTH, lost="answers"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scenario: what happens, to members of a library."""
+
+    kind: Kind
+    library: Library
+
+    @property
+    def name(self) -> str:
+        """For people, and to choose it by."""
+        return f"{self.kind.name}: {self.library}"
+
+    @property
+    def slug(self) -> str:
+        """As it may stand in the name of a group or a topic."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower())
+
+    @property
+    def event(self) -> str:
+        """Key of its event."""
+        (key,) = self.kind.event
+        return key
+
+    @property
+    def own_broker(self) -> bool:
+        """Whether what happens is felt by every group of the cluster."""
+        return self.event == "broker_down"
+
+    @property
+    def strategy(self) -> str:
+        """Assignor that its members are told to use."""
+        if self.kind.protocol == "consumer":
+            return "uniform"
+        if self.kind.protocol == "cooperative":
+            return "cooperative-sticky"
+        return LIBRARIES[self.library].eager[0]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Properties of its members, by Java's names."""
+        given: dict[str, Any] = {}
+        if self.library != "kafkajs":  # it commits what it has read of each fetch
+            given |= COMMIT
+        if self.kind.session and self.kind.protocol != "consumer":
+            given |= SHORT
+        given.update(self.kind.settings)
+        if self.library == "librdkafka" and "metadata.max.age.ms" in given:
+            given["topic.metadata.refresh.interval.ms"] = given.pop("metadata.max.age.ms")
+        return given
+
+    def text(self, *, topic: str, event_ms: int, down_s: float = 0.0) -> str:
+        """The file that `kgroups simulate` reads.
+
+        Args:
+            event_ms: when the event comes.
+            down_s: how long the broker was away.
+        """
+        kind = self.kind
+        fields = dict(kind.event[self.event])
+        if self.event not in ("add_partitions", "create_topic", "broker_down"):
+            fields["group"] = GROUP
+        if self.event == "add_partitions":
+            fields["topic"] = topic
+        if self.event == "create_topic":
+            fields["topic"] = f"{topic}-new"
+        if down_s:
+            fields["for"] = f"{round(down_s * 1_000)}ms"
+        reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
+        members = {
+            "count": kind.members,
+            "client": self.library,
+            "processing": "1ms",
+            "static": kind.static,
+            **reads,
+            **({"listener": f"{kind.listener}ms"} if kind.listener else {}),
+        }
+        settings = {**self.settings, "auto.offset.reset": "earliest"}
+        if kind.protocol == "eager":
+            settings["partition.assignment.strategy"] = self.strategy
+        return yaml.safe_dump(
+            {
+                "until": f"{event_ms + round(1_000 * (kind.lasts_s + down_s))}ms",
+                "cluster": dict(CLUSTER),
+                "topics": {topic: {"partitions": PARTITIONS, "rate": RATE}},
+                "groups": {
+                    GROUP: {
+                        "protocol": kind.protocol,
+                        "members": {"m": members},
+                        "settings": settings,
+                    }
+                },
+                "events": [{"at": f"{event_ms}ms", self.event: fields}],
+            },
+            sort_keys=False,
+        )
+
+    def scenario(self, *, event_ms: int, down_s: float = 0.0) -> Scenario:
+        """The same, parsed."""
+        return scenario(self.text(topic="t", event_ms=event_ms, down_s=down_s))
+
+
+ROWS: Final[tuple[Row, ...]] = tuple(
+    Row(kind, library) for kind in KINDS for library in kind.libraries
+)
