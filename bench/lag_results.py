@@ -93,7 +93,8 @@ def _rendered(row: Mapping[str, Any]) -> str:
         f"| {row['name']} | {seconds(row['ours_s'])} | {seconds(row['ours_cpu_s'])} |"
         f" {seconds(row['reference_s'])} | {seconds(row['reference_cpu_s'])} |"
         f" {row['ours_peak_mb']:.0f} MB against {row['reference_peak_mb']:.0f} MB |"
-        f" {row['load']:.1f} | {row['measured']} | {row['target']} | {'PASS' if row['passed'] else 'MISS'} |"
+        f" {row['load']:.1f} | {row['measured']} | {row['target']} |"
+        f" {'PASS' if row['passed'] else 'MISS'} |"
     )
 
 
