@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation kafka completions docs man licences audit pex clean
+.PHONY: setup versions demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation chaos kafka completions docs man licences audit pex clean
 
 setup: $(STAMP)
 
@@ -19,6 +19,11 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 # Three processes for two cores, as tests wait a lot; what stays together, and the order: tests/schedule.py.
 ALL := tests -n 3 --dist loadfile --durations=25 --durations-min=1
 
+# What `make versions` runs on brokers of each release.
+VERSION_SUITES := $(addprefix tests/kafka/,reads/test_contract.py writes/test_write_contract.py \
+	writes/test_reset_offsets.py writes/test_delete_offsets.py writes/test_copy_offsets.py \
+	writes/test_apply.py writes/test_undo.py writes/test_remove_members.py writes/test_delete_records.py)
+
 # What a commit must pass, within 25 minutes on two cores.
 test: setup
 	$(PYTEST) $(ALL) -m "not slow"
@@ -26,6 +31,18 @@ test: setup
 # What a release must pass: the tests that take too long for `make test`, too.
 test-all: setup
 	$(PYTEST) $(ALL)
+
+# Brokers of Kafka 2.8 (with ZooKeeper), 3.3, 3.9 with either coordinator, 4.0 and 4.3: what every command
+# does there (tests/data/releases.json, docs/broker-versions.md), then the adapter's contract and the writes.
+versions: setup
+	$(PY) -m tests.support.kafka.jars --every-release
+	KGROUPS_WRITE_RELEASES=1 $(PYTEST) tests/kafka/brokers/test_releases.py -k test_every_command
+	$(PY) scripts/docs.py tables
+	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py
+	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.3"; do \
+		echo "versions: Kafka $$release"; \
+		KGROUPS_KAFKA_RELEASE="$$release" $(PYTEST) $(VERSION_SUITES) || failed=1; \
+	done; exit $$failed
 
 # Only what failed in the last run.
 test-failed: setup
@@ -40,13 +57,16 @@ demo: setup
 
 # Ours beside the reference, in one run: bench/results.json and the figures of docs/benchmarks.md.
 bench: setup
-	@failed=0; for part in bench bench.sandbox bench.simulation; do \
+	@failed=0; for part in bench bench.sandbox bench.simulation "bench.cluster_scale 24000"; do \
 		$(PY) -m $$part || failed=1; \
 	done; exit $$failed
 
 # Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
+# Clusters of up to 100,000 groups with 2,000,000 commits.
 bench-scale: setup
-	$(PY) -m bench.lag_scale
+	@failed=0; for part in bench.lag_scale bench.cluster_scale; do \
+		$(PY) -m $$part || failed=1; \
+	done; exit $$failed
 
 check: setup
 	$(PY) -m ruff format --check .
@@ -139,3 +159,10 @@ fidelity: setup
 # docs/simulation-fidelity.md. ROWS=cut,crash takes only what has one of these in its name.
 fidelity-simulation: setup
 	KGROUPS_TRUTH=1 KGROUPS_TRUTH_ROWS=$(ROWS) $(FUZZ) -q tests/fidelity/test_simulation_truth.py -p no:randomly
+
+# Every kind of write to 300 groups while brokers, commands, members and topics come and go
+# (docs/writes.md): ROUNDS=30, some minutes each; SEED=7 for which.
+chaos: setup
+	@seed=$${SEED:-$$(date +%s)}; rounds=$${ROUNDS:-10}; \
+	echo "chaos: $$rounds rounds from seed $$seed"; \
+	KGROUPS_CHAOS_ROUNDS=$$rounds KGROUPS_CHAOS_SEED=$$seed $(FUZZ) -q -s tests/kafka/chaos -p no:randomly

@@ -1,6 +1,7 @@
 """What one run of a command costs: time, processor time and peak memory of the whole process."""
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -27,16 +28,22 @@ class Run:
     stdout: str
 
 
-def run_measured(command: Sequence[str]) -> Run:
+def run_measured(
+    command: Sequence[str], *, timeout_s: float = TIMEOUT_S, unread: bool = False
+) -> Run:
     """Run a command to its end and measure it.
 
+    Args:
+        unread: what it prints goes nowhere.
     Raises:
         RunFailed: it ended with another status than 0.
     """
     with tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch:
         figures, out, err = (Path(scratch) / name for name in ("figures", "out", "err"))
+        if unread:
+            out = Path(os.devnull)
         launcher = [sys.executable, "-I", "-S", str(CHILD), str(figures), str(out), str(err)]
-        run_program([*launcher, *command], check=True, timeout_s=TIMEOUT_S)
+        run_program([*launcher, *command], check=True, timeout_s=timeout_s)
         found = json.loads(figures.read_text())
         if found["status"] != 0:
             said = err.read_text(errors="replace")[-2_000:]

@@ -31,9 +31,11 @@ from kgroups.core.snapshot_parser import SCHEMA, parse_snapshot
 __all__ = [
     "SCHEMA",
     "describe_item",
+    "document_rest",
     "parse_snapshot",
     "read_snapshot",
     "snapshot_document",
+    "snapshot_items",
     "write_snapshot",
 ]
 
@@ -134,12 +136,24 @@ def _head(snapshot: ClusterSnapshot) -> Item:
 
 def snapshot_document(snapshot: ClusterSnapshot) -> Item:
     """The snapshot as the JSON document that its file holds."""
+    rest = document_rest(snapshot)
+    head = ("schema", "cluster", "generated_at", "captured_at_ms")
+    first = {key: rest.pop(key) for key in head}
+    return {**first, "items": list(snapshot_items(snapshot)), **rest}
+
+
+def snapshot_items(snapshot: ClusterSnapshot) -> Iterator[Item]:
+    """The items of the document, made one by one."""
+    return (_group_item(snapshot, group) for group in snapshot.groups)
+
+
+def document_rest(snapshot: ClusterSnapshot) -> Item:
+    """The document without its items."""
     return {
         "schema": SCHEMA,
         "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         "generated_at": _timestamp(snapshot.captured_at_ms),
         "captured_at_ms": snapshot.captured_at_ms,
-        "items": [_group_item(snapshot, group) for group in snapshot.groups],
         "topics": [topic_item(topic) for topic in snapshot.topics.values()],
         "brokers": [broker_item(broker) for broker in snapshot.brokers],
         "errors": [_error_item(error) for error in snapshot.errors],

@@ -8,6 +8,7 @@ scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
 import ast
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
 MAN = ROOT / "man"
+RELEASES = ROOT / "tests" / "data" / "releases.json"
 PRODUCT = ("assignors", "core", "cli")
 
 
@@ -86,10 +88,35 @@ def package_pages() -> list[Path]:
     return sorted(page for top in PRODUCT for page in (ROOT / top).rglob("README.md"))
 
 
+def releases_table() -> str:
+    """What `make versions` saw: a row for each command, a column for each release of Kafka."""
+    seen = json.loads(RELEASES.read_text(encoding="utf-8"))
+    notes: list[str] = []
+    rows = [f"| command | {' | '.join(seen)} |", "|---" * (len(seen) + 1) + "|"]
+    for row in dict.fromkeys(row for release in seen.values() for row in release["rows"]):
+        cells = (_cell(release["rows"].get(row), notes) for release in seen.values())
+        rows.append(f"| `{row}` | {' | '.join(cells)} |")
+    return "\n".join([*rows, "", *(f"{at}. {note}" for at, note in enumerate(notes, 1))])
+
+
+def _cell(ending: dict[str, Any] | None, notes: list[str]) -> str:
+    """Whether a command works, and the number of the note with what is said."""
+    if ending is None:
+        return "-"
+    if not ending["said"]:
+        return "yes"
+    said = "; ".join(text[:1].upper() + text[1:] for text in ending["said"])
+    note = said if not ending["exit"] else f"{said} (exit code {ending['exit']})"
+    if note not in notes:
+        notes.append(note)
+    return f"{'no' if ending['exit'] else 'yes'} [{notes.index(note) + 1}]"
+
+
 BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
     ("docs/official-tools.md", "deviations", deviations_table),
     ("docs/official-tools.md", "tasks", tasks_table),
+    ("docs/broker-versions.md", "releases", releases_table),
 )
 """Page, name of the block's markers, what stands between them."""
 

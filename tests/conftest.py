@@ -13,11 +13,14 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.schedule import Schedule, in_order
+from tests.support.chaos.trio import Trio
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.guarded import guarded
 from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.releases import chosen_release
 from tests.support.limits import Limits
+from tests.support.requirements import tell_gaps
 from tests.support.spark_session import spark
 
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
@@ -57,6 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Limits())
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not run is named, with the reason."""
+    tell_gaps(terminalreporter)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedule | None:
     """`-n 2 --dist loadfile`, and files that share something heavy stay together."""
@@ -76,7 +84,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
 
     Its log stays in `.cache/kafka-logs` when a test of the session failed.
     """
-    yield from _running(request, ClusterSpec(), "session")
+    yield from _running(request, ClusterSpec(release=chosen_release()), "session")
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +101,13 @@ def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """
     spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
     yield from _running(request, spec, "secure")
+
+
+@pytest.fixture(scope="session")
+def trio() -> Iterator[Trio]:
+    """Three brokers that are controllers too; whoever lets one go heals it."""
+    with Trio() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

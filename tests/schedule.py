@@ -56,10 +56,15 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/kafka/security/test_leader_rights.py",
         "tests/kafka/security/test_mutual_tls.py",
         "tests/kafka/security/test_ping.py",
+        "tests/kafka/security/test_process_list.py",
         "tests/kafka/security/test_secure.py",
         "tests/kafka/security/test_secure_writes.py",
         "tests/kafka/writes/test_endings.py",
         "tests/official/test_guarded.py",
+    ),
+    "the three brokers": (
+        "tests/kafka/chaos/test_rounds.py",
+        "tests/kafka/writes/test_failover.py",
     ),
 }
 """Files that share a fixture which takes long to make."""
@@ -73,7 +78,9 @@ FIRST: tuple[str, ...] = (
     "tests/fidelity/test_fidelity.py",
     "tests/fidelity/test_simulation_truth.py",
     "tests/kafka/brokers/test_broker.py",
+    "tests/kafka/brokers/test_releases.py",
     "the brokers that let not everybody in",
+    "the three brokers",
     "tests/kafka/security/test_acl_denials.py",
     "tests/kafka/reads/test_partial.py",
     "tests/cli/test_escapes.py",
@@ -102,7 +109,6 @@ FIRST: tuple[str, ...] = (
     "tests/core/simulation/test_truth.py",
     "tests/official/test_alone.py",
     "tests/core/sandbox/wire/test_malformed_frames.py",
-    "tests/kafka/writes/test_failover.py",
     "tests/core/sandbox/clients/test_foreign_clients.py",
 )
 """Units of some twenty seconds and more, the longest first."""

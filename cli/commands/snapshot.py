@@ -112,14 +112,14 @@ def counted(snapshot: ClusterSnapshot) -> str:
 
 def snapshot_report(snapshot: ClusterSnapshot) -> Report:
     """The whole snapshot as a `kgroups.snapshot/1` report."""
-    from kgroups.core.snapshot_file import snapshot_document
+    from kgroups.core.snapshot_file import document_rest, snapshot_items
 
-    document = snapshot_document(snapshot)
+    document = document_rest(snapshot)
     return Report(
         schema=document["schema"],
         cluster=document["cluster"],
         generated_at_ms=snapshot.captured_at_ms,
-        items=document["items"],
+        items=snapshot_items(snapshot),
         views=(View("group", COLUMNS, _rows),),
         errors=snapshot.errors,
         summary=lambda: document["summary"],

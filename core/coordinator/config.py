@@ -75,6 +75,17 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def _assignors(text: str) -> tuple[str, ...]:
+    """Names of assignors; brokers before 4.0 name Kafka's own by their classes."""
+    return tuple(_CLASSES.get(name, name) for name in _names(text))
+
+
+_CLASSES: Mapping[str, str] = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+}
+
+
 def _policy(text: str) -> MigrationPolicy:
     return MigrationPolicy(text.lower())
 
@@ -97,7 +108,7 @@ PROPERTIES: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "group.consumer.max.heartbeat.interval.ms": ("consumer_max_heartbeat_interval_ms", int),
     "group.consumer.assignment.interval.ms": ("consumer_assignment_interval_ms", int),
     "group.consumer.regex.refresh.interval.ms": ("consumer_regex_refresh_interval_ms", int),
-    "group.consumer.assignors": ("consumer_assignors", _names),
+    "group.consumer.assignors": ("consumer_assignors", _assignors),
     "group.consumer.migration.policy": ("consumer_migration_policy", _policy),
 }
 

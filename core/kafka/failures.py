@@ -75,6 +75,34 @@ class BrokerFailure(Exception):
         super().__init__(f"{code}: {self.message}")
 
 
+class UnknownHost(BrokerFailure):
+    """A host name that cannot be resolved.
+
+    Args:
+        host: the name.
+        address: `host:port`.
+    """
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(
+            "BROKER_NOT_AVAILABLE",
+            f"{address} cannot be reached: the host name is not known",
+            hint="check the spelling",
+            address=address,
+        )
+        self.host = host
+
+    def advertised_by(self, broker: int) -> BrokerFailure:
+        """The same, of a name that the cluster itself told."""
+        return BrokerFailure(
+            self.code,
+            f"broker {broker} advertises `{self.address}`, and the host name `{self.host}` is not "
+            "known here",
+            hint="check the broker's `advertised.listeners`, and the name server of this machine",
+            address=self.address,
+        )
+
+
 class Lost(BrokerFailure):
     """A request that was sent, and whose outcome nobody knows: no answer came, or none that could
     be read.

@@ -95,8 +95,7 @@ def undo_lines(
         for commits in _rows_of(own):
             row = orjson.dumps({"group": group, "commits": commits})
             size += len(row) + len(end)
-            counts = ((len(c["partition"]), len(c.get("metadata", ()))) for c in commits.values())
-            if not bounds.hold(counts) or size + OUTCOME_BYTES > MAX_BYTES:
+            if not bounds.hold(map(_sizes, commits.values())) or size + OUTCOME_BYTES > MAX_BYTES:
                 raise UsageError(
                     f"an undo file of {len(planned):,} partitions could not be read back;"
                     " nothing was changed",
@@ -105,6 +104,12 @@ def undo_lines(
             yield end + row.decode()
             end = ",\n"
     yield "\n]}\n"
+
+
+def _sizes(columns: Mapping[str, Sequence[Any]]) -> tuple[int, int]:
+    """How many commits, and how many metadata."""
+    memos = (columns.get(name, ()) for name in ("metadata", "new_metadata"))
+    return len(columns["partition"]), sum(map(len, memos))
 
 
 def _rows_of(changes: Iterable[Change]) -> Iterator[dict[str, dict[str, Sequence[Any]]]]:
@@ -132,8 +137,8 @@ _Place = tuple[int | None, CommittedOffset | None, CommittedOffset | None]
 def _fitting(places: Sequence[_Place], most: int) -> int:
     """How many commits fit into what is left of a row; at least one into a new row."""
     size = 0
-    for index, (_, old, _) in enumerate(places[:most]):
-        size += 6 * len(old.metadata) if old is not None else 0  # `\\u0001` for a sign
+    for index, (_, *commits) in enumerate(places[:most]):
+        size += sum(6 * len(each.metadata) for each in commits if each)  # `\\u0001` for a sign
         if size > METADATA_A_ROW and (index or most < COMMITS_A_ROW):
             return index
     return min(most, len(places))
@@ -142,16 +147,22 @@ def _fitting(places: Sequence[_Place], most: int) -> int:
 def _columns(places: Sequence[_Place]) -> dict[str, Sequence[Any]]:
     """Commits as a list for each field; without those that hold the usual value only."""
     olds = [_NO_COMMIT if old is None else old for _, old, _ in places]
+    news = [_NO_COMMIT if new is None else new for _, _, new in places]
     offsets, epochs, memos, _ = zip(*olds, strict=True)
+    new_offsets, new_epochs, new_memos, _ = zip(*news, strict=True)
     columns: dict[str, Sequence[Any]] = {
         "partition": [partition for partition, _, _ in places],
         "offset": offsets,
-        "new_offset": [None if new is None else new[0] for _, _, new in places],
+        "new_offset": new_offsets,
     }
     if any(memos):
         columns["metadata"] = memos
     if set(epochs) != {None}:
         columns["leader_epoch"] = epochs
+    if any(new_memos):
+        columns["new_metadata"] = new_memos
+    if set(new_epochs) != {None}:
+        columns["new_leader_epoch"] = new_epochs
     return columns
 
 

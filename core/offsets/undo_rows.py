@@ -28,7 +28,17 @@ _FIELDS: Final = (
     "new_offset",
 )
 _KEYS: Final = frozenset(_FIELDS)
-_COLUMNS: Final = ("partition", "offset", "leader_epoch", "new_offset", "metadata")
+_COLUMNS: Final = frozenset(
+    {
+        "partition",
+        "offset",
+        "leader_epoch",
+        "new_offset",
+        "metadata",
+        "new_leader_epoch",
+        "new_metadata",
+    }
+)
 _KEYS_NEEDED: Final = frozenset({"partition", "offset", "new_offset"})
 
 MAX_COST: Final = 320 << 20
@@ -57,22 +67,39 @@ class _Part(NamedTuple):
     Args:
         numbers: partitions, offsets, epochs and new offsets, as columns; -1 for None.
         memos: the metadata; None where all are empty.
+        new_epochs: of the new commits, which an undo or a copy makes whole; None where none has
+            any.
+        new_memos: their metadata, likewise.
     """
 
     topic: str
     numbers: "array[int]"
     memos: Sequence[str] | None
+    new_epochs: "array[int] | None" = None
+    new_memos: Sequence[str] | None = None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many commits, and how many metadata."""
+        return len(self.numbers) // 4, len(self.memos or ()) + len(self.new_memos or ())
 
     def rows(self, group: str) -> Iterator[Replaced]:
         """The rows, made one by one."""
         count = len(self.numbers) // 4
         columns = [self.numbers[at : at + count] for at in range(0, 4 * count, count or 1)]
-        memos = self.memos or repeat("", count)
-        for partition, offset, epoch, new, memo in zip(*columns, memos, strict=True):
+        more = (
+            self.memos or repeat("", count),
+            self.new_epochs or repeat(-1, count),
+            self.new_memos or repeat("", count),
+        )
+        for row in zip(*columns, *more, strict=True):
+            partition, offset, epoch, new, memo, new_epoch, new_memo = row
             old = None
             if offset >= 0:
                 old = CommittedOffset(offset, None if epoch < 0 else epoch, memo)
-            put = None if new < 0 else CommittedOffset(new)
+            put = None
+            if new >= 0:
+                put = CommittedOffset(new, None if new_epoch < 0 else new_epoch, new_memo)
             yield Replaced(group, self.topic, partition, old, put)
 
 
@@ -129,7 +156,7 @@ def rows_by_group(rows: Iterable[Any]) -> dict[str, ReplacedRows]:
                 parts.append(_part(names.setdefault(topic, topic), columns, names))
         except (ValueError, TypeError, KeyError) as error:
             raise WrongFile(f"row {number} is {shown(row)}") from error
-        if not bounds.hold((len(part.numbers) // 4, len(part.memos or ())) for part in parts):
+        if not bounds.hold(part.sizes for part in parts):
             raise WrongFile("it has more commits than any")
         found.setdefault(group, []).extend(parts)
     return _once(found)
@@ -143,7 +170,7 @@ def _part(topic: str, columns: Any, names: dict[str, str]) -> _Part:
     """
     if not is_name(topic) or type(columns) is not dict:
         raise ValueError
-    if not _KEYS_NEEDED <= columns.keys() <= set(_COLUMNS):
+    if not _KEYS_NEEDED <= columns.keys() <= _COLUMNS:
         raise ValueError
     count = len(columns["partition"])
     numbers = array("q", _numbers(columns["partition"], count, MAX_INT32))
@@ -154,14 +181,28 @@ def _part(topic: str, columns: Any, names: dict[str, str]) -> _Part:
     ):
         given = columns[name] if name in columns else [None] * count
         numbers.extend(_numbers(given, count, most, optional=True))
-    memos = columns.get("metadata")
-    if memos is None and "metadata" not in columns:
-        return _Part(topic, numbers, None)
-    if type(memos) is not list or len(memos) != count:
+    epochs = None
+    if "new_leader_epoch" in columns:
+        given = columns["new_leader_epoch"]
+        epochs = array("q", _numbers(given, count, MAX_INT32, optional=True))
+    memos, new_memos = (
+        _texts(columns[name], count, names) if name in columns else None
+        for name in ("metadata", "new_metadata")
+    )
+    return _Part(topic, numbers, memos, epochs, new_memos)
+
+
+def _texts(values: Any, count: int, names: dict[str, str]) -> tuple[str, ...] | None:
+    """A column of so many metadata; None where all are empty.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if type(values) is not list or len(values) != count:
         raise ValueError
-    if not all(memo == "" or is_name(memo) for memo in memos):
+    if not all(memo == "" or is_name(memo) for memo in values):
         raise ValueError
-    return _Part(topic, numbers, _memos(names.setdefault(memo, memo) for memo in memos))
+    return _memos(names.setdefault(memo, memo) for memo in values)
 
 
 def _memos(texts: Iterable[str]) -> tuple[str, ...] | None:
@@ -225,7 +266,7 @@ def _once(found: Mapping[str, list[_Part]]) -> dict[str, ReplacedRows]:
     for group, parts in found.items():
         seen: dict[str, set[int]] = {}
         count = 0
-        for topic, numbers, _ in parts:
+        for topic, numbers, *_ in parts:
             own = numbers[: len(numbers) // 4]
             seen.setdefault(topic, set()).update(own)
             count += len(own)

@@ -3,12 +3,14 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from bench import simulation_results
+from bench import cluster_results, simulation_results
 from bench.__main__ import all_benchmarks
 from bench.answers import describe_json, describe_table
+from bench.cluster_results import Cost
 from bench.lag_measure import run_tree
 from bench.lag_results import NAMES_BY_KEY, RESULTS, lines_block, render_lines
 from bench.lag_scale import CASES
@@ -118,6 +120,34 @@ def test_the_readmes_lag_figures_are_those_of_lag_results_json() -> None:
     measured = [line["name"] for line in lines]
     assert measured == [NAMES_BY_KEY[key] for key in CASES if NAMES_BY_KEY[key] in measured]
     assert measured
+
+
+def test_the_figures_of_large_clusters_are_those_of_cluster_results_json() -> None:
+    """`python -m bench.cluster_scale` writes both; the largest size may wait for its figures."""
+    costs = [Cost(**row) for row in json.loads(cluster_results.RESULTS.read_text())["costs"]]
+    assert cluster_results.costs_block(PAGE.read_text()) == cluster_results.render_costs(costs)
+    assert {cost.name for cost in costs} >= cluster_results.TARGETS.keys()
+
+
+def test_growth_is_told_by_processor_time_a_group() -> None:
+    """Ten times the groups may take fifteen times as long, and no target covers for more."""
+    small = Cost("`list`", 10_000, 1.0, 1.0, 30, 0.0)
+    linear, steep = (
+        replace(small, groups=100_000, cpu_s=15.0),
+        replace(small, groups=100_000, cpu_s=16),
+    )
+    assert [each.is_linear([small, each]) for each in (small, linear, steep)] == [True, True, False]
+    assert "| 1.60 |  | MISS |" in cluster_results.render_costs([small, steep])
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "peak_mb", "meets"), [(3, 300, True), (4, 9, False), (1, 301, False)]
+)
+def test_targets_of_large_clusters(cpu_s: float, peak_mb: int, meets: bool) -> None:
+    """Processor time and memory, each for itself."""
+    name = "`snapshot save` as `.jsonl.zst`"
+    cost = Cost(name, cluster_results.TARGET_SIZE, 1.0, cpu_s, peak_mb, 0.0)
+    assert cost.meets_target is meets
 
 
 def test_the_readmes_figures_of_simulations_are_those_of_simulation_results_json() -> None:

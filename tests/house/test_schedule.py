@@ -15,6 +15,7 @@ ASKED = {
     "the session of Spark": r"\bspark: SparkSession",
     "the world of the official tool": r"\bfull: KafkaCluster",
     "the brokers that let not everybody in": r"\b(secure|guarded)_kafka: KafkaCluster",
+    "the three brokers": r"\btrio: Trio",
 }
 
 

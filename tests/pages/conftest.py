@@ -1,10 +1,10 @@
-"""The browser of these tests, and the word where there is none."""
+"""The browser of these tests."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.support.pages.browser import HOW_TO_GET, PROGRAM, Browser
+from tests.support.pages.browser import Browser
 
 
 @pytest.fixture(scope="module")
@@ -12,10 +12,3 @@ def browser() -> Iterator[Browser]:
     """One Chromium for the tests of a file."""
     with Browser() as started:
         yield started
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Names the browser where it is missing: these tests were not run."""
-    if PROGRAM is None:
-        terminalreporter.section("pages not tried in a browser")
-        terminalreporter.write_line(HOW_TO_GET)

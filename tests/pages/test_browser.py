@@ -5,15 +5,10 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.pages.render import write_page
-from tests.support.pages.browser import HOW_TO_GET, PHONE, PROGRAM, REQUIRE_ALL, SCREEN, Browser
+from tests.support.pages.browser import PHONE, PROGRAM, SCREEN, Browser
 from tests.support.pages.samples import sample_page
 
 CASES = [(PHONE, False), (PHONE, True), (SCREEN, False)] if PROGRAM else []
-
-
-def test_chromium_is_here_where_all_is_required() -> None:
-    """KGROUPS_REQUIRE_ALL=1 wants a browser."""
-    assert not (REQUIRE_ALL and PROGRAM is None), HOW_TO_GET
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,18 @@ def applied(
     printer: Printer,
     admin: "ClusterAdmin",
     changes: Sequence[Change],
+    topic_ids: Mapping[str, str | None],
     interruption: Interruption,
 ) -> list[Change]:
-    """The changes as they are now, read back from the cluster unless Ctrl-C has ended that."""
+    """The changes as they are now, read back from the cluster unless Ctrl-C has ended that.
+
+    Args:
+        printer: told how far it is.
+        admin: the cluster.
+        changes: the plan.
+        topic_ids: of the topics of the plan: those that have another id by now get no commit.
+        interruption: Ctrl-C ends it after a batch.
+    """
     from kgroups.core.kafka.doubts import WRITING
     from kgroups.core.kafka.writes.commit_reads import read_until
     from kgroups.core.kafka.writes.group_writes import write_and_read
@@ -42,7 +51,7 @@ def applied(
     def send(names: Sequence[str], until: "Deadline") -> Mapping[Key, ItemError | None]:
         nonlocal before
         batch = {name: _wanted(planned[name]) for name in names}
-        answers, read = write_and_read(admin, batch, list(before), until)
+        answers, read = write_and_read(admin, batch, list(before), until, topic_ids)
         held.update(
             (name, None if commits is None else as_wanted(commits, before[name]))
             for name, commits in read.items()

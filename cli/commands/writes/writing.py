@@ -237,7 +237,7 @@ def carry_out(
             undo = _save_undo(write, planned)
             if undo is not None:
                 printer.note(f"undo file: {undo}", of_a_write=True)
-            changes = applied(printer, admin, changes, interruption)
+            changes = applied(printer, admin, changes, write.topic_ids, interruption)
             if write.watch_ms:
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
             if write.verify is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
@@ -31,6 +31,9 @@ TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
 """Ascending; older ones are broken."""
 
 DEFAULT_PORT = 9092
+CANONICAL = "resolve_canonical_bootstrap_servers_only"
+DNS_LOOKUPS = ("use_all_dns_ips", CANONICAL)
+"""Values of `client.dns.lookup`, the default first."""
 
 DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
 """A Metadata answer about a million partitions takes 45 MB."""
@@ -139,6 +142,11 @@ class ClientSettings:
         return parse_addresses(self.bootstrap_servers)
 
     @property
+    def dns_lookup(self) -> str:
+        """Which of the addresses that names stand for are tried: `client.dns.lookup`."""
+        return self.properties.get("client.dns.lookup", DNS_LOOKUPS[0])
+
+    @property
     def uses_tls(self) -> bool:
         """Whether connections are encrypted."""
         return self.security_protocol in ("SSL", "SASL_SSL")
@@ -150,7 +158,12 @@ class ClientSettings:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a connection needs neither TLS nor a login that waits for somebody else."""
+        """Whether a connection needs neither TLS nor a login that waits for somebody else.
+
+        Nor names of addresses: with them it is not for the small loop.
+        """
+        if self.dns_lookup == CANONICAL:
+            return False
         own = self.sasl_mechanism in PASSWORD_MECHANISMS
         return not self.uses_tls and (own or not self.uses_sasl)
 
@@ -242,6 +255,12 @@ def settings_of(
         UsageError: a value cannot be understood, or no address is given.
     """
     known = to_librdkafka(given)
+    lookup = known.get("client.dns.lookup")
+    if lookup is not None and lookup.value not in DNS_LOOKUPS:
+        raise UsageError(
+            f"{lookup.place}: `client.dns.lookup` is `{shorten(lookup.value)}`",
+            hint=f"expected {' or '.join(DNS_LOOKUPS)}",
+        )
     jaas = given.get("sasl.jaas.config")
     value = {name: item.value for name, item in known.items()}
     protocol = value.get("security.protocol", "plaintext").upper()

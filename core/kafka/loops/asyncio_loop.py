@@ -6,6 +6,8 @@ import time
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from kgroups.core.kafka.loops import NEXT_PLACE_S
+
 if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Future, Loop, Stream
 
@@ -60,7 +62,11 @@ class AsyncioLoop:
         host = address[0] if tls else None
         return _AsyncioStream(
             *await asyncio.open_connection(
-                *address, ssl=tls, server_hostname=host, limit=_READ_LIMIT
+                *address,
+                ssl=tls,
+                server_hostname=host,
+                limit=_READ_LIMIT,
+                happy_eyeballs_delay=NEXT_PLACE_S,
             )
         )
 

@@ -3,10 +3,13 @@
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import TYPE_CHECKING, Any, Final
 
+from kgroups.core.kafka.loops import NEXT_PLACE_S
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.loops.short_future import ShortFuture, ShortTask
 
 if TYPE_CHECKING:
@@ -99,13 +102,35 @@ async def connect(loop: "Turns", address: tuple[str, int]) -> ShortStream:
         OSError: there is none; of several reasons, that somebody refuses says most.
         UnicodeError: the host cannot be a name.
     """
-    errors: list[OSError] = []
-    for place in await _places(loop, address):
-        try:
-            return ShortStream(loop, await _connected(loop, place))
-        except OSError as error:
-            errors.append(error)
+    errors: list[BaseException] = []
+    left = await _places(loop, address)
+    if len(left) == 1:
+        return ShortStream(loop, await _connected(loop, left[0]))
+    trying: list[ShortTask] = []
+    try:
+        while left or trying:
+            if left:
+                trying.append(loop.spawn(_connected(loop, left.pop(0))))
+            until = time.monotonic() + NEXT_PLACE_S if left else None
+            await running().wait(trying, until=until, first=True)
+            while done := next((task for task in trying if task.done()), None):
+                trying.remove(done)
+                error = done.exception()
+                if error is None:
+                    return ShortStream(loop, done.result())
+                errors.append(error)
+    finally:
+        for task in trying:
+            _give_up(task)
     raise next((error for error in errors if isinstance(error, ConnectionError)), errors[0])
+
+
+def _give_up(task: ShortTask) -> None:
+    """An attempt that came second: it ends, or its socket is closed."""
+    if not task.done():
+        task.cancel()
+    elif task.exception() is None:
+        task.result().close()
 
 
 async def _connected(loop: "Turns", place: Place) -> socket.socket:

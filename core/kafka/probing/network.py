@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.settings import CANONICAL, ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.probing.step import Step, failed
+from kgroups.core.kafka.transport.canonical_names import canonical_addresses
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.framing import APIS, kafka_name
 from kgroups.core.kafka.transport.inbox import address_text
@@ -54,6 +55,8 @@ class NetworkProbe:
         hosts = list(dict.fromkeys(host for host, _ in self._addresses))
         steps = await asyncio.gather(*map(self._resolve, hosts))
         lost = {step.target for step in steps if step.status == "failed"}
+        if self._settings.dns_lookup == CANONICAL:
+            self._addresses = list(await canonical_addresses(self._settings, self._deadline))
         self._addresses = [each for each in self._addresses if each[0] not in lost]
         return _forgiven(steps)
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
@@ -140,13 +140,19 @@ async def _describe_on(
     return described
 
 
+_SAYS_LEAST: Final = ("GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION")
+"""Of answers about one group by several APIs. The second is that of Kafka 3.7 to 3.9 whose
+coordinator does not serve KIP-848: they offer ConsumerGroupDescribe all the same.
+"""
+
+
 def _choose(outcomes: Sequence[Described]) -> Described:
     """The description among the answers of several APIs, else the failure that says most."""
     for outcome in outcomes:
         if isinstance(outcome, Group):
             return outcome
     for outcome in outcomes:
-        if isinstance(outcome, BrokerFailure) and outcome.code != "GROUP_ID_NOT_FOUND":
+        if isinstance(outcome, BrokerFailure) and outcome.code not in _SAYS_LEAST:
             return outcome
     return outcomes[0]
 

@@ -9,14 +9,15 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import (
     RETRIABLE,
-    TELLING,
     UNSEEN,
     BrokerFailure,
     Lost,
+    UnknownHost,
     item_error,
     left_out,
 )
 from kgroups.core.kafka.loops.running import running
+from kgroups.core.kafka.transport.bootstrap import first_to_answer
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
@@ -33,7 +34,6 @@ Result = TypeVar("Result")
 Lane = tuple[int, int]
 """A broker's id, and which of the connections to it."""
 
-_STAGGER_S = 0.25
 _TURNS_TO_AN_END = 8
 
 
@@ -71,7 +71,7 @@ class Cluster:
             BrokerFailure: no bootstrap server could be asked.
         """
         cluster = cls(settings, tls)
-        first = await cluster._bootstrap(deadline)
+        first = await first_to_answer(settings, tls, cluster._allowance, deadline)
         try:
             _, answer = await first.ask("metadata", metadata([OFFSETS_TOPIC]), deadline.at)
             cluster._learn(answer)
@@ -189,6 +189,9 @@ class Cluster:
                 fresh = await Connection.open(
                     address, self.settings, self._tls, deadline, self._allowance
                 )
+            except UnknownHost as failure:
+                self._failed[broker] = failure.advertised_by(broker)
+                raise self._failed[broker] from failure
             except BrokerFailure as failure:
                 self._failed[broker] = failure
                 raise
@@ -318,45 +321,6 @@ class Cluster:
             except BrokerFailure as error:
                 failure = error
         return dict.fromkeys(groups, failure)
-
-    async def _bootstrap(self, deadline: Deadline) -> Connection:
-        """A connection to whichever bootstrap server answers first.
-
-        They are tried in the order given, each a moment after the one before, so that a dead one
-        does not cost its whole timeout.
-        """
-        tasks = [
-            running().spawn(self._knock(address, index * _STAGGER_S, deadline))
-            for index, address in enumerate(self.settings.addresses)
-        ]
-        failures: list[BrokerFailure] = []
-        winner: Connection | None = None
-        try:
-            left = list(tasks)
-            while left and winner is None and not (failures and failures[-1].fatal):
-                await running().wait(left, first=True)
-                left.remove(done := next(task for task in left if task.done()))
-                try:
-                    winner = await done
-                except BrokerFailure as failure:
-                    failures.append(failure)
-        finally:
-            for task in tasks:
-                task.cancel()
-            for outcome in await running().gather(*tasks, return_exceptions=True):
-                if isinstance(outcome, Connection) and outcome is not winner:
-                    await outcome.close()
-        if winner is None:
-            raise next((each for each in failures if each.code in TELLING), failures[-1])
-        return winner
-
-    async def _knock(
-        self, address: tuple[str, int], delay_s: float, deadline: Deadline
-    ) -> Connection:
-        await running().sleep(delay_s)
-        return await Connection.open(
-            address, self.settings, self._tls, deadline.at, self._allowance
-        )
 
     def _adopt(self, connection: Connection) -> None:
         """Keeps the bootstrap connection as that of the broker which advertises its address."""

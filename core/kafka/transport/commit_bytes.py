@@ -1,4 +1,4 @@
-"""OffsetCommit and OffsetFetch as bytes, versions 8 and 9: their rows are tens of thousands.
+"""OffsetCommit and OffsetFetch as bytes, from version 8 on: their rows are tens of thousands.
 
 Other versions, and answers that hold what is not expected here, are left to kio, which takes from
 twice as long (to read commits) to ten times (to write them).
@@ -6,7 +6,7 @@ twice as long (to read commits) to ten times (to write them).
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kgroups.core.kafka.transport.framing import Encoded, decode_response, error_name, memory_budget
 from kgroups.core.kafka.transport.lengths import (
@@ -18,9 +18,16 @@ from kgroups.core.kafka.transport.lengths import (
 )
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
+if TYPE_CHECKING:
+    from uuid import UUID
+
 Errors = dict[TopicPartition, str | None]
 
 VERSIONS: Final = (8, 9)
+"""Those that name topics by their names."""
+
+BY_ID: Final = 10
+"""The version of OffsetCommit that names topics by their ids."""
 
 Offsets = dict[str, dict[int, CommittedOffset]]
 
@@ -28,22 +35,28 @@ _ROW: Final = struct.Struct(">iqi")
 _FETCHED: Final = struct.Struct(">iqi4x")  # a commit whose metadata is empty: byte 1
 _ERROR_AND_TAGS: Final = (17, 18, 19)
 _COMMIT_COST: Final = 200  # bytes of memory of a commit
+_ID_BYTES: Final = 16
 _LEAST: Final = 3  # bytes of a group or topic: a name, an array, tags
 _ANSWER: Final = struct.Struct(">ihB")
 _NO_MEMBER: Final = b"\0" + struct.pack(">i", -1)
 _NOBODY: Final = struct.pack(">i", -1) + b"\1\0"  # no generation, no member, no instance
 
 
-def commit_request(group: str, commits: Mapping[str, Mapping[int, CommittedOffset]]) -> Encoded:
-    """A commit of nobody, in version 8 or 9.
+def commit_request(
+    group: str,
+    commits: Mapping[str, Mapping[int, CommittedOffset]],
+    ids: Mapping[str, bytes] | None = None,
+) -> Encoded:
+    """A commit of nobody, in version 8 or 9, or by ids in version 10.
 
     Args:
         group: its name.
         commits: topic to partition to the commit to make.
+        ids: of all these topics, 16 bytes each; a topic that has another id now is not written to.
     """
     parts = [_text(group), _NOBODY, uvarint(len(commits) + 1)]
     for topic, rows in commits.items():
-        parts += (_text(topic), uvarint(len(rows) + 1))
+        parts += (_text(topic) if ids is None else ids[topic], uvarint(len(rows) + 1))
         for number, commit in rows.items():
             epoch = -1 if commit.leader_epoch is None else commit.leader_epoch
             note = commit.metadata
@@ -57,25 +70,50 @@ def commit_request(group: str, commits: Mapping[str, Mapping[int, CommittedOffse
     return Encoded(b"".join(parts))
 
 
-def read_commit_answer(api: str, version: int, frame: bytes, room: Room | None = None) -> Errors:
+def read_commit_answer(
+    api: str,
+    version: int,
+    frame: bytes,
+    room: Room | None = None,
+    *,
+    names: Mapping[bytes, str] | None = None,
+) -> Errors:
     """The error name of each partition, or None, in an answer to OffsetCommit.
 
+    Args:
+        names: of topics, by their ids; an answer by ids says nothing of others.
     Raises:
         BrokerFailure: the bytes are not an answer of this version.
     """
-    found = _read_done(frame) if version in VERSIONS else None
+    known = names or {}
+    found = None
+    if version in (*VERSIONS, BY_ID):
+        found = _read_done(frame, known if version == BY_ID else None)
     if found is not None:
         return found
     answer = decode_response(api, version, frame, room)
-    return {
-        (topic.name, row.partition_index): error_name(row.error_code)
+    named = (
+        (topic.name if version < BY_ID else known.get(_id_bytes(topic.topic_id)), topic)
         for topic in answer.topics or ()
+    )
+    return {
+        (name, row.partition_index): error_name(row.error_code)
+        for name, topic in named
+        if name is not None
         for row in topic.partitions or ()
     }
 
 
-def _read_done(frame: bytes) -> Errors | None:
-    """The answer in which every partition was taken; None for any other."""
+def _id_bytes(topic_id: "UUID | None") -> bytes:
+    return b"" if topic_id is None else topic_id.bytes
+
+
+def _read_done(frame: bytes, names: Mapping[bytes, str] | None) -> Errors | None:
+    """The answer in which every partition was taken; None for any other.
+
+    Args:
+        names: of topics by their ids, where the answer has these.
+    """
     found: Errors = {}
     try:
         at = 9  # correlation id, tags, throttle time
@@ -83,7 +121,10 @@ def _read_done(frame: bytes) -> Errors | None:
             return None
         topics, at = _read_count(frame, at, _LEAST)
         for _ in range(topics):
-            topic, at = _read_text(frame, at)
+            if names is None:
+                topic, at = _read_text(frame, at)
+            else:
+                topic, at = names[frame[at : at + _ID_BYTES]], at + _ID_BYTES
             rows, at = _read_count(frame, at, _ANSWER.size)
             end = at + rows * _ANSWER.size
             for number, error, tags in _ANSWER.iter_unpack(frame[at:end]):
@@ -93,7 +134,7 @@ def _read_done(frame: bytes) -> Errors | None:
             if frame[end]:
                 return None
             at = end + 1
-    except (IndexError, ValueError, struct.error):
+    except (LookupError, ValueError, struct.error):
         return None
     return found if frame[at:] == b"\0" else None
 

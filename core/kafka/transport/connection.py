@@ -12,6 +12,7 @@ from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import (
     APIS,
+    Encoded,
     VersionRange,
     answer_limit,
     build,
@@ -258,6 +259,7 @@ class Connection:
         """A request's bytes, still to be sent, and its answer to come."""
         self._asked = api
         self._next_id += 1
+        version = (isinstance(body, Encoded) and body.version) or version
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
         answer = running().future()
         understood = partial(self._understood, read, api, version)

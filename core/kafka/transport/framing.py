@@ -39,10 +39,15 @@ Message = Any
 
 
 class Encoded(NamedTuple):
-    """A request that is bytes already, but for its header; flexible ones have tags there."""
+    """A request that is bytes already, but for its header; flexible ones have tags there.
+
+    Args:
+        version: lower than the one asked for, where the request cannot be said in that one.
+    """
 
     data: bytes
     flexible: bool = True
+    version: int | None = None
 
 
 class Api(NamedTuple):
@@ -57,7 +62,7 @@ APIS: dict[str, Api] = {
     "fetch": Api(1, 4, 11),  # 13 names topics by id
     "list_offsets": Api(2, 1, 7),
     "metadata": Api(3, 5, 12),
-    "offset_commit": Api(8, 2, 9),  # 10 names topics by id
+    "offset_commit": Api(8, 2, 10),
     "offset_fetch": Api(9, 2, 9),  # 10 names topics by id, which a deleted topic has no more
     "find_coordinator": Api(10, 1, 6),
     "leave_group": Api(13, 3, 5),

@@ -206,8 +206,9 @@ class Inbox:
 
 
 def address_text(address: tuple[str, int]) -> str:
-    """`host:port` for messages; a broker may call itself anything."""
-    return f"{shorten(address[0], _LONGEST_HOST)}:{address[1]}"
+    """`host:port` for messages, `[::1]:port` of IPv6; a broker may call itself anything."""
+    host = shorten(address[0], _LONGEST_HOST)
+    return f"[{host}]:{address[1]}" if ":" in host else f"{host}:{address[1]}"
 
 
 def not_kafka(address: str) -> BrokerFailure:

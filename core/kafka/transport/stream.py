@@ -4,7 +4,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.config.settings import TlsSettings
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import BrokerFailure, UnknownHost
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.inbox import address_text, timed_out
 
@@ -45,14 +45,14 @@ async def open_stream(
             from kgroups.core.kafka.transport.handshake import why_no_tls
 
             failure = await why_no_tls(address, error, settings, deadline)
-        raise failure or _unreachable(name, error) from error
+        raise failure or _unreachable(address[0], name, error) from error
 
 
-def _unreachable(address: str, error: Exception) -> BrokerFailure:
+def _unreachable(host: str, address: str, error: Exception) -> BrokerFailure:
     """Nobody there: the name is unknown or the port is closed."""
     if isinstance(error, UnicodeError | socket.gaierror):
-        reason, hint = "the host name is not known", "check the spelling"
-    elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        return UnknownHost(host, address)
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
         reason, hint = "connection refused", "check the port, and that the broker is running"
     else:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()

@@ -5,6 +5,8 @@ may be tried again is, within the deadline. Every item has its own answer.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.errors import ItemError, RefusedError
@@ -15,7 +17,12 @@ from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_ou
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
+from kgroups.core.kafka.transport.commit_bytes import (
+    BY_ID,
+    VERSIONS,
+    commit_request,
+    read_commit_answer,
+)
 from kgroups.core.kafka.transport.framing import (
     build,
     build_part,
@@ -28,6 +35,7 @@ from kgroups.core.kafka.writes.commit_reads import read_held
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
+from kgroups.core.uuids import uuid_from
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
@@ -38,6 +46,7 @@ Failures = dict[TopicPartition, Failure]
 Answers = dict[Key, ItemError | None]
 
 _NO_EPOCH = -1
+_NO_IDS: Mapping[str, str | None] = MappingProxyType({})
 LANES = 16
 """Connections to each coordinator, when there are many groups."""
 
@@ -63,6 +72,7 @@ def write_and_read(
     groups: Mapping[str, Commits],
     read: Sequence[str],
     until: Deadline | None = None,
+    topic_ids: Mapping[str, str | None] = _NO_IDS,
 ) -> tuple[Answers, dict[str, Held | None]]:
     """What `write_commits` gives, and meanwhile what `read_commits` gives of other groups.
 
@@ -70,9 +80,12 @@ def write_and_read(
         admin, groups: as for `write_commits`.
         read: not among `groups`; what cannot be read now is missing in what is given back.
         until: when to try no longer; the admin's own deadline if None.
+        topic_ids: of the topics, as far as they are known: one that has another id by now gets no
+            commit, where the broker takes ids (from Kafka 4.2 on).
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    ids = {name: uuid_from(text).bytes for name, text in topic_ids.items() if text is not None}
     doubts: Doubts[Key] = Doubts()
 
     async def ask(
@@ -85,7 +98,7 @@ def write_and_read(
                 return {}
             return {group: commits for group, commits in held.items() if commits is not None}
 
-        return await running().gather(_write(cluster, groups, deadline, doubts), look())
+        return await running().gather(_write(cluster, groups, ids, deadline, doubts), look())
 
     def otherwise(
         client: "LibrdkafkaClient",
@@ -106,7 +119,11 @@ def write_and_read(
 
 
 async def _write(
-    cluster: Cluster, groups: Mapping[str, Commits], deadline: Deadline, doubts: Doubts[Key]
+    cluster: Cluster,
+    groups: Mapping[str, Commits],
+    ids: Mapping[str, bytes],
+    deadline: Deadline,
+    doubts: Doubts[Key],
 ) -> dict[str, Failures]:
     """The answers to the commits and deletions of these groups, tried again where it may help."""
     found: dict[str, Failures] = {}
@@ -122,7 +139,7 @@ async def _write(
             bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
         answers = await running().gather(
             *(
-                _write_bundle(cluster, broker, lane, bundle, deadline)
+                _write_bundle(cluster, broker, lane, bundle, ids, deadline)
                 for (broker, lane), bundle in bundles.items()
             )
         )
@@ -154,11 +171,19 @@ def _error(target: str, failure: str | BrokerFailure) -> ItemError:
     if failure == "UNKNOWN_MEMBER_ID":  # a commit of nobody, to a group that is not empty any more
         hint = "stop its consumers first, then try again"
         return ItemError(target, failure, "the group has members now", hint, RefusedError.exit_code)
+    if failure == "UNKNOWN_TOPIC_ID":
+        text = "the topic was deleted or recreated meanwhile"
+        return ItemError(target, failure, text, None, RefusedError.exit_code)
     return item_error(target, failure)
 
 
 async def _write_bundle(
-    cluster: Cluster, broker: int, lane: int, groups: Mapping[str, Commits], deadline: Deadline
+    cluster: Cluster,
+    broker: int,
+    lane: int,
+    groups: Mapping[str, Commits],
+    ids: Mapping[str, bytes],
+    deadline: Deadline,
 ) -> dict[str, Failures]:
     """The answers of groups of one coordinator: at most one commit and one deletion each."""
     found: dict[str, Failures] = {group: {} for group in groups}
@@ -174,8 +199,8 @@ async def _write_bundle(
     for api, bodies, read in (
         (
             "offset_commit",
-            {group: _commit_body(group, rows) for group, rows in commits.items()},
-            read_commit_answer,
+            {group: _commit_body(group, rows, ids) for group, rows in commits.items()},
+            partial(read_commit_answer, names={ids[name]: name for name in ids}),
         ),
         (
             "offset_delete",
@@ -244,10 +269,16 @@ def _delete_body(group: str, partitions: Iterable[TopicPartition]) -> Callable[[
     return body
 
 
-def _commit_body(group: str, commits: Mapping[str, Mapping[int, CommittedOffset]]) -> Any:
-    """A commit of nobody: no member, no generation."""
+def _commit_body(
+    group: str, commits: Mapping[str, Mapping[int, CommittedOffset]], ids: Mapping[str, bytes]
+) -> Any:
+    """A commit of nobody: no member, no generation; by the topics' ids where that can be."""
 
     def body(version: int) -> Any:
+        if version == BY_ID and commits.keys() <= ids.keys():
+            return commit_request(group, commits, ids)
+        if version == BY_ID:
+            return commit_request(group, commits)._replace(version=BY_ID - 1)
         if version in VERSIONS:
             return commit_request(group, commits)
         module = schema("offset_commit", version, "request")

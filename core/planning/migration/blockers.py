@@ -16,7 +16,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, possible_libraries
 from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE, traces_of
-from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules
+from kgroups.core.planning.migration.broker_rules import POLICY, PROTOCOLS, BrokerRules
 from kgroups.core.planning.plan import Blocker
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
@@ -78,6 +78,14 @@ def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
             "UNSUPPORTED_VERSION",
             "the brokers do not serve KIP-848: they have no ConsumerGroupHeartbeat",
             "upgrade the brokers to Kafka 4.0 or newer, and finalize `group.version` 1",
+            "broker",
+        )
+    elif rules.switched_off:
+        yield Blocker(
+            None,
+            "UNSUPPORTED_VERSION",
+            f"the brokers do not serve KIP-848: `{PROTOCOLS}` is {rules.protocols}",
+            f"upgrade the brokers to Kafka 4.0 or newer, and add `consumer` to `{PROTOCOLS}`",
             "broker",
         )
     policy = rules.config.consumer_migration_policy

@@ -8,8 +8,10 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 
 # Settings of a broker that decide about a move.
 POLICY: Final = "group.consumer.migration.policy"
+PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 ASKED_FOR: Final = (
     POLICY,
+    PROTOCOLS,
     "group.consumer.max.size",
     "group.consumer.assignors",
     "group.max.size",
@@ -24,11 +26,19 @@ class BrokerRules:
         config: their settings; Kafka's defaults where they are not known.
         unknown: why their settings are not known, a clause; None if they are.
         serves_kip848: whether they have ConsumerGroupHeartbeat at all.
+        protocols: `group.coordinator.rebalance.protocols`; None where they have no such setting.
     """
 
     config: CoordinatorConfig = field(default_factory=CoordinatorConfig)
     unknown: str | None = None
     serves_kip848: bool = True
+    protocols: str | None = None
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether they could serve KIP-848, and are told not to."""
+        named = (self.protocols or "consumer").lower().split(",")
+        return "consumer" not in (each.strip() for each in named)
 
 
 # Of a file, which has no brokers.
@@ -50,10 +60,11 @@ def rules_from(
         return BrokerRules(unknown=f"the coordinator's settings cannot be read ({failure})",
                            serves_kip848=serves)  # fmt: skip
     known = {name: settings[name] for name in ASKED_FOR if name in settings}
+    protocols = known.pop(PROTOCOLS, None)
     try:
         config = CoordinatorConfig.from_properties(known)
     except ValueError as error:
         return BrokerRules(unknown=f"the coordinator's settings are not valid ({error})",
                            serves_kip848=serves)  # fmt: skip
     missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
-    return BrokerRules(config, missing, serves)
+    return BrokerRules(config, missing, serves, protocols)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from kgroups.assignors.registry import SERVER_ASSIGNORS
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules
@@ -34,6 +35,13 @@ def check_assignor(name: str | None, protocol: MemberProtocol, rules: BrokerRule
     Raises:
         UsageError: brokers, or clients on the way back, do not have it.
     """
+    default = rules.config.consumer_assignors[0]
+    if name is None and protocol == "consumer" and default not in SERVER_ASSIGNORS:
+        raise UsageError(
+            f"the brokers assign by `{default}`, which kgroups does not have",
+            hint=f"choose another one with `--assignor`: {', '.join(SERVER_ASSIGNORS)}",
+            code="UNKNOWN_ASSIGNOR",
+        )
     if name is None:
         return
     known = rules.config.consumer_assignors if protocol == "consumer" else tuple(SPEAKERS)

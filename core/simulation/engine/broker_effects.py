@@ -6,6 +6,7 @@ from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.pending import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import BrokerDown, BrokerUp, MoveCoordinator
+from kgroups.core.simulation.world.partition_logs import NEVER
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
@@ -49,6 +50,8 @@ def broker_down(world: World, event: BrokerDown) -> None:
     brokers.take_down(world.now_ms, event.broker)
     world.break_connections(event.broker)
     drain(world)
+    if not brokers.up:
+        _let_read(world, NEVER)
 
     def fail_over() -> None:
         if event.broker not in brokers.up:
@@ -73,7 +76,16 @@ def broker_up(world: World, event: BrokerUp) -> None:
     tell_others(world)
     drain(world)
     if nobody_was_up:
+        _let_read(world, world.now_ms)
         _learn_anew(world)
+
+
+def _let_read(world: World, from_ms: float) -> None:
+    """No fetch of a group with a coordinator is answered before then."""
+    for process in world.processes.values():
+        if process.seat.group.protocol == "zookeeper":
+            continue
+        process.app.cut_off(world.now_ms, max(from_ms, process.link.reads_ms))
 
 
 def _learn_anew(world: World) -> None:

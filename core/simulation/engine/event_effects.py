@@ -276,7 +276,19 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
     world.brokers.set_topics(world.now_ms, world.logs.topics())
     tell_others(world)
     drain(world)
-    world.refresh_all()
+    _refresh_later(world)
+
+
+def _refresh_later(world: World) -> None:
+    """A group's members hear of new partitions when they refresh their metadata.
+
+    They do so at one time: it counts from when they last joined, or were started together.
+    """
+    phases = {name: world.chance.random() for name in world.groups}
+    for process in world.processes.values():
+        age_ms = process.seat.plan.settings.metadata_max_age_ms
+        in_ms = round(phases[process.seat.group.name] * age_ms)
+        world.agenda.at(world.now_ms + in_ms, world.refresh, process)
 
 
 def _load(world: World, event: Load) -> None:

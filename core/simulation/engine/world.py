@@ -384,12 +384,6 @@ class World(Network):
         process.app.run_to(self.now_ms)
         return process.app.known(partitions)
 
-    def refresh_all(self) -> None:
-        """Topics have changed: every process hears of it at its next refresh of the metadata."""
-        for process in self.processes.values():
-            age_ms = process.seat.plan.settings.metadata_max_age_ms
-            self.agenda.at(self.now_ms + self.chance.randrange(age_ms + 1), self.refresh, process)
-
     def _unsettle(self, state: GroupState) -> None:
         state.whole_since_ms = None
 

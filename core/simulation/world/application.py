@@ -164,7 +164,7 @@ class Application:
         """The next poll that has records takes this much longer: one of them is poison."""
         self._delay_ms += for_ms
 
-    def cut_off(self, now_ms: int, until_ms: int) -> None:
+    def cut_off(self, now_ms: int, until_ms: float) -> None:
         """No fetch is answered until then; it polls on."""
         self.run_to(now_ms)
         self._dry_ms = until_ms

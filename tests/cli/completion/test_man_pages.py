@@ -1,6 +1,5 @@
 """Man pages: one for each command, with all of its options, read without a warning."""
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -104,8 +103,3 @@ def test_they_are_read_without_a_warning(reader: str) -> None:
     """By what `man` runs here."""
     done = run_program([*READERS[reader], *(str(MAN / page) for page in PAGES)])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_a_reader_is_there_where_all_is_required() -> None:
-    """KGROUPS_REQUIRE_ALL=1 wants one."""
-    assert FOUND or os.environ.get("KGROUPS_REQUIRE_ALL") != "1", "missing: groff or mandoc"

@@ -60,6 +60,24 @@ def test_there_and_back() -> None:
     assert read(empty) == Undo(None, {}, {})
 
 
+def test_new_commits_with_epoch_and_metadata() -> None:
+    """What an undo or a copy writes is in its file whole; a reset's rows have the offset alone."""
+    new = [CommittedOffset(7, 3, 'memo "y"'), CommittedOffset(8, 0), CommittedOffset(9, None, "z")]
+    changes = [Change("g", "t", n, CommittedOffset(1), each) for n, each in enumerate(new)]
+    text = "".join(undo_lines(changes, cluster_id="c", topic_ids={}, created_at="now"))
+    assert [row.new for row in read(text).rows["g"]] == new
+    assert "new_metadata" not in TEXT
+    assert "new_leader_epoch" not in TEXT
+    for wrong in (
+        text.replace('"z"', "5"),
+        text.replace("[3,0", "[-3,0"),
+        text.replace("0,null", "0"),
+    ):
+        assert wrong != text
+        with pytest.raises(UsageError, match="row"):
+            read(wrong)
+
+
 def test_version_2() -> None:
     """Files of before are read alike."""
     assert read(VERSION_2) == read(TEXT)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.sandbox.foreign_clients import MISSING
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +26,3 @@ def one() -> Iterator[Sandbox]:
     """One broker for one test."""
     with Sandbox(brokers=1, topics={"t": 4}) as running:
         yield running
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the languages whose clients were not tried."""
-    if MISSING:
-        terminalreporter.write_sep("-", "clients that were not tried")
-        terminalreporter.write_line(f"not found here: {', '.join(MISSING)}")

@@ -177,3 +177,24 @@ def test_who_does_not_forget_the_topics_does_not_rebalance() -> None:
     assert rebalances_of(RESTART.replace("count: 3,", "count: 3, client: librdkafka,")) == {0}
     assert rebalances_of(RESTART.replace("  g:\n", "  g:\n    protocol: consumer\n")) == {0}
     assert rebalances_of("brokers: 2\n" + RESTART) == {0}
+
+
+def test_nobody_reads_while_no_broker_is_up() -> None:
+    """librdkafka's members give up meanwhile, and read again only what they had not committed."""
+    text = RESTART.replace("count: 3,", "count: 3, client: librdkafka,").replace("5s}", "60s}")
+    (group,) = simulate(scenario(text)).groups
+    assert group.longest_unowned_ms > 10_000
+    assert group.read_again <= 60 * 6
+
+
+def test_members_that_joined_together_hear_of_a_topic_together() -> None:
+    """How long the topic waits does not depend on how many members could have noticed it."""
+    text = CUT.replace("topics: [orders]", "pattern: 'ord.*'")
+    event = {"at": "60s", "create_topic": {"topic": "orders-eu", "partitions": 3}}
+
+    def waits_ms(count: int) -> float:
+        wanted = scenario(text.replace("count: 3", f"count: {count}"), events=[event])
+        found = [simulate(wanted, seed=n).groups[0].longest_unowned_ms for n in range(9)]
+        return sorted(found)[4]
+
+    assert waits_ms(6) > waits_ms(1) / 2

@@ -15,13 +15,11 @@ from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.child import run_program
-from tests.support.kafka.kdc import BROKER, MISSING, REALM, USER, Kdc
+from tests.support.kafka.kdc import BROKER, REALM, USER, Kdc
 from tests.support.kafka.waiting import wait_until
+from tests.support.requirements import requires
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.skipif(bool(MISSING), reason=f"missing: {', '.join(MISSING)}"),
-]
+pytestmark = [pytest.mark.kafka, requires("Kerberos")]
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule required"
 
@@ -173,6 +171,40 @@ def test_no_ticket(
     unused.write_bytes(kdc.keytab("alice").read_bytes())
     write(file, broker, keytab | {"sasl.kerberos.keytab": str(unused)})
     assert "KDC" in refusal(file)
+
+
+def test_clocks_that_differ(
+    broker: KafkaCluster, kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours and the KDC's: no ticket. The KDC's and the broker's: no login. Each says so."""
+
+    def with_new_keytab(name: str) -> Path:
+        """Of which no ticket is kept yet."""
+        keytab = tmp_path / name
+        keytab.write_bytes(kdc.keytab("alice").read_bytes())
+        named = {"sasl.kerberos.keytab": str(keytab), "sasl.kerberos.principal": USER}
+        return write(tmp_path / "p", broker, named)
+
+    with kdc.with_wrong_clock(3_600) as configuration:
+        strict = tmp_path / "krb5.conf"
+        strict.write_text(
+            configuration.read_text().replace(
+                "[libdefaults]\n", "[libdefaults]\nkdc_timesync = 0\n"
+            )
+        )
+        monkeypatch.setenv("KRB5_CONFIG", str(strict))
+        said = refusal(with_new_keytab("strict"))
+        assert "no Kerberos ticket for `kafka/127.0.0.1`: Clock skew too great" in said
+        assert "hint: set the clock of this machine or that of the KDC" in said
+        # The library goes by the KDC's clock unless it is told not to; the broker goes by its own.
+        monkeypatch.setenv("KRB5_CONFIG", str(configuration))
+        outcome = run("list", "--command-config", str(with_new_keytab("as it is")))
+        assert outcome.exit_code == 3
+        address = broker.address(1, "SASL_PLAINTEXT")
+        assert outcome.stderr == (
+            f"error: {address} rejected the login of `{USER}` with GSSAPI\n\n"
+            "hint: check the service name, the broker's keytab, and the clocks of both machines\n"
+        )
 
 
 def test_a_login_is_renewed(broker: KafkaCluster, kdc: Kdc, tmp_path: Path) -> None:

@@ -16,7 +16,13 @@ from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.child import Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.kafka.workload import (
+    commit_offsets,
+    create_topics,
+    delete_topics,
+    fetch_offsets,
+    produce,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -76,6 +82,39 @@ def test_a_member_joins_between_preview_and_apply(
     assert " done" in rows[other]
     left = {} if command != "reset-offsets" else {(TOPIC, 0): 0}
     assert fetch_offsets(address, other) == left
+
+
+@pytest.mark.parametrize("command", ["reset-offsets", "copy-offsets", "apply"])
+def test_a_topic_is_recreated_between_preview_and_apply(
+    address: str, tmp_path: Path, command: str
+) -> None:
+    """Offsets of the old topic mean nothing in the new one: its rows are refused, exit code 4."""
+    topic, group, copy = (f"stop-{command}-{what}" for what in ("topic", "g", "copy"))
+    create_topics(address, {topic: 1})
+    produce(address, {(topic, 0): 50})
+    commit_offsets(address, {group: {(topic, 0): 10, (TOPIC, 0): 10}})
+    reset = ("reset-offsets", group, "--to", "+5", "--all-topics")
+    lines = {
+        "reset-offsets": reset,
+        "copy-offsets": ("copy-offsets", "--from", group, "--to", copy),
+        "apply": ("apply", str(tmp_path / "plan.json")),
+    }
+    if command == "apply":
+        saved = run("-b", address, *reset, "--dry-run", "--plan", str(tmp_path / "plan.json"))
+        assert saved.exit_code == 0
+    with asked("-b", address, *LONG, *lines[command], "--no-undo", "-o", "csv") as (
+        process,
+        answer,
+    ):
+        delete_topics(address, [topic])
+        create_topics(address, {topic: 1})
+        os.write(answer, b"y\n")
+        stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 4, stderr
+    assert "the topic was deleted or recreated meanwhile" in stderr
+    assert stdout.count(",refused,") == stdout.count(",done,") == 1
+    name, offset = (copy, 10) if command == "copy-offsets" else (group, 15)
+    assert fetch_offsets(address, name) == {(TOPIC, 0): offset}
 
 
 def csv_rows(outcome: Outcome) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from kgroups.core.member_ids import short_ids
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.live_members import LiveGroup, MemberSpec, Protocol
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka
@@ -26,7 +27,7 @@ def remove(address: str, *args: str) -> Outcome:
     return run("-b", address, "remove-members", *args, "-o", "json")
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_member_that_is_gone(address: str, protocol: Protocol) -> None:
     """A static member that closed stays in the group until it is removed by its instance id."""
     name = f"remove-static-{protocol}"

@@ -12,6 +12,7 @@ import pytest
 from tests.support.cli.process import finish, start
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
@@ -169,7 +170,7 @@ def test_keep_going(address: str, group: str, tmp_path: Path) -> None:
     assert fetch_offsets(address, group)[TOPIC, 0] == 50
 
 
-@pytest.fixture(scope="module", params=["classic", "consumer"])
+@pytest.fixture(scope="module", params=PROTOCOLS)
 def alive(address: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """A group with a member."""
     name = f"reset-alive-{request.param}"

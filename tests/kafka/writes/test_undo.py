@@ -202,3 +202,24 @@ def test_only_with_a_file(cluster_address: str) -> None:
     """`--overwrite-moved` is about undo files."""
     line = ("reset-offsets", "g", "--to", "earliest", "--all-topics", "--overwrite-moved")
     assert run("-b", cluster_address, *line).exit_code == 2
+
+
+def test_a_resumed_undo_restores_all_of_a_commit(
+    cluster_address: str, topic: str, tmp_path: Path
+) -> None:
+    """The file of an undo holds what its commits are to be, with epoch and metadata."""
+    group, file = was_reset(cluster_address, topic, tmp_path / "first")
+    undo = ("--undo", file, "--yes", "--undo-dir", str(tmp_path / "second"))
+    assert run("-b", cluster_address, "reset-offsets", *undo).exit_code == 0
+    (second,) = (tmp_path / "second").iterdir()
+    settings = ClientSettings(cluster_address)
+    with ClusterAdmin(settings) as admin:
+        before = admin.snapshot([group]).needed(group).offsets
+        assert before is not None
+        assert {commit.metadata for commit in before[topic].values()} == {"memo"}
+        assert (
+            run("-b", cluster_address, "delete-offsets", group, "--all-topics", "--yes").exit_code
+            == 0
+        )
+        assert put_back(cluster_address, "--resume", str(second)).exit_code == 0
+        assert admin.snapshot([group]).needed(group).offsets == before

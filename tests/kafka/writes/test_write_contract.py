@@ -14,6 +14,7 @@ from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.kafka.writes.record_deletion import delete_records
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -92,7 +93,7 @@ def test_each_partition_has_its_own_answer(admin: ClusterAdmin, group: str, addr
     assert fetch_offsets(address, group) == {(TOPIC, 0): 3}
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_group_at_work_is_refused(
     admin: ClusterAdmin, group: str, address: str, protocol: str
 ) -> None:

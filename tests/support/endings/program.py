@@ -62,6 +62,7 @@ def run_program(
     stdout: Sink = "kept",
     stderr: Sink = "kept",
     env: Mapping[str, str] | None = None,
+    before: str = "",
     meanwhile: Callable[[Program], None] | None = None,
 ) -> Ending:
     """How the program ends.
@@ -71,6 +72,7 @@ def run_program(
         folder: for what it writes.
         stdin: `closed`, or nothing to be read.
         env: instead of the usual environment.
+        before: what the shell does before, which starts it: `ulimit -f 16`.
         meanwhile: done while it runs.
     Raises:
         AssertionError: it does not end.
@@ -83,7 +85,7 @@ def run_program(
         err, read_err = _open(stderr, folder / "stderr", stack)
         began = time.monotonic()
         process = Child(
-            ["sh", "-c", f'exec "$@"{closed}', "sh", PROGRAM, *words],
+            ["sh", "-c", f'{before}\nexec "$@"{closed}', "sh", PROGRAM, *words],
             env=environment() if env is None else env,
             stdout=out,
             stderr=subprocess.STDOUT if stderr == "stdout" else err,
@@ -170,7 +172,10 @@ def await_handlers(process: Program) -> None:
 
 def goes_on_for(process: Program, seconds: float) -> bool:
     """Whether the program is still there so many seconds later."""
-    handle = os.pidfd_open(process.pid)
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:  # another thread has buried it
+        return False
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -181,7 +186,10 @@ def goes_on_for(process: Program, seconds: float) -> bool:
 
 def is_over(process: Program) -> bool:
     """Whether the program has ended; it is not buried, so that the end can still be looked at."""
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # another thread has buried it
+        return True
 
 
 def _kill(process: Program) -> None:

@@ -3,7 +3,7 @@
     with KafkaCluster(ClusterSpec()) as cluster:
         cluster.bootstrap  # "127.0.0.1:PORT"
 
-Node 1 is controller and broker, the others are brokers; each is a JVM of its own whose standard
+The first nodes, mostly just node 1, are controllers too; each is a JVM of its own whose standard
 input is a pipe from here, so that none outlives this process. Data live in a temporary folder, logs
 in a folder that stays when asked.
 """
@@ -22,15 +22,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kio.schema.find_coordinator.v4.request import FindCoordinatorRequest
-from kio.schema.find_coordinator.v4.response import FindCoordinatorResponse
-from kio.schema.metadata.v12.request import MetadataRequest
-from kio.schema.metadata.v12.response import MetadataResponse
-from kio.schema.offset_fetch.v8.request import OffsetFetchRequest, OffsetFetchRequestGroup
-from kio.schema.offset_fetch.v8.response import OffsetFetchResponse
-from kio.schema.types import GroupId
-from kio.static.primitive import i8
-
 from tests.support.kafka.broker_config import (
     STORE_PASSWORD,
     BrokerPorts,
@@ -38,18 +29,17 @@ from tests.support.kafka.broker_config import (
     SecurityProtocol,
     broker_properties,
     format_arguments,
+    zookeeper_properties,
 )
-from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.certificates import make_certificates
 from tests.support.kafka.child import Child
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command, require_java
+from tests.support.kafka.readiness import cluster_id_of, serves
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
-START_TIMEOUT_S = 90.0
+START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 30.0
-# Enough names to meet every partition of `__consumer_offsets`.
-PROBES = tuple(f"probe-{number}" for number in range(500))
 
 
 class BrokerDied(RuntimeError):
@@ -126,8 +116,8 @@ class KafkaCluster:
         return self.addresses("PLAINTEXT")
 
     def address(self, node_id: int = 1, listener: SecurityProtocol = "PLAINTEXT") -> str:
-        """`127.0.0.1:port` of one broker's listener."""
-        return f"127.0.0.1:{self._ports[node_id].listeners[listener]}"
+        """`127.0.0.1:port` of one broker's listener, or what else it binds."""
+        return f"{self.spec.bound(node_id)}:{self._ports[node_id].listeners[listener]}"
 
     def addresses(self, listener: SecurityProtocol) -> str:
         """`host:port,host:port` of one listener on every broker."""
@@ -212,10 +202,12 @@ class KafkaCluster:
         if not self._ports:
             self._prepare()
         wanted = [node_id for node_id in self.node_ids if node_id not in self._running]
-        classes = class_path() if wanted else ""
+        classes = class_path(self.spec.release) if wanted else ""
         for node_id in wanted:
             self._launch(node_id, classes)
         wait_until(self._ready, "the brokers serve", timeout_s=START_TIMEOUT_S)
+        if self.spec.uses_zookeeper:  # which gave the cluster an id
+            self.cluster_id = cluster_id_of(self.address(min(self._running)))
         return self
 
     def stop(self) -> None:
@@ -243,6 +235,14 @@ class KafkaCluster:
         process.kill()
         _end(process, STOP_TIMEOUT_S)
 
+    def pause(self, node_id: int) -> None:
+        """Let one broker stand still: its connections stay, and nothing is answered."""
+        self._running[node_id].send_signal(signal.SIGSTOP)
+
+    def go_on(self, node_id: int) -> None:
+        """Let a broker that stands still go on."""
+        self._running[node_id].send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         """Stop everything at once, without order, and remove the data."""
         for process in self._running.values():
@@ -265,18 +265,20 @@ class KafkaCluster:
         for node_id in self.node_ids:
             own = self.folder / f"broker-{node_id}"
             (own / "data").mkdir(parents=True)
-            settings = broker_properties(
-                self.spec, node_id, self._ports[node_id], self._ports[1].controller, own
-            )
+            settings = broker_properties(self.spec, node_id, self._ports, own)
             text = "".join(f"{key}={value}\n" for key, value in settings.items())
             (own / "server.properties").write_text(text)
+        if self.spec.uses_zookeeper:
+            own = self.folder / "broker-1"
+            text = zookeeper_properties(self._ports[1].controller, own)
+            (own / "zookeeper.properties").write_text(text)
 
     def _launch(self, node_id: int, classes: str) -> None:
         """Start one broker's JVM; its first start formats its storage."""
         own = self.folder / f"broker-{node_id}"
         properties = own / "server.properties"
         formatting: list[str] = []
-        if node_id not in self._formatted:
+        if node_id not in self._formatted and not self.spec.uses_zookeeper:
             formatting = format_arguments(self.spec, self.cluster_id, properties)
         command = java_command(
             classes,
@@ -305,43 +307,11 @@ class KafkaCluster:
                 log = self.log_path(node_id)
                 end = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
                 raise BrokerDied(f"broker {node_id} ended with {process.returncode}:\n{end}")
-        return all(self._serves(node_id) for node_id in self._running)
-
-    def _serves(self, node_id: int) -> bool:
-        """Whether this broker sees every running one and the groups that it coordinates are loaded.
-
-        Asking for coordinators makes `__consumer_offsets`, so no test waits for that.
-        """
-        try:
-            with WireConnection(self.address(node_id), timeout_s=10) as connection:
-                known = connection.ask(
-                    MetadataRequest(
-                        topics=(),
-                        allow_auto_topic_creation=False,
-                        include_topic_authorized_operations=False,
-                    ),
-                    MetadataResponse,
-                )
-                if not {broker.node_id for broker in known.brokers} >= set(self._running):
-                    return False
-                found = connection.ask(
-                    FindCoordinatorRequest(key_type=i8(0), coordinator_keys=PROBES),
-                    FindCoordinatorResponse,
-                )
-                # with a broker stopped on purpose some coordinators may be away
-                all_run = len(self._running) == self.spec.brokers
-                if all_run and any(each.error_code for each in found.coordinators):
-                    return False
-                own = [each.key for each in found.coordinators if each.node_id == node_id]
-                groups = tuple(
-                    OffsetFetchRequestGroup(group_id=GroupId(key), topics=None) for key in own
-                )
-                offsets = connection.ask(
-                    OffsetFetchRequest(groups=groups, require_stable=False), OffsetFetchResponse
-                )
-        except OSError:
-            return False
-        return not any(group.error_code for group in offsets.groups)
+        running = set(self._running)
+        all_run = len(running) == self.spec.brokers
+        return all(
+            serves(self.address(node_id), node_id, running, all_run=all_run) for node_id in running
+        )
 
 
 def _end(process: Child, timeout_s: float) -> None:

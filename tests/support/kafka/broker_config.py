@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tests.support.kafka.releases import NEWEST, RELEASES
+
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 STORE_PASSWORD = "kgroups-test"
@@ -27,7 +29,6 @@ BASE_PROPERTIES: Mapping[str, str] = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
-    "group.coordinator.rebalance.protocols": "classic,consumer,share,streams",
     # KIP-848 at its default pace takes 15 s to settle: heartbeats every 200 ms make it one second
     "group.consumer.heartbeat.interval.ms": "200",
     "group.consumer.min.heartbeat.interval.ms": "100",
@@ -49,6 +50,7 @@ class ClusterSpec:
 
     Args:
         brokers: how many; the first is the controller too.
+        controllers: how many of them, the first ones, are controllers.
         protocols: secure listeners beside the plain one.
         users: name -> password, known to every SASL mechanism from the first start.
         client_certificates: whether the TLS listeners demand one.
@@ -60,9 +62,12 @@ class ClusterSpec:
             by one are sent to what listens on its advertised port.
         properties: broker properties that win over the ones of `BASE_PROPERTIES`.
         system_properties: of the JVMs.
+        hosts: what brokers advertise instead of 127.0.0.1, by id; of these `::1` is bound, too.
+        release: one of `RELEASES`; SCRAM and ACLs are for the newest.
     """
 
     brokers: int = 1
+    controllers: int = 1
     protocols: tuple[SecurityProtocol, ...] = ()
     users: Mapping[str, str] = field(default_factory=lambda: {"alice": "alice-secret"})
     client_certificates: bool = False
@@ -72,11 +77,27 @@ class ClusterSpec:
     detours: Mapping[int, int] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     system_properties: Mapping[str, str] = field(default_factory=dict)
+    release: str = NEWEST
+    hosts: Mapping[int, str] = field(default_factory=dict)
+
+    def bound(self, node_id: int) -> str:
+        """The address that a broker binds, an IPv6 one in brackets."""
+        return "[::1]" if self.hosts.get(node_id) == "::1" else "127.0.0.1"
+
+    def advertised(self, node_id: int) -> str:
+        """The host that a broker tells."""
+        host = self.hosts.get(node_id, "127.0.0.1")
+        return f"[{host}]" if ":" in host else host
 
     @property
     def listeners(self) -> tuple[SecurityProtocol, ...]:
         """The plain listener and the secure ones; a listener is named as its protocol."""
         return ("PLAINTEXT", *(each for each in self.protocols if each != "PLAINTEXT"))
+
+    @property
+    def uses_zookeeper(self) -> bool:
+        """Whether the first broker's JVM runs a ZooKeeper, on the port of the controller."""
+        return RELEASES[self.release].zookeeper
 
     @property
     def uses_tls(self) -> bool:
@@ -86,7 +107,7 @@ class ClusterSpec:
 
 @dataclass(frozen=True)
 class BrokerPorts:
-    """Ports of one broker on 127.0.0.1: one a listener, and the controller's."""
+    """Ports of one broker: one a listener, and the controller's."""
 
     listeners: Mapping[SecurityProtocol, int]
     controller: int
@@ -111,35 +132,49 @@ def _sasl_properties(spec: ClusterSpec, listener: SecurityProtocol) -> dict[str,
 
 
 def broker_properties(
-    spec: ClusterSpec, node_id: int, ports: BrokerPorts, controller_port: int, folder: Path
+    spec: ClusterSpec, node_id: int, every_port: Mapping[int, BrokerPorts], folder: Path
 ) -> dict[str, str]:
     """The properties file of one broker.
 
     Args:
-        node_id: 1 is the controller too.
-        controller_port: where the controller, node 1, listens.
+        node_id: the first ones are controllers too.
+        every_port: of all brokers, by their id.
         folder: holds `data/` of this broker; the cluster's stores are in `../tls`.
     """
-    listeners = [f"{name}://127.0.0.1:{port}" for name, port in ports.listeners.items()]
-    controller = [f"CONTROLLER://127.0.0.1:{ports.controller}"] if node_id == 1 else []
+    ports = every_port[node_id]
+    voters = {each: every_port[each].controller for each in range(1, spec.controllers + 1)}
+    host, told = spec.bound(node_id), spec.advertised(node_id)
+    listeners = [f"{name}://{host}:{port}" for name, port in ports.listeners.items()]
+    advertised = [f"{name}://{told}:{port}" for name, port in ports.listeners.items()]
+    controller = [f"CONTROLLER://127.0.0.1:{voters[node_id]}"] if node_id in voters else []
     mapped = [f"{name}:{name}" for name in spec.listeners]
-    advertised = list(listeners)
     for number, (port, shown) in enumerate(spec.detours.items() if node_id == 1 else ()):
         listeners.append(f"DETOUR{number}://127.0.0.1:{port}")
         advertised.append(f"DETOUR{number}://127.0.0.1:{shown}")
         mapped.append(f"DETOUR{number}:PLAINTEXT")
     settings = {
         **BASE_PROPERTIES,
-        "node.id": str(node_id),
-        "process.roles": "broker,controller" if node_id == 1 else "broker",
-        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
-        "controller.listener.names": "CONTROLLER",
-        "listeners": ",".join((*listeners, *controller)),
+        **RELEASES[spec.release].properties,
+        "listeners": ",".join(listeners),
         "advertised.listeners": ",".join(advertised),
         "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *mapped)),
         "inter.broker.listener.name": "PLAINTEXT",
         "log.dirs": str(folder / "data"),
     }
+    if spec.uses_zookeeper:
+        settings |= {
+            "broker.id": str(node_id),
+            "zookeeper.connect": f"127.0.0.1:{voters[1]}",
+            "zookeeper.connection.timeout.ms": "60000",
+        }
+    else:
+        settings |= {
+            "node.id": str(node_id),
+            "process.roles": "broker,controller" if node_id in voters else "broker",
+            "controller.quorum.voters": ",".join(f"{i}@127.0.0.1:{at}" for i, at in voters.items()),
+            "controller.listener.names": "CONTROLLER",
+            "listeners": ",".join((*listeners, *controller)),
+        }
     if spec.racks:
         settings["broker.rack"] = spec.racks[node_id - 1]
     if spec.uses_tls:
@@ -170,6 +205,14 @@ def broker_properties(
             "super.users": "User:ANONYMOUS;User:admin",
         }
     return settings | dict(spec.properties)
+
+
+def zookeeper_properties(port: int, folder: Path) -> str:
+    """The properties file of the ZooKeeper that old brokers need."""
+    return (
+        f"clientPort={port}\nclientPortAddress=127.0.0.1\ndataDir={folder}/zookeeper\n"
+        "tickTime=1000\nmaxClientCnxns=0\nadmin.enableServer=false\n"
+    )
 
 
 def format_arguments(spec: ClusterSpec, cluster_id: str, properties: Path) -> list[str]:

@@ -20,7 +20,7 @@ class WireConnection:
         self, address: str, *, client_id: str = "kgroups-tests", timeout_s: float = 30.0
     ) -> None:
         host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), timeout=timeout_s)
+        self._socket = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._stream = self._socket.makefile("rb")
         self._client_id = client_id

@@ -20,9 +20,10 @@ from pathlib import Path
 from kgroups.core.errors import ClusterError, KgroupsError
 from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.java import require_java
+from tests.support.kafka.releases import NEWEST, RELEASES
 from tests.support.kafka.waiting import Deadline
 
-KAFKA_VERSION = "4.3.0"
+KAFKA_VERSION = RELEASES[NEWEST].version
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ KAFKA_082 = JarSet(
     (("org.apache.kafka", "kafka_2.11", "0.8.2.2"),),
     "Kafka 0.8.2.2 (17 jars, 14 MB; half a minute, once)",
 )
+
+
+def broker_jars(release: str) -> JarSet:
+    """What the brokers of a release are made of; of the newest, its tools too."""
+    if release == NEWEST:
+        return KAFKA
+    found = RELEASES[release]
+    artifacts = (("org.apache.kafka", "kafka_2.13", found.version), *found.logging)
+    size = f"Kafka {found.version} (about 40 jars, 60 MB; one to three minutes, once)"
+    return JarSet(f"kafka-{found.version}", artifacts, size)
+
+
 JAVA_SOURCES = Path(__file__).parent / "java"
 STAMP = ".done"
 
@@ -192,18 +205,25 @@ def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> 
     return _finished(cache_folder() / f"{name}-{digest}", compile_into)
 
 
-def class_path() -> str:
-    """Class path of every JVM of the tests: our classes and Kafka's jars."""
-    return os.pathsep.join((str(harness_classes()), f"{kafka_jars()}/*"))
+def class_path(release: str = NEWEST) -> str:
+    """Class path of every JVM of the tests: our classes and the jars of a release of Kafka."""
+    return os.pathsep.join((str(harness_classes()), f"{kafka_jars(broker_jars(release))}/*"))
 
 
-def main() -> int:
-    """Fetch and compile; print the jars' folder. 0, or 2 when that cannot be done."""
+def main(every_release: bool = False) -> int:
+    """Fetch and compile; print the jars' folder. 0, or 2 when that cannot be done.
+
+    Args:
+        every_release: those too that only `make versions` starts.
+    """
     try:
         require_java()
         jars = kafka_jars()
         harness_classes()
         kafka_jars(KAFKA_082)
+        for name, release in RELEASES.items():
+            if release.in_every_run or every_release:
+                kafka_jars(broker_jars(name))
     except KgroupsError as failure:
         hint = f"\n\nhint: {failure.hint}" if failure.hint else ""
         print(f"error: {failure.message}{hint}", file=sys.stderr)
@@ -213,4 +233,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--every-release" in sys.argv[1:]))

@@ -18,6 +18,7 @@ INSTALL_HINT = (
 # One collector thread, the quick compiler only, shared class data: a JVM that starts quickly.
 QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx512m")
 LOG_SETTINGS = Path(__file__).parent / "java" / "log4j2.yaml"
+OLD_LOG_SETTINGS = LOG_SETTINGS.with_name("log4j.properties")
 
 
 class JavaMissing(UsageError):
@@ -75,6 +76,10 @@ def java_command(
     Args:
         properties: of the JVM.
     """
-    logging = (f"-Dlog4j2.configurationFile={LOG_SETTINGS}", f"-Dkgroups.log.level={log_level}")
+    logging = (
+        f"-Dlog4j2.configurationFile={LOG_SETTINGS}",
+        f"-Dlog4j.configuration=file:{OLD_LOG_SETTINGS}",  # of releases before 4.0
+        f"-Dkgroups.log.level={log_level}",
+    )
     given = (f"-D{name}={value}" for name, value in properties.items())
     return ["java", *QUICK_START, *logging, *given, "-cp", class_path, main, *arguments]

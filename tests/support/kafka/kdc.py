@@ -5,8 +5,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -19,15 +19,14 @@ from tests.support.kafka.waiting import wait_until
 REALM: Final = "KGROUPS.TEST"
 USER: Final = f"alice@{REALM}"
 BROKER: Final = f"kafka/127.0.0.1@{REALM}"
-NEEDED: Final = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "klist")
+NEEDED: Final = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "klist", "cc")
 _PATH: Final = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 MISSING: Final = (
     *(name for name in NEEDED if shutil.which(name, path=_PATH) is None),
     *(("the Python package gssapi",) if find_spec("gssapi") is None else ()),
 )
-"""What is not there: on Debian and Ubuntu `apt-get install krb5-kdc krb5-admin-server krb5-user
-libkrb5-dev`, then `pip install 'kgroups[kerberos]'`.
-"""
+"""What is not there; `scripts/kerberos.sh` installs it."""
+CLOCK: Final = Path(__file__).parent / "native" / "wrong_clock.c"
 
 
 class Kdc:
@@ -77,6 +76,31 @@ class Kdc:
         """The keys of `alice` or of `kafka`."""
         return self.folder / f"{name}.keytab"
 
+    @contextmanager
+    def with_wrong_clock(self, ahead_s: int) -> Iterator[Path]:
+        """A second KDC of the realm whose clock is so many seconds ahead; the `krb5.conf` of it."""
+        (port,) = free_ports(1)
+        clock, own = self.folder / "wrong_clock.so", self.folder / f"kdc-{port}.conf"
+        self.run("cc", "-shared", "-fPIC", "-O1", "-o", str(clock), str(CLOCK))
+        profile = Path(self.environment["KRB5_KDC_PROFILE"]).read_text()
+        own.write_text(profile.replace(f":{self.port}\n", f":{port}\n"))
+        wrong = {
+            **self.environment,
+            "KRB5_KDC_PROFILE": str(own),
+            "LD_PRELOAD": str(clock),
+            "WRONG_CLOCK_S": str(ahead_s),
+        }
+        configuration = self.folder / f"krb5-{port}.conf"
+        text = self.configuration.read_text()
+        configuration.write_text(text.replace(f":{self.port}\n", f":{port}\n"))
+        serving = self._serve(port, wrong)
+        try:
+            wait_until(lambda: _listens(port), "the KDC with the wrong clock to listen")
+            yield configuration
+        finally:
+            serving.kill()
+            serving.wait(30)
+
     def run(self, *words: str) -> None:
         """A program of Kerberos's, which must succeed."""
         run_program(words, env=self.environment, check=True)
@@ -99,15 +123,19 @@ class Kdc:
         for principal, name in ((USER, "alice"), (BROKER, "kafka")):
             self.run("kadmin.local", "-q", f"addprinc -randkey {principal}")
             self.run("kadmin.local", "-q", f"ktadd -k {self.keytab(name)} {principal}")
-        self._process = Child(
-            ["krb5kdc", "-n", "-P", str(folder / "pid")],
-            env=self.environment,
+        self._process = self._serve(self.port, self.environment)
+        wait_until(lambda: _listens(self.port), "the KDC to listen")
+
+    def _serve(self, port: int, environment: Mapping[str, str]) -> Child:
+        return Child(
+            ["krb5kdc", "-n", "-P", str(self.folder / f"pid-{port}")],
+            env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_until(self._listens, "the KDC to listen")
 
-    def _listens(self) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=10):
-            return True
-        return False
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=10):
+        return True
+    return False

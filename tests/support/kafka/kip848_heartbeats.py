@@ -1,17 +1,13 @@
 """KIP-848 groups of many members without many clients: heartbeats over one connection."""
 
+import importlib
 import threading
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from kio.schema.consumer_group_heartbeat.v1.request import (
-    ConsumerGroupHeartbeatRequest,
-    TopicPartitions,
-)
-from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32, i32Timedelta
@@ -44,12 +40,24 @@ class HeartbeatGroup:
     Args:
         coordinator: `host:port` of the broker that coordinates the group.
         count: how many members join at once.
+        version: of ConsumerGroupHeartbeat; brokers before 4.0 have 0 alone.
     """
 
     def __init__(
-        self, coordinator: str, group: str, topics: Sequence[str], count: int, *, client_id: str
+        self,
+        coordinator: str,
+        group: str,
+        topics: Sequence[str],
+        count: int,
+        *,
+        client_id: str,
+        version: int = 1,
     ) -> None:
         self.group = group
+        schema = f"kio.schema.consumer_group_heartbeat.v{version}"
+        self._request: Any = importlib.import_module(f"{schema}.request")
+        answer: Any = importlib.import_module(f"{schema}.response")
+        self._answer = answer.ConsumerGroupHeartbeatResponse
         self._topics = tuple(TopicName(topic) for topic in topics)
         self._connection = WireConnection(coordinator, client_id=client_id, timeout_s=60)
         self.members = [HeartbeatMember(f"member-{number:05d}") for number in range(count)]
@@ -94,7 +102,7 @@ class HeartbeatGroup:
                 for member in batch:
                     self._connection.send(self._heartbeat(member))
                 for member in batch:
-                    self._follow(member, self._connection.receive(ConsumerGroupHeartbeatResponse))
+                    self._follow(member, self._connection.receive(self._answer))
 
     def close(self) -> None:
         """Let all members leave and close the connection.
@@ -121,15 +129,17 @@ class HeartbeatGroup:
         except BaseException as failure:
             self._failure = failure
 
-    def _heartbeat(self, member: HeartbeatMember) -> ConsumerGroupHeartbeatRequest:
+    def _heartbeat(self, member: HeartbeatMember) -> Any:
         """The next heartbeat; the first carries the whole subscription."""
         first = member.epoch == JOINING
         owned = tuple(
-            TopicPartitions(topic_id=topic, partitions=tuple(i32(each) for each in numbers))
+            self._request.TopicPartitions(
+                topic_id=topic, partitions=tuple(i32(each) for each in numbers)
+            )
             for topic, numbers in member.owned.items()
         )
         timeout_ms = 60_000 if first else -1
-        return ConsumerGroupHeartbeatRequest(
+        return self._request.ConsumerGroupHeartbeatRequest(
             group_id=GroupId(self.group),
             member_id=member.member_id,
             member_epoch=i32(member.epoch),
@@ -138,7 +148,7 @@ class HeartbeatGroup:
             topic_partitions=owned if member.changed else None,
         )
 
-    def _follow(self, member: HeartbeatMember, answer: ConsumerGroupHeartbeatResponse) -> None:
+    def _follow(self, member: HeartbeatMember, answer: Any) -> None:
         """Take epoch and assignment from an answer."""
         if answer.error_code != ErrorCode.none:
             raise RuntimeError(f"{member.member_id}: {answer.error_code!r} {answer.error_message}")

@@ -10,6 +10,7 @@ from functools import partial
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
+    KafkaError,
     KafkaException,
     Producer,
     TopicCollection,
@@ -21,14 +22,14 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 from kio.schema.errors import ErrorCode
-from kio.schema.find_coordinator.v4.request import FindCoordinatorRequest
-from kio.schema.find_coordinator.v4.response import FindCoordinatorResponse
-from kio.schema.offset_commit.v9.request import (
+from kio.schema.find_coordinator.v3.request import FindCoordinatorRequest
+from kio.schema.find_coordinator.v3.response import FindCoordinatorResponse
+from kio.schema.offset_commit.v8.request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kio.schema.offset_commit.v9.response import OffsetCommitResponse
+from kio.schema.offset_commit.v8.response import OffsetCommitResponse
 from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i8, i32, i64
 
@@ -88,11 +89,30 @@ def create_topics(
             )
         else:
             wanted.append(NewTopic(name, num_partitions=count, config=dict(config or {})))
-    for future in admin.create_topics(wanted).values():
-        future.result(60)
+    wait_until(lambda: _created(admin, wanted), f"{sorted(topics)} are created")
     for address in bootstrap.split(","):
         one = admin_of(address)
         wait_until(partial(_all_led, one, topics), f"{address} knows {sorted(topics)}")
+
+
+def _created(admin: AdminClient, wanted: list[NewTopic]) -> bool:
+    """Whether all are; with ZooKeeper a topic that metadata have forgotten is still being deleted.
+
+    Raises:
+        KafkaException: one is refused, or there already.
+    """
+    left = {topic.topic: topic for topic in wanted}
+    for name, future in admin.create_topics(wanted).items():
+        try:
+            future.result(60)
+        except KafkaException as failure:
+            is_known = name in admin.list_topics(timeout=60).topics
+            if failure.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS or is_known:
+                raise
+        else:
+            del left[name]
+    wanted[:] = left.values()
+    return not left
 
 
 def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
@@ -192,7 +212,7 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
         open_to: dict[str, WireConnection] = {}
 
         def round_is_the_last() -> bool:
-            for address, names in _coordinators(bootstrap, waiting).items():
+            for address, names in coordinators_of(bootstrap, waiting).items():
                 if address not in open_to:
                     open_to[address] = connections.enter_context(WireConnection(address))
                 for name in _commit_on(open_to[address], names, waiting, metadata):
@@ -202,18 +222,17 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
         wait_until(round_is_the_last, "all commits are accepted", timeout_s=60)
 
 
-def _coordinators(bootstrap: str, groups: Iterable[str]) -> dict[str, list[str]]:
+def coordinators_of(bootstrap: str, groups: Iterable[str]) -> dict[str, list[str]]:
     """Address -> the groups that it coordinates; groups without a coordinator are left out."""
     found: dict[str, list[str]] = {}
     with WireConnection(bootstrap.split(",")[0]) as connection:
         for names in _batches(groups, 1_000):
-            answer = connection.ask(
-                FindCoordinatorRequest(key_type=i8(0), coordinator_keys=names),
-                FindCoordinatorResponse,
-            )
-            for each in answer.coordinators:
+            for name in names:
+                connection.send(FindCoordinatorRequest(key=name, key_type=i8(0)))
+            for name in names:
+                each = connection.receive(FindCoordinatorResponse)
                 if each.error_code == ErrorCode.none:
-                    found.setdefault(f"{each.host}:{each.port}", []).append(each.key)
+                    found.setdefault(f"{each.host}:{each.port}", []).append(name)
     return found
 
 

@@ -18,7 +18,6 @@ from tests.support.kafka.waiting import Deadline, wait_until
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
-REQUIRE_ALL = os.environ.get("KGROUPS_REQUIRE_ALL") == "1"
 HOW_TO_GET = "Chromium is not here: on Debian, apt-get install chromium"
 
 TIMEOUT_S = 60.0

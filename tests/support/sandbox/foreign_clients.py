@@ -1,7 +1,6 @@
 """Clients of other languages: which are here, how they are built, and one member as a process."""
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +22,6 @@ MISSING: tuple[str, ...] = tuple(
     sorted({program for program in RUNTIMES.values() if shutil.which(program) is None})
 )
 FOUND: tuple[str, ...] = tuple(name for name, program in RUNTIMES.items() if program not in MISSING)
-REQUIRE_ALL = os.environ.get("KGROUPS_REQUIRE_ALL") == "1"
 
 
 def build(client: str) -> list[str]:

@@ -111,7 +111,8 @@ def _no_ticket(settings: KerberosSettings, host: str, error: Any) -> BrokerFailu
     hint = "run `klist` and `kinit`, and check the realm and its KDC in krb5.conf"
     if settings.keytab is not None:
         hint = f"check `kinit -k -t {settings.keytab} {settings.principal or 'PRINCIPAL'}`"
+    said = _said(error)
+    if "clock skew" in said.lower():  # the library's numbers for it differ from run to run
+        hint = "set the clock of this machine or that of the KDC: they differ by too much"
     service = shorten(f"{settings.service}/{host}")
-    return BrokerFailure(
-        CODE, f"no Kerberos ticket for `{service}`: {_said(error)}", hint=hint, fatal=True
-    )
+    return BrokerFailure(CODE, f"no Kerberos ticket for `{service}`: {said}", hint=hint, fatal=True)

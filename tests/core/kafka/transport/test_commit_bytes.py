@@ -1,8 +1,10 @@
 """Commits by hand: the bytes are kio's, and odd answers are read as kio reads them."""
 
 import io
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.committed_offsets import commits_of, read_fetch_answer
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.commit_bytes import (
+    BY_ID,
     VERSIONS,
     commit_request,
     fetch_request,
@@ -47,13 +50,19 @@ ROWS = st.dictionaries(
 )
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+def ids_of(topics: Iterable[str]) -> dict[str, bytes]:
+    """An id for each topic."""
+    return {topic: uuid5(NAMESPACE_OID, topic).bytes for topic in topics}
+
+
+@pytest.mark.parametrize("version", [*VERSIONS, BY_ID])
 @given(group=NAMES, topics=TOPICS)
 def test_the_bytes_are_kios(
     version: int, group: str, topics: dict[str, dict[int, CommittedOffset]]
 ) -> None:
     """Any names, offsets, epochs and metadata."""
     module = schema("offset_commit", version, "request")
+    ids = ids_of(topics)
     message = build(
         "offset_commit",
         version,
@@ -64,6 +73,7 @@ def test_the_bytes_are_kios(
                 module,
                 "OffsetCommitRequestTopic",
                 name=topic,
+                topic_id=UUID(bytes=ids[topic]),
                 partitions=tuple(
                     build_part(
                         module,
@@ -81,22 +91,27 @@ def test_the_bytes_are_kios(
             for topic, rows in topics.items()
         ),
     )
-    ours = encode_request("offset_commit", version, 7, "c", commit_request(group, topics))
+    request = commit_request(group, topics, ids if version == BY_ID else None)
+    ours = encode_request("offset_commit", version, 7, "c", request)
     assert ours == encode_request("offset_commit", version, 7, "c", message)
 
 
-@pytest.mark.parametrize("version", [7, *VERSIONS])
+@pytest.mark.parametrize("version", [7, *VERSIONS, BY_ID])
 @given(topics=ROWS)
 def test_answers_are_read_as_kio_reads_them(
     version: int, topics: dict[str, dict[int, int]]
 ) -> None:
     """All taken, some refused, or none there; also of a version that is left to kio."""
     module = schema("offset_commit", version, "response")
+    ids = ids_of([*topics, "of another question"])
     message = module.OffsetCommitResponse(
         throttle_time=timedelta(),
         topics=tuple(
-            module.OffsetCommitResponseTopic(
+            build_part(
+                module,
+                "OffsetCommitResponseTopic",
                 name=topic,
+                topic_id=UUID(bytes=ids[topic]),
                 partitions=tuple(
                     module.OffsetCommitResponsePartition(
                         partition_index=number, error_code=ErrorCode(code)
@@ -108,16 +123,17 @@ def test_answers_are_read_as_kio_reads_them(
         ),
     )
     buffer = io.BytesIO()
-    buffer.write(b"\0\0\0\7" + (b"\0" if version in VERSIONS else b""))
+    buffer.write(b"\0\0\0\7" + (b"\0" if version > 7 else b""))
     entity_writer(type(message))(buffer, message)
-    assert read_commit_answer("offset_commit", version, buffer.getvalue()) == {
+    names = {ids[topic]: topic for topic in ids}
+    assert read_commit_answer("offset_commit", version, buffer.getvalue(), names=names) == {
         (topic, number): error_name(ErrorCode(code))
         for topic, rows in topics.items()
         for number, code in rows.items()
     }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", [*VERSIONS, BY_ID])
 @given(st.binary(max_size=60))
 def test_wild_bytes_are_a_failure(version: int, wild: bytes) -> None:
     """Bytes that are no answer never end in another exception."""

@@ -1,7 +1,6 @@
 """franz-go, sarama and kafkajs join, share, read, commit and leave.
 
-Each runs where its language is found. What is missing is named at the end of the run, and is a
-failure with KGROUPS_REQUIRE_ALL=1.
+Each runs where its language is found (tests/support/requirements.py).
 """
 
 import pytest
@@ -9,13 +8,8 @@ import pytest
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.clients.test_other_clients import split
 from tests.support.kafka.waiting import wait_until
-from tests.support.sandbox.foreign_clients import FOUND, MISSING, REQUIRE_ALL, ForeignMember, build
+from tests.support.sandbox.foreign_clients import FOUND, ForeignMember, build
 from tests.support.sandbox.librdkafka_members import produce
-
-
-def test_nothing_is_missing_where_all_is_required() -> None:
-    """KGROUPS_REQUIRE_ALL=1 wants every language."""
-    assert not (REQUIRE_ALL and MISSING), f"missing: {', '.join(MISSING)}"
 
 
 @pytest.mark.parametrize("client", FOUND)

@@ -4,11 +4,15 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.Stream;
+import org.apache.kafka.common.utils.Exit;
 
 /**
  * Formats a broker's storage when asked, then runs the broker, in one JVM (a start less to wait for).
  * It ends with whoever started it: standard input is a pipe from there, and its end means that the
  * other side is gone, however it died. Then the data goes too.
+ *
+ * Every release of Kafka is started by this one class, so it calls only what all of them have. A
+ * file `zookeeper.properties` in the data folder starts a ZooKeeper for it, in the same JVM.
  *
  * Arguments: the properties file, the data folder, and the format tool's own arguments, if any.
  */
@@ -24,12 +28,61 @@ public final class BrokerOnALeash {
         leash.start();
         if (args.length > 2) {
             String[] format = Arrays.copyOfRange(args, 2, args.length);
-            int status = kafka.tools.StorageTool.execute(format, System.err);
+            int status = format(format);
             if (status != 0) {
                 Runtime.getRuntime().halt(status);
             }
         }
+        Path zookeeper = Path.of(args[1], "zookeeper.properties");
+        if (Files.exists(zookeeper)) {
+            startZooKeeper(zookeeper);
+        }
         kafka.Kafka.main(new String[] {properties});
+    }
+
+    /** The tool's own end, which would be ours: every release has `main`, few have more. */
+    private static final class Ended extends RuntimeException {
+        private final int status;
+
+        private Ended(int status) {
+            super("ended with " + status);
+            this.status = status;
+        }
+    }
+
+    private static int format(String[] arguments) {
+        Exit.setExitProcedure((status, message) -> {
+            if (message != null) {
+                System.err.println(message);
+            }
+            throw new Ended(status);
+        });
+        try {
+            kafka.tools.StorageTool.main(arguments);
+            return 0;
+        } catch (Ended ended) {
+            return ended.status;
+        } finally {
+            Exit.resetExitProcedure();
+        }
+    }
+
+    /** Only the jars of releases before 4.0 have it. */
+    private static void startZooKeeper(Path properties) {
+        System.setProperty("zookeeper.admin.enableServer", "false");
+        System.setProperty("zookeeper.jmx.log4j.disable", "true");
+        Thread server = new Thread(() -> {
+            try {
+                Class<?> main = Class.forName("org.apache.zookeeper.server.ZooKeeperServerMain");
+                Object arguments = new String[] {properties.toString()};
+                main.getMethod("main", String[].class).invoke(null, arguments);
+            } catch (ReflectiveOperationException failure) {
+                failure.printStackTrace();
+                Runtime.getRuntime().halt(1);
+            }
+        }, "zookeeper");
+        server.setDaemon(true);
+        server.start();
     }
 
     private static void endWithStandardInput(Path data) {

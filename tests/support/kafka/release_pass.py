@@ -1,0 +1,150 @@
+"""Every command against the brokers of one release: how it ends and what it says is missing."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from kgroups.core.kafka.transport.framing import APIS
+from kgroups.core.sandbox.apis import Api
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.releases import offers
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.sandbox.frame_client import WireClient
+
+TOPIC: Final = "release"
+CLASSIC, KIP848 = "release-classic", "release-kip848"
+EMPTY: Final = tuple(f"release-empty-{number}" for number in range(7))
+_UNDO: Final = "--undo-dir {folder}/undo"
+
+ROWS: Final[Mapping[str, str]] = {
+    "list": "list -o json",
+    "list --state Empty": "list release-* --state Empty -o json",
+    "list --type classic": "list release-* --type classic -o json",
+    "list --type consumer": "list release-* --type consumer -o json",
+    "list --expiry": "list release-* --expiry -o json",
+    "list --idle-for 1d": "list release-* --idle-for 1d -o json",
+    "list --lag-time": "list release-* --lag-time -o json",
+    "describe": f"describe {CLASSIC} {EMPTY[0]} -o json",
+    "describe --members": f"describe {CLASSIC} --members -o json",
+    "describe --isolation read_committed": f"describe {CLASSIC} --isolation read_committed -o json",
+    "describe --record-times": f"describe {EMPTY[0]} --record-times -o json",
+    "describe of a KIP-848 group": f"describe {KIP848} --members --offsets -o json",
+    "check": f"check {CLASSIC} --fail-on 'members > 9' -o json",
+    "wait": f"wait {CLASSIC} --until 'members = 1' --deadline 60s -o json",
+    "coordinator": f"coordinator {CLASSIC} -o json",
+    "plan": f"plan {CLASSIC} --add-members 1 -o json",
+    "plan --leader-from-log": f"plan {CLASSIC} --leader-from-log -o json",
+    "plan --to-protocol consumer": f"plan {CLASSIC} --to-protocol consumer -o json",
+    "plan of a KIP-848 group": f"plan {KIP848} --add-members 1 -o json",
+    "ping": "ping -o json",
+    "snapshot save": "snapshot save {folder}/saved.json",
+    "lag collect": "lag collect {folder}/captures",
+    "--list --state": "official --list --state",
+    "--list --type": "official --list --type classic",
+    "--describe": f"official --describe --group {EMPTY[0]}",
+    "--describe --members --verbose": (
+        f"official --describe --group {CLASSIC} --members --verbose"
+    ),
+    "--describe --state": f"official --describe --group {CLASSIC} --state",
+    "--reset-offsets": (
+        f"official --reset-offsets --group {EMPTY[5]} --all-topics --to-latest --execute"
+    ),
+    "--delete-offsets": f"official --delete-offsets --group {EMPTY[5]} --topic {TOPIC}",
+    "--delete": f"official --delete --group {EMPTY[6]}",
+    "reset-offsets": f"reset-offsets {EMPTY[1]} --to latest --all-topics --yes -o json {_UNDO}",
+    "reset-offsets --to TIME": (
+        f"reset-offsets {EMPTY[1]} --to 2001-01-01T00:00:00Z --all-topics --yes -o json {_UNDO}"
+    ),
+    "reset-offsets --plan FILE": (
+        f"reset-offsets {EMPTY[2]} --to latest --all-topics --dry-run --plan {{folder}}/plan.csv"
+    ),
+    "apply": f"apply {{folder}}/plan.csv --yes -o json {_UNDO}",
+    "copy-offsets": f"copy-offsets --from {EMPTY[0]} --to release-copy --yes -o json {_UNDO}",
+    "delete-offsets": f"delete-offsets {EMPTY[3]} --all-topics --yes -o json {_UNDO}",
+    "delete-records": f"delete-records {TOPIC} --before 2 --yes -o json",
+    "delete": f"delete {EMPTY[4]} --yes -o json",
+    "remove-members": f"remove-members {CLASSIC} --all --yes -o json",
+    "remove-members of a KIP-848 group": f"remove-members {KIP848} --all --yes -o json",
+}
+"""What a row of the table is called, and the line that is run for it; in this order."""
+
+
+def observed(address: str, release: str, folder: Path) -> dict[str, Any]:
+    """What the brokers of a release offer, and how every command ended."""
+    create_topics(address, {TOPIC: 2})
+    produce(address, {(TOPIC, 0): 10, (TOPIC, 1): 10})
+    commit_offsets(address, {name: {(TOPIC, 0): 4, (TOPIC, 1): 4} for name in EMPTY})
+    with LiveGroup(address, CLASSIC, [MemberSpec("classic-one", (TOPIC,))]) as classic:
+        classic.wait_stable(2)
+        if not offers(release, "KIP-848"):
+            return {"apis": _apis(address), "rows": _rows(address, release, folder)}
+        version = int(offers(release, "4.0"))
+        beating = HeartbeatGroup(address, KIP848, [TOPIC], 1, client_id="kip848", version=version)
+        try:
+            beating.join(2)
+            return {"apis": _apis(address), "rows": _rows(address, release, folder)}
+        finally:
+            with suppress(RuntimeError):  # a member that was removed is told so
+                beating.close()
+
+
+def _apis(address: str) -> dict[str, list[int]]:
+    """Lowest and highest version that a broker offers of what we ask for."""
+    names = {api.key: name for name, api in APIS.items()}
+    with WireClient(address) as client:
+        answer = client.ask(Api.API_VERSIONS, 0, {})
+    offered = {
+        names[row["api_key"]]: [row["min_version"], row["max_version"]]
+        for row in answer["api_keys"]
+        if row["api_key"] in names
+    }
+    return dict(sorted(offered.items()))
+
+
+def _rows(address: str, release: str, folder: Path) -> dict[str, dict[str, Any]]:
+    (folder / "undo").mkdir()
+    found = {}
+    for row, line in ROWS.items():
+        if row.endswith("KIP-848 group") and not offers(release, "KIP-848"):
+            continue
+        words = shlex.split(line.format(folder=folder))
+        if words[0] == "official":
+            words[1:1] = ["--bootstrap-server", address]
+        else:
+            words += ["-b", address, "--timeout", "60s"]
+        variables = {"KGROUPS_UNDO_DIR": str(folder / "undo")}
+        outcome = run(*words, env=variables)
+        found[row] = {"exit": outcome.exit_code, "said": said(outcome)}
+    return found
+
+
+def said(outcome: Outcome) -> list[str]:
+    """What does not work, in the command's own words, without what differs from run to run."""
+    texts = [line.removeprefix("error: ") for line in outcome.stderr.splitlines() if _TELLS(line)]
+    if outcome.stdout.startswith('{"schema":'):
+        document = outcome.document
+        for item in document["items"]:
+            texts += [each["message"] for each in item.get("blockers", ())]
+            if document["schema"].startswith("kgroups.ping/"):
+                texts += _of_step(item)
+        texts += [each["message"] for each in document["errors"]]
+    told = {_ADDRESS.sub("BROKER", text) for text in texts}
+    return sorted(text for text in told if not any(each.endswith(f": {text}") for each in told))
+
+
+def _of_step(step: Mapping[str, Any]) -> list[str]:
+    """Of a step of `ping`: what the broker lacks."""
+    if step["step"] == "API versions":
+        return str(step["detail"]).split("; ")[1:]
+    if step["step"] == "clock" and step["status"] == "skipped":
+        return [step["detail"]]
+    return []
+
+
+_ADDRESS: Final = re.compile(r"127\.0\.0\.1:\d+")
+_TELLS: Final = re.compile(r"(error|warning): ").match
