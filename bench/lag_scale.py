@@ -17,15 +17,20 @@ from bench.lag_cases import (
     OverBeside,
     StartUp,
 )
+from bench.lag_floor import CapturesBesideFloor, LiveBesideFloor, PageBesideNone
 from bench.lag_results import NAMES_BY_KEY, Line, merge_lines, read_lines, write_lines
 from bench.stage import say
 
 CASES: Mapping[str, Callable[[str], Line]] = {
     "start-up": StartUp(),
-    "1e6": OverBeside(10_000, 100, max_times=25),
-    "1e7": OverBeside(100_000, 100, max_times=6),
-    "1e8": OverBeside(100_000, 1_000, max_times=2.5, memory=True),
-    "connect": ConnectBeside(10_000, 100, max_s=10),
+    "live": LiveBesideFloor(10, max_times=1.3),
+    "4800": CapturesBesideFloor(48, 100, max_times=1.6),
+    "1e5": CapturesBesideFloor(1_000, 100, max_times=1.6),
+    "html": PageBesideNone(48, 100, max_more_s=3),
+    "1e6": OverBeside(10_000, 100, max_times=6),
+    "1e7": OverBeside(100_000, 100, max_times=4),
+    "1e8": OverBeside(100_000, 1_000, max_times=3, max_mb=3_000),
+    "connect": ConnectBeside(48, 100, max_s=3),
     "dry-run-2500": DryRun(2_500, max_s=30),
     "dry-run-5000": DryRun(5_000, max_s=60),
     "dry-run-10000": DryRun(10_000, max_s=120),

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.rules import (
     END_OF,
     LEADERLESS_ERRORS,
@@ -17,6 +14,8 @@ from kgroups.core.lag.rules import (
     records_between,
     records_lost,
 )
+from kgroups.core.spark.plans.api import Column
+from kgroups.core.spark.plans.api import functions as F
 
 # States in which a group has no members.
 MEMBERLESS = ("Empty", "Dead")

@@ -4,16 +4,13 @@ Each picture is a query that ends in a bounded number of rows: the groups with m
 most so many stretches of time, so many partitions, so many members.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
-
-from kgroups.core.lag.transforms import peaks_by
+from kgroups.core.spark.plans.api import DataFrame, Window
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 # How much a person takes in: groups as lines, lanes of a heat map, groups with members' shares.
 LINE_GROUPS = 8
@@ -45,63 +42,46 @@ class Pictures:
     verdicts: list[dict[str, Any]] = field(default_factory=list)
 
 
-def take_pictures(series: DataFrame, rows: DataFrame | None = None) -> Pictures:
-    """The pictures of a report.
+PICTURES: Final = tuple(each.name for each in fields(Pictures))
+
+
+def picture_frames(series: DataFrame, rows: DataFrame | None = None) -> dict[str, DataFrame]:
+    """What pictures are drawn from, by their names in `Pictures`.
 
     Args:
         series: one row a partition of a group, with `lag`, `lag_status` and, over a window,
             `verdict`.
         rows: the captures of the window with `lag`; None: there is but one.
     """
-    over_time: list[dict[str, Any]] = []
-    if rows is not None:
-        # An incident that is over is still the line to show.
-        lines = _top_groups(peaks_by(rows, GROUP), LINE_GROUPS, "lag_peak")
-        over_time = _bring(lag_over_time(rows, lines)) if lines else []
-    shares = _worst_groups(series, SHARE_GROUPS, "lag")
-    return Pictures(
-        over_time=over_time,
-        partitions=_bring(lag_of_partitions(series)),
-        members=_bring(lag_of_members(series, shares)) if shares else [],
-        verdicts=_bring(verdict_counts(series)),
-    )
+    over_time = {} if rows is None else {"over_time": lag_over_time(rows)}
+    return over_time | {
+        "partitions": lag_of_partitions(series),
+        "members": lag_of_members(series),
+        "verdicts": verdict_counts(series),
+    }
 
 
-def _bring(bounded: DataFrame) -> list[dict[str, Any]]:
-    """The rows of a picture, which its query has bounded."""
-    return [row.asDict() for row in bounded.collect()]
+def pictures_of(rows: Mapping[str, list[dict[str, Any]]]) -> Pictures:
+    """The pictures of these rows."""
+    return Pictures(**{name: rows[name] for name in PICTURES if name in rows})
 
 
-def _worst_groups(series: DataFrame, count: int, by: str) -> list[dict[str, Any]]:
-    """Cluster and name of the groups with most of a column, the most first."""
-    return _top_groups(series.groupBy(*GROUP).agg(F.sum(by).alias(by)), count, by)
+def _top_groups(groups: DataFrame, count: int, by: str) -> DataFrame:
+    """Cluster and name of the groups with most of a column."""
+    return groups.orderBy(F.desc_nulls_last(by), *GROUP).limit(count).select(*GROUP)
 
 
-def _top_groups(groups: DataFrame, count: int, by: str) -> list[dict[str, Any]]:
-    """The same of figures by group."""
-    ordered = groups.orderBy(F.desc_nulls_last(by), *GROUP).limit(count)
-    return _bring(ordered.select(*GROUP))
+@as_text
+def lag_over_time(rows: DataFrame) -> DataFrame:
+    """Lag of the groups with most in at most `LINE_POINTS` stretches of time: the last capture of
+    each, and before it the one with most lag, so that no peak is lost.
 
-
-def _is_one_of(groups: Sequence[dict[str, Any]]) -> Column:
-    """Whether a row is of one of these groups; the reader of the files can ask this too."""
-    return reduce(
-        or_,
-        ((F.col("cluster") == g["cluster"]) & (F.col("group") == g["group"]) for g in groups),
-        F.lit(False),
-    )
-
-
-def lag_over_time(rows: DataFrame, groups: Sequence[dict[str, Any]]) -> DataFrame:
-    """Lag of groups in at most `LINE_POINTS` stretches of time: the last capture of each, and
-    before it the one with most lag, so that no peak is lost.
+    An incident that is over is still the line to show.
     """
     t = F.col("captured_at_ms")
-    sums = (
-        rows.where(_is_one_of(groups))
-        .groupBy(*GROUP, "captured_at_ms")
-        .agg(F.sum("lag").alias("lag"))
-    )
+    sums = rows.groupBy(*GROUP, "captured_at_ms").agg(F.sum("lag").alias("lag"))
+    peaks = sums.groupBy(*GROUP).agg(F.max("lag").alias("lag_peak"))
+    lines = _top_groups(peaks, LINE_GROUPS, "lag_peak")
     everything = Window.partitionBy(F.lit(0)).rowsBetween(
         Window.unboundedPreceding, Window.unboundedFollowing
     )
@@ -111,7 +91,8 @@ def lag_over_time(rows: DataFrame, groups: Sequence[dict[str, Any]]) -> DataFram
     of_stretch = Window.partitionBy(*GROUP, "stretch")
     last, most = F.max(t).over(of_stretch), F.max_by(t, "lag").over(of_stretch)
     return (
-        sums.select("*", stretch)
+        sums.join(lines, list(GROUP), "left_semi")
+        .select("*", stretch)
         .select(*GROUP, "lag", t.alias("at_ms"), ((t == last) | (t == most)).alias("is_shown"))
         .where(F.coalesce("is_shown", F.lit(False)))
         .orderBy(*GROUP, "at_ms")
@@ -120,6 +101,7 @@ def lag_over_time(rows: DataFrame, groups: Sequence[dict[str, Any]]) -> DataFram
     )
 
 
+@as_text
 def lag_of_partitions(series: DataFrame) -> DataFrame:
     """Lag by partition of the topics of groups with most lag, the first partitions of each."""
     lanes = (
@@ -130,18 +112,23 @@ def lag_of_partitions(series: DataFrame) -> DataFrame:
     )
     return (
         series.where(F.col("partition") < HEAT_PARTITIONS)
-        .join(F.broadcast(lanes), [*GROUP, "topic"])
+        .join(lanes, [*GROUP, "topic"])
         .orderBy(F.desc_nulls_last("lane_lag"), *GROUP, "topic", "partition")
         .select(*GROUP, "topic", "partition", "lag")
         .limit(HEAT_LANES * HEAT_PARTITIONS)
     )
 
 
-def lag_of_members(series: DataFrame, groups: Sequence[dict[str, Any]]) -> DataFrame:
-    """Partitions and lag of the members of groups, those with most; null: nobody's partitions."""
+@as_text
+def lag_of_members(series: DataFrame) -> DataFrame:
+    """Partitions and lag of the members of the groups with most, those with most; null: nobody's
+    partitions.
+    """
+    sums = series.groupBy(*GROUP).agg(F.sum("lag").alias("lag"))
+    shares = _top_groups(sums, SHARE_GROUPS, "lag")
     by_lag = Window.partitionBy(*GROUP).orderBy(F.desc_nulls_last("lag"), "member_id")
     return (
-        series.where(_is_one_of(groups))
+        series.join(shares, list(GROUP), "left_semi")
         .groupBy(*GROUP, "member_id", "client_id")
         .agg(F.count(F.lit(1)).alias("partitions"), F.sum("lag").alias("lag"))
         .withColumn("place", F.row_number().over(by_lag))
@@ -152,6 +139,7 @@ def lag_of_members(series: DataFrame, groups: Sequence[dict[str, Any]]) -> DataF
     )
 
 
+@as_text
 def verdict_counts(series: DataFrame) -> DataFrame:
     """How many partitions and groups have each verdict; without a window, each lag status."""
     name = "verdict" if "verdict" in series.columns else "lag_status"

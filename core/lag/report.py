@@ -3,11 +3,12 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
@@ -23,11 +24,21 @@ from kgroups.core.lag.captures.spark_columns import MEMBERS, PLAN_MEMBERS, ROWS,
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
-from kgroups.core.lag.pictures import Pictures, take_pictures
+from kgroups.core.lag.pictures import Pictures, picture_frames, pictures_of
 from kgroups.core.lag.report_columns import PLANNED_KEYS, Source, check_columns
-from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
+from kgroups.core.lag.report_rows import (
+    ITEMS,
+    Found,
+    answer_frames,
+    collect_rows,
+    collect_together,
+    failed_rows,
+)
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import asked, to_ask
 from kgroups.core.spark.session import (
     SPARK_ERRORS,
     Progress,
@@ -37,7 +48,9 @@ from kgroups.core.spark.session import (
 )
 
 # Below this many rows Spark interprets: code for them would take longer to compile than to run.
-SMALL_ROWS = 50_000
+SMALL_ROWS = 120_000
+# The same where groups are planned: that is Python, and so worth a task a core sooner.
+PLANNED_ROWS = 10_000
 
 PLANNED_SORT: Mapping[str, str] = MappingProxyType(
     {
@@ -119,12 +132,21 @@ def lag_report(
     tell = progress or (lambda _text: None)
     tables = capture_tables(snapshots, record_times)
     if session is None or isinstance(session, SessionOptions):
-        is_small = tables.rows.num_rows < SMALL_ROWS
+        is_small = is_few(tables.rows.num_rows, query)
         session = replace(session or SessionOptions(), small=is_small)
     with running(session, progress) as spark:
         tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
         plan = _planned_tables(snapshots, later, query) if query.assignors else None
         return _run(spark, tables, query, tell, plan)
+
+
+def is_few(rows: int, query: LagQuery) -> bool:
+    """Whether rows are so few that they are best looked at by one task.
+
+    All that is made of frames of one partition is one task: nothing is shuffled, and no job waits
+    for another.
+    """
+    return rows < (PLANNED_ROWS if query.assignors else SMALL_ROWS)
 
 
 @contextlib.contextmanager
@@ -208,36 +230,64 @@ def _run(
     session: Any, tables: CaptureTables, query: LagQuery, tell: Progress, plan: _Tables | None
 ) -> LagReport:
     """Both jobs of a report, its rows and its totals."""
-    rows = session.createDataFrame(tables.rows, schema=ROWS)
+
+    def frame_of(table: Any, schema: StructType) -> DataFrame:
+        frame = session.createDataFrame(table, schema=schema)
+        return to_ask(frame.coalesce(1) if is_few(tables.rows.num_rows, query) else frame)
+
+    rows = frame_of(tables.rows, ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
-    members = session.createDataFrame(tables.members, schema=MEMBERS)
+    members = frame_of(tables.members, MEMBERS)
     if plan is not None:
-        then = session.createDataFrame(plan.members, schema=PLAN_MEMBERS)
-        topics = session.createDataFrame(plan.topics, schema=TOPICS)
+        then = frame_of(plan.members, PLAN_MEMBERS)
+        topics = frame_of(plan.topics, TOPICS)
         if not plan.is_changed:
             return planned_answer(then, topics, lagged, query, tell)
-        known = session.createDataFrame(tables.topics, schema=TOPICS)
+        known = frame_of(tables.topics, TOPICS)
         later = as_planned.Later(then, known)
         return planned_answer(members, topics, lagged, query, tell, later=later)
     keys = transforms.KEYS[query.by]
     by_key = transforms.lag_by(lagged, keys, times=query.times)
     report = with_members(by_key, lagged, members, query.by, keys)
     tell(f"computing lag by {query.by}")
-    items = answer_rows(report, query, query.sort or "lag", keys)
-    failed = failed_rows(report, query, query.sort or "lag", keys)
-    tell("computing totals")
-    summary = totals_of(lagged, members)
-    return LagReport(items, report.schema, summary, failed, drawn(query, tell, lagged))
+    sort = query.sort or "lag"
+    return answered(report, query, sort, keys, totals_of(lagged, members), drawn(query, lagged))
 
 
-def totals_of(lagged: DataFrame, members: DataFrame) -> dict[str, Any]:
-    """The summary of a report: `transforms.totals`, and how many members there are."""
-    (summary,) = collect_rows(transforms.totals(lagged))
-    loads = member_loads(lagged, members)
-    counts = loads.agg(
+def answered(
+    report: DataFrame,
+    query: LagQuery,
+    sort: str,
+    keys: Sequence[str],
+    *others: Mapping[str, DataFrame],
+) -> LagReport:
+    """A report by one query.
+
+    Args:
+        others: from `totals_of` and `drawn`.
+    """
+    frames = answer_frames(report, query, sort, keys)
+    found = collect_together(reduce(or_, others, frames))
+    return LagReport(
+        found.rows[ITEMS],
+        found.schemas[ITEMS],
+        summary_of(found),
+        failed_rows(found, query, keys),
+        pictures_of(found.rows) if query.pictures else None,
+    )
+
+
+def totals_of(lagged: DataFrame, members: DataFrame) -> dict[str, DataFrame]:
+    """What `summary_of` is made of: `transforms.totals`, and how many members there are."""
+    counts = member_loads(lagged, members).agg(
         F.count(F.lit(1)).alias("members"), F.count_if(F.col("held") == 0).alias("idle_members")
     )
-    (of_members,) = collect_rows(counts)
+    return {"totals": transforms.totals(lagged), "loads": counts}
+
+
+def summary_of(found: Found) -> dict[str, Any]:
+    """The summary of a report."""
+    (summary,), (of_members,) = (found.rows[name] for name in ("totals", "loads"))
     return {"groups": summary.pop("groups"), **of_members, **summary}
 
 
@@ -259,6 +309,9 @@ def planned_answer(
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.
     """
+    members, topics, lagged = asked(members), asked(topics), asked(lagged)
+    if later is not None:
+        later = as_planned.Later(asked(later.members), asked(later.known))
     then = members if later is None else later.members
     plans = dryrun.plan_groups(then, topics, lagged, query.assignors).persist()
     try:
@@ -268,25 +321,20 @@ def planned_answer(
         report, keys = _planned_report(by_member, query)
         tell(f"planning every group with {', '.join(query.assignors)}")
         sort = query.sort or PLANNED_SORT[query.by]
-        items = answer_rows(report, query, sort, keys)
-        failed = failed_rows(report, query, sort, keys)
+        others = totals_of(to_ask(lagged), members), drawn(query, lagged, rows)
+        answer = answered(report, query, sort, keys, *others)
         tell("computing totals")
-        summary = totals_of(lagged, members)
-        errors = _failed_plans(plans, query.top, summary)
-        pictures = drawn(query, tell, lagged, rows)
-        return LagReport(items, report.schema, summary, (*errors, *failed), pictures)
+        errors = _failed_plans(plans, query.top, answer.summary)
+        return replace(answer, errors=(*errors, *answer.errors))
     finally:
         plans.unpersist()
 
 
 def drawn(
-    query: LagQuery, tell: Progress, series: DataFrame, rows: DataFrame | None = None
-) -> Pictures | None:
-    """The pictures of a report, if the query wants them."""
-    if not query.pictures:
-        return None
-    tell("computing charts")
-    return take_pictures(series, rows)
+    query: LagQuery, series: DataFrame, rows: DataFrame | None = None
+) -> dict[str, DataFrame]:
+    """What the pictures of a report are drawn from, if the query wants them."""
+    return picture_frames(series, rows) if query.pictures else {}
 
 
 def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, tuple[str, ...]]:
@@ -305,7 +353,7 @@ def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[
 
     A group whose type an assignor is not made for is only counted.
     """
-    not_planned = plans.where(F.col("error").isNotNull())
+    not_planned = to_ask(plans).where(F.col("error").isNotNull())
     (counts,) = collect_rows(
         not_planned.agg(
             F.count_if("applies").alias("failed_plans"),

@@ -1,34 +1,65 @@
 """The rows of a report that come home: those that are shown, and those that fail a condition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from kgroups.core.conditions.condition import OPERATORS, Comparison, Condition, Node, Not
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.sql_condition import EXAMPLE
 from kgroups.core.lag.transforms import top_rows
+from kgroups.core.spark.plans.api import Column, DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import asked, to_ask, together
 from kgroups.core.spark.session import first_line
 
+ITEMS: Final = "items"
 UNNAMED: Final = "the report"
 """What fails where a report has no keys, or knows none of them."""
 
 
-def answer_rows(
+class Found(NamedTuple):
+    """What one query brought home.
+
+    Args:
+        rows: by the names of the frames that were asked for.
+        schemas: the columns of each.
+    """
+
+    rows: Mapping[str, list[dict[str, Any]]]
+    schemas: Mapping[str, StructType]
+
+
+def collect_together(frames: Mapping[str, DataFrame]) -> Found:
+    """The rows of some bounded frames, by one query: each job and each plan costs some time."""
+    asked = together(frames).spark_frame
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in frames}
+    for row in asked.collect():
+        name, own = next((name, own) for name, own in zip(frames, row, strict=True) if own)
+        rows[name].append(own.asDict())
+    return Found(rows, {field.name: field.dataType for field in asked.schema})
+
+
+def answer_frames(
     report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The rows that the query asks for, `top` at most.
+) -> dict[str, DataFrame]:
+    """The rows that the query asks for as `items`, and those that `failed_rows` tells of.
 
     Raises:
         UsageError: Spark cannot evaluate the condition.
     """
-    return collect_rows(top_rows(_wanted(report, query), sort, keys, query.top))
+    wanted = to_ask(_wanted(report, query))
+    frames = {ITEMS: top_rows(wanted, sort, keys, query.top)}
+    for condition in query.fail_on:
+        holds = _column_of(condition.root)
+        failed = wanted.where(holds | holds.isNull())
+        frames[condition.text] = top_rows(failed, sort, keys, query.top)
+    return frames
 
 
 def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
@@ -40,7 +71,7 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
     if query.where is None:
         return report
     try:
-        wanted = report.where(query.where)
+        wanted = asked(report).where(query.where)
         wanted.schema  # noqa: B018  Connect looks at the condition only when it must
     except (AnalysisException, ParseException) as exc:
         raise UsageError(
@@ -50,33 +81,24 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
     return wanted
 
 
-def failed_rows(
-    report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
-) -> tuple[ItemError, ...]:
+def failed_rows(found: Found, query: LagQuery, keys: Sequence[str]) -> tuple[ItemError, ...]:
     """The rows that meet a condition, or of which that is not known; `top` of each at most."""
-    wanted = _wanted(report, query) if query.fail_on else report
     return tuple(
-        error
+        _error(condition, row, keys)
         for condition in query.fail_on
-        for error in _rows_that_meet(condition, wanted, sort, keys, query.top)
+        for row in found.rows[condition.text]
     )
 
 
-def _rows_that_meet(
-    condition: Condition, report: DataFrame, sort: str, keys: Sequence[str], top: int
-) -> Iterator[ItemError]:
-    """An error for each row for which it holds or is unknown, the most of `sort` first."""
-    holds = _column_of(condition.root)
-    for row in collect_rows(top_rows(report.where(holds | holds.isNull()), sort, keys, top)):
-        target = " ".join(
-            str(row[key]) for key in keys if key != "cluster" and row[key] is not None
-        )
-        told = ", ".join(condition.told(row))
-        if condition.holds(row):
-            code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
-        else:
-            code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {told}"
-        yield ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
+def _error(condition: Condition, row: dict[str, Any], keys: Sequence[str]) -> ItemError:
+    """Says that a condition holds for a row, or that this is not known."""
+    target = " ".join(str(row[key]) for key in keys if key != "cluster" and row[key] is not None)
+    told = ", ".join(condition.told(row))
+    if condition.holds(row):
+        code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
+    else:
+        code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {told}"
+    return ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
 
 
 def _column_of(node: Node) -> Column:
@@ -101,4 +123,4 @@ def _compared(comparison: Comparison) -> Column:
 
 def collect_rows(bounded: DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame that is already bounded: the one place that brings rows home."""
-    return [row.asDict() for row in bounded.collect()]
+    return [row.asDict() for row in asked(bounded).collect()]

@@ -5,10 +5,10 @@ Rows of lag know only members that hold partitions; the table of members knows t
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.transforms import join_by
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 MEMBER = ("cluster", "group", "member_id")
 # Groupings that members belong to; a topic or a partition has none of its own.
@@ -16,6 +16,7 @@ OF_MEMBERS = frozenset({"group", "client", "host", "assignor", "member"})
 COUNTS = ("partitions", "unknown_partitions", "stale_partitions")
 
 
+@as_text
 def with_members(
     report: DataFrame, lagged: DataFrame, members: DataFrame, by: str, keys: Sequence[str]
 ) -> DataFrame:
@@ -55,6 +56,7 @@ def with_members(
     )
 
 
+@as_text
 def member_loads(lagged: DataFrame, members: DataFrame) -> DataFrame:
     """Every member with the number of its partitions (`held`) and their lag (`load`).
 

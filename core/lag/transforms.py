@@ -9,12 +9,12 @@ from functools import reduce
 from operator import and_
 from types import MappingProxyType
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.lag_columns import lag_columns
 from kgroups.core.lag.lag_query import KEYS as KEYS
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.spark.plans.api import Column, DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 # Exact up to this many different values, then within a thousandth of the rank.
 PERCENTILE_ACCURACY = 1000
@@ -23,6 +23,7 @@ PERCENTILES: Mapping[str, float] = MappingProxyType(
 )
 
 
+@as_text
 def with_lag(
     rows: DataFrame,
     *,
@@ -33,6 +34,7 @@ def with_lag(
     return rows.withColumns(lag_columns(uncommitted, isolation))
 
 
+@as_text
 def lag_by(
     lagged: DataFrame, keys: Sequence[str], *, percentiles: bool = True, times: bool = False
 ) -> DataFrame:
@@ -66,6 +68,7 @@ def lag_by(
     return split_percentiles(report) if percentiles else report
 
 
+@as_text
 def peaks_by(lagged: DataFrame, keys: Sequence[str]) -> DataFrame:
     """The most that there was in any capture.
 
@@ -88,6 +91,7 @@ def lag_percentiles() -> Column:
     return F.percentile_approx("lag", shares, PERCENTILE_ACCURACY).alias("lag_percentiles")
 
 
+@as_text
 def split_percentiles(report: DataFrame) -> DataFrame:
     """A report with `PERCENTILES` where `lag_percentiles` was."""
     shares = [F.col("lag_percentiles")[i].alias(name) for i, name in enumerate(PERCENTILES)]
@@ -121,6 +125,7 @@ def record_age() -> Column:
     return F.when(is_there, F.greatest(age_ms, F.lit(0)) / F.lit(1000.0))
 
 
+@as_text
 def with_record_ages(lagged: DataFrame) -> DataFrame:
     """Rows with `lag_seconds`, its method and confidence, as far as record times tell them."""
     age, is_done = record_age(), F.col("lag") == 0
@@ -134,6 +139,7 @@ def with_record_ages(lagged: DataFrame) -> DataFrame:
     )
 
 
+@as_text
 def join_by(left: DataFrame, right: DataFrame, keys: Sequence[str], how: str) -> DataFrame:
     """Both frames side by side where their keys are equal; an unknown key equals another."""
     figures = [name for name in right.columns if name not in keys]
@@ -144,6 +150,7 @@ def join_by(left: DataFrame, right: DataFrame, keys: Sequence[str], how: str) ->
     return joined.select(*(F.coalesce(k, f"_{k}").alias(k) for k in keys), *names, *figures)
 
 
+@as_text
 def totals(lagged: DataFrame) -> DataFrame:
     """One row over everything: groups, partitions, lag, lost, unknown.
 
@@ -152,12 +159,17 @@ def totals(lagged: DataFrame) -> DataFrame:
     sums = {"partitions": F.sum, "lag": F.sum, "lag_max": F.max, "lost": F.sum}
     sums["unknown_partitions"] = F.sum
     by_group = lag_by(lagged, ("cluster", "group"), percentiles=False)
+    counts = ("partitions", "unknown_partitions")
     return by_group.agg(
         F.count(F.lit(1)).alias("groups"),
-        *(total(name).alias(name) for name, total in sums.items()),
-    ).fillna(0, ["partitions", "unknown_partitions"])
+        *(
+            (F.coalesce(total(name), F.lit(0)) if name in counts else total(name)).alias(name)
+            for name, total in sums.items()
+        ),
+    )
 
 
+@as_text
 def top_rows(report: DataFrame, sort: str, keys: Sequence[str], top: int) -> DataFrame:
     """The `top` rows with the most of `sort`, unknown last, ties by the keys."""
     order = [F.desc_nulls_last(sort), *(F.asc_nulls_last(key) for key in keys if key != sort)]

@@ -70,7 +70,7 @@ class SessionOptions:
             None: that of `spark-defaults.conf`, else local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
-        small: the data is not worth generating code for (below some 50,000 rows).
+        small: so few rows that they are interpreted, and by one task (below some 120,000).
         large: the data is worth the optimising compiler (above some 10 million rows).
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
@@ -187,7 +187,8 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
             hint="its Spark version must match the one installed here: " + __version__,
         ) from exc
     try:
-        for key, value in {**SESSION_CONF, **options.conf}.items():
+        small = SMALL_CONF if options.small else {}
+        for key, value in {**SESSION_CONF, **small, **options.conf}.items():
             session.conf.set(key, value)
         with tempfile.TemporaryDirectory(prefix="kgroups-") as folder:
             session.addArtifacts(str(write_package(Path(folder))), pyfile=True)
@@ -234,7 +235,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     conf["spark.master"] = options.master or f"local[{os.cpu_count() or 1}]"
     if options.is_local:
         # One task a core: more only cost start-up of tasks. Plans are small and known.
-        conf["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+        conf.setdefault("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
         conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
         conf |= LARGE_CONF if options.large else {}
     else:

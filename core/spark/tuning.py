@@ -36,6 +36,12 @@ COMMON_CONF: Mapping[str, str] = {
 SMALL_CONF: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # All of it is one task. To plan again between stages, to broadcast what is joined and to list
+    # files by jobs would take longer than the work.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
 
 # What is sorted and hashed lies outside the heap: there no collector copies it.

@@ -4,8 +4,8 @@ A series (cluster, group, topic, partition) is grouped, sorted and joined by one
 million series two share a number once in ten million fleets.
 """
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from kgroups.core.spark.plans.api import Column
+from kgroups.core.spark.plans.api import functions as F
 
 
 def series_id() -> Column:

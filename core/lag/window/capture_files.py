@@ -7,7 +7,6 @@ store are read in its tasks, by Arrow through delta-rs: no Hadoop jars, and one 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -15,6 +14,8 @@ from kgroups.core.lag.captures.capture_window import RowFile
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
 from kgroups.core.lag.captures.old_layout import CapturedFile
 from kgroups.core.lag.stores.places import Place, Store
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.frames import to_ask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,21 +27,24 @@ BYTES_A_TASK: Final = 32 << 20
 AnyFile = ActiveFile | CapturedFile | RowFile
 
 
-def read_files(spark: Any, place: Place, files: Sequence[AnyFile], schema: StructType) -> DataFrame:
+def read_files(
+    spark: Any, place: Place, files: Sequence[AnyFile], schema: StructType, *, few: bool = False
+) -> DataFrame:
     """The rows of files of one table, null what a file does not have.
 
     Args:
         place: of the table; cluster and date are directories in it.
+        few: whether it is little that all files have, and so worth one task and no shuffle.
     """
     if not files:
         # From a list it would be a job of Python workers that have nothing to do.
         empty = to_arrow_schema(schema).empty_table()
-        return cast("DataFrame", spark.createDataFrame(empty, schema))
-    if isinstance(place, Store):
-        return _read_in_tasks(spark, place, files, schema)
+        return to_ask(spark.createDataFrame(empty, schema).coalesce(1))
+    if isinstance(place, Store):  # several tasks at once: most of it is waiting
+        return to_ask(_read_in_tasks(spark, place, files, schema))
     reader = spark.read.schema(schema).option("basePath", str(place))
-    frame: DataFrame = reader.parquet(*(str(file.path) for file in files))
-    return frame
+    frame = reader.parquet(*(str(file.path) for file in files))
+    return to_ask(frame.coalesce(1) if few else frame)
 
 
 def _read_in_tasks(

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.report_columns import COMPARED, compared_columns
 from kgroups.core.lag.transforms import join_by
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 
+@as_text
 def compared(now: DataFrame, before: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Rows of both reports, each key once.
 

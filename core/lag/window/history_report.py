@@ -11,8 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import transforms
@@ -28,18 +27,22 @@ from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
+    answered,
     check_query,
     drawn,
     running,
     totals_of,
 )
-from kgroups.core.lag.report_rows import answer_rows, collect_rows
+from kgroups.core.lag.report_rows import collect_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits
 from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text, asked, to_ask
 from kgroups.core.spark.session import Progress, SessionOptions
 
 KINDS = ("commit", "tombstone", "other", "broken")
@@ -95,12 +98,15 @@ def lag_history(
     if session is None or isinstance(session, SessionOptions):
         session = replace(session or SessionOptions(), small=True)
     with running(session, progress) as spark:
-        commits = read_commits(spark, log).persist()
+        commits = to_ask(read_commits(spark, log)).persist()
         try:
             said = as_captures(commits, cluster_name(snapshot))
-            rows = spark.createDataFrame(tables.rows, schema=ROWS)
-            members = spark.createDataFrame(tables.members, schema=MEMBERS)
-            captures = captures_then(said, rows, ends_frame(spark, ends)) if ends else None
+            given = spark.createDataFrame(tables.rows, schema=ROWS)
+            rows = to_ask(given)
+            members = to_ask(spark.createDataFrame(tables.members, schema=MEMBERS))
+            captures = None
+            if ends:
+                captures = to_ask(captures_then(asked(said), given, ends_frame(spark, ends)))
             if captures is not None and until_ms in ends:
                 rows = captures.where(F.col("captured_at_ms") == until_ms)
                 members = members.limit(0)
@@ -146,15 +152,14 @@ def _answer(told: Told, query: LagQuery, tell: Progress) -> LagReport:
     by_key = history_by(series, captures_of_owners(told, now, lag_of), keys, told.until_ms)
     report = with_members(by_key, now, told.members, query.by, keys)
     tell("reading commits out of __consumer_offsets")
-    items = answer_rows(report, query, query.sort or "lag", keys)
-    tell("computing totals")
-    summary = totals_of(now, told.members)
-    summary |= {"since_ms": told.since_ms, "until_ms": told.until_ms}
     captures = None if told.then is None else lag_of(told.then)
-    pictures = drawn(query, tell, series, captures)
-    return LagReport(items, report.schema, summary, (), pictures)
+    others = totals_of(now, told.members), drawn(query, series, captures)
+    answer = answered(report, query, query.sort or "lag", keys, *others)
+    times = {"since_ms": told.since_ms, "until_ms": told.until_ms}
+    return replace(answer, summary=answer.summary | times)
 
 
+@as_text
 def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
     """Commits and tombstones as rows of captures that know no log: the time is the commit's."""
     known: dict[str, Any] = {
@@ -200,6 +205,7 @@ def captures_of_owners(
     return then.join(now.select(*SERIES, *OWNERS), list(SERIES)).unionByName(now)
 
 
+@as_text
 def history_by(
     series: DataFrame, captures: DataFrame, keys: tuple[str, ...], until_ms: int
 ) -> DataFrame:
@@ -212,12 +218,14 @@ def history_by(
     return transforms.join_by(figures, ages, keys, "left")
 
 
+@as_text
 def counts_by_kind(commits: DataFrame) -> dict[str, int]:
     """Records of the log by kind; 0 where there are none."""
     found = collect_rows(commits.groupBy("kind").agg(F.count(F.lit(1)).alias("n")))
     return dict.fromkeys(KINDS, 0) | {row["kind"]: row["n"] for row in found}
 
 
+@as_text
 def broken_records(commits: DataFrame, top: int) -> tuple[ItemError, ...]:
     """The first records that could not be read, with their place in the log."""
     order = ("log_partition", "log_offset")

@@ -8,8 +8,6 @@ seconds between two of them, trend, verdict) is of the ends of hours, and said t
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kgroups.core.lag import transforms
@@ -24,9 +22,12 @@ from kgroups.core.lag.captures.hour_table import (
     lag_of,
 )
 from kgroups.core.lag.lag_query import KEYS, LagQuery
+from kgroups.core.lag.report import is_few
 from kgroups.core.lag.rules import END_OF
 from kgroups.core.lag.stores.places import Place
 from kgroups.core.lag.window.capture_files import read_files
+from kgroups.core.spark.plans.api import Column, DataFrame
+from kgroups.core.spark.plans.api import functions as F
 
 HOUR_ROWS = from_arrow_schema(hours_schema().append(DATE))
 # What `rows` call it, and the hours: what went on within an hour.
@@ -52,7 +53,9 @@ def read_hours(
     assert window.hours is not None
     frames = []
     for kind in (SERIES, PEAKS):
-        rows = read_files(spark, folder / HOURS, window.hours.files[kind], HOUR_ROWS)
+        files = window.hours.files[kind]
+        few = is_few(sum(file.rows for file in files), query)
+        rows = read_files(spark, folder / HOURS, files, HOUR_ROWS, few=few)
         frames.append(rows.where(_is_inside(span_ms)))
     rows, peaks = frames
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import transforms
@@ -18,6 +17,9 @@ from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.lag.window.window_report import captures_once
+from kgroups.core.spark.plans.api import DataFrame
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text, asked
 
 LAST_MS: Final = (1 << 63) - 1
 
@@ -44,9 +46,10 @@ def read_captures(
     place = place if isinstance(place, Store) else Path(place).absolute()
     window = open_window(place, since_ms=since_ms, until_ms=until_ms)
     span_ms = (since_ms or 0, LAST_MS if until_ms is None else until_ms)
-    return captures_once(spark, place, window, span_ms).select(*ROWS.fieldNames())
+    return asked(captures_once(spark, place, window, span_ms).select(*ROWS.fieldNames()))
 
 
+@as_text
 def lag_report(
     captures: DataFrame,
     *,
@@ -86,6 +89,7 @@ def lag_report(
     return report if members is None else with_members(report, series, members, by, keys)
 
 
+@as_text
 def spans_of(captures: DataFrame) -> dict[str, Span]:
     """Each cluster's first and last capture: a query that runs now."""
     found = captures.groupBy("cluster").agg(
@@ -94,6 +98,7 @@ def spans_of(captures: DataFrame) -> dict[str, Span]:
     return {row["cluster"]: Span(row["first_ms"], row["last_ms"]) for row in collect_rows(found)}
 
 
+@as_text
 def newest(captures: DataFrame, spans: Mapping[str, Span]) -> DataFrame:
     """The rows of each cluster's newest capture, one a series."""
     is_newest: Any = F.lit(False)

@@ -8,12 +8,12 @@ each series the last capture in a stretch is a point.
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.rules import END_OF, Isolation
+from kgroups.core.spark.plans.api import Column, DataFrame, Window
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 SERIES = ("cluster", "group", "topic", "partition")
 BUCKETS = 60
@@ -21,6 +21,7 @@ BUCKETS = 60
 VERDICT_POINTS = 10
 
 
+@as_text
 def lives(
     lagged: DataFrame,
     spans: Mapping[str, Span],
@@ -68,6 +69,7 @@ def _stretch(spans: Mapping[str, Span], buckets: int) -> Column:
     return F.floor(passed / widths[F.col("cluster")])
 
 
+@as_text
 def with_steps(captures: DataFrame, *, hourly: bool = False) -> DataFrame:
     """Captures with what was known before, and the points among them.
 

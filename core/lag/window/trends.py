@@ -7,9 +7,6 @@ capture.
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
-
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.report_columns import OVER_TIME
 from kgroups.core.lag.transforms import (
@@ -19,6 +16,9 @@ from kgroups.core.lag.transforms import (
     split_percentiles,
     worst_seconds,
 )
+from kgroups.core.spark.plans.api import Column, DataFrame, Window
+from kgroups.core.spark.plans.api import functions as F
+from kgroups.core.spark.plans.frames import as_text
 
 # The fewest points that Burrow's rules need: fewer say nothing.
 FEWEST_POINTS = 3
@@ -49,6 +49,7 @@ MOVED: Mapping[str, str] = MappingProxyType(
 )
 
 
+@as_text
 def series_figures(stepped: DataFrame, *, hourly: bool = False) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
@@ -128,6 +129,7 @@ def _hourly_figures(passes: Column) -> Iterator[Column]:
     yield F.max_by(is_hour, F.when(passes, F.col("t"))).alias("is_age_hourly")
 
 
+@as_text
 def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame:
     """The newest rows, each with what the window says about its series.
 
@@ -284,6 +286,7 @@ def retention_column() -> Column:
     )
 
 
+@as_text
 def history_by(
     series: DataFrame, peaks: DataFrame, keys: Sequence[str], *, hourly: bool = False
 ) -> DataFrame:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
@@ -21,16 +20,16 @@ from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
-    SMALL_ROWS,
     LagQuery,
     LagReport,
+    answered,
     check_query,
     drawn,
+    is_few,
     planned_answer,
     running,
     totals_of,
 )
-from kgroups.core.lag.report_rows import answer_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
@@ -38,6 +37,8 @@ from kgroups.core.lag.window import hourly, trends
 from kgroups.core.lag.window.capture_files import AnyFile, read_files
 from kgroups.core.lag.window.comparison import compared
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
+from kgroups.core.spark.plans.api import Column, DataFrame
+from kgroups.core.spark.plans.api import functions as F
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
@@ -95,7 +96,7 @@ def lag_report_over(
     span_ms = (since_ms, until_ms)
     earlier = _earlier(folder, query, span_ms, strict=strict) if query.compare_ms else None
     windows = [window] if earlier is None else [window, earlier]
-    with running(sized(session, windows), progress) as spark:
+    with running(sized(session, windows, query), progress) as spark:
         try:
             return _report(spark, folder, windows, query, span_ms, tell, strict=strict)
         except SPARK_ERRORS as exc:
@@ -172,9 +173,9 @@ def _report(
     tell(f"reading {rows:,} rows of {captures:,} captures")
     told = _told(spark, folder, window, query, span_ms)
     series = trends.with_history(told.now, told.figures, span_ms[1])
-    if query.assignors or query.pictures:  # several queries want it
+    if query.assignors or query.pictures:  # it is wanted more than once
         series = series.persist()
-    rest = read_rest(spark, folder, window, strict=strict)
+    rest = read_rest(spark, folder, window, query, strict=strict)
     if query.assignors:
         answer = planned_answer(rest.members, rest.topics, series, query, tell, told.captures)
     else:
@@ -186,15 +187,11 @@ def _report(
             before = trends.with_history(then.now, then.figures, earlier_ms[1])
             report = compared(report, _by_key(before, then.peaks, keys, windows[1]), keys)
         else:
-            report = with_members(report, series, rest.members, query.by, keys)
+            report = with_members(report, told.now, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {rows:,} rows")
         sort = query.sort or ("lag_change" if query.compare_ms else "lag")
-        items = answer_rows(report, query, sort, keys)
-        failed = failed_rows(report, query, sort, keys)
-        tell("computing totals")
-        summary = totals_of(told.now, rest.members)
-        pictures = drawn(query, tell, series, told.captures)
-        answer = LagReport(items, report.schema, summary, failed, pictures)
+        others = totals_of(told.now, rest.members), drawn(query, series, told.captures)
+        answer = answered(report, query, sort, keys, *others)
     series.unpersist()
     told.lagged.unpersist()
     times: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
@@ -282,7 +279,7 @@ class Rest(NamedTuple):
     broken: tuple[ItemError, ...]
 
 
-def read_rest(spark: Any, folder: Place, window: Window, *, strict: bool) -> Rest:
+def read_rest(spark: Any, folder: Place, window: Window, query: LagQuery, *, strict: bool) -> Rest:
     """Members and topics of each cluster's newest capture in the window, each once.
 
     Raises:
@@ -303,7 +300,8 @@ def read_rest(spark: Any, folder: Place, window: Window, *, strict: bool) -> Res
             )
         broken += errors
         files: list[AnyFile] = [*in_table, *old]
-        rows = read_files(spark, folder / table, files, dated(schema) if files else schema)
+        shape = dated(schema) if files else schema
+        rows = read_files(spark, folder / table, files, shape, few=is_few(window.rows, query))
         frames[table] = _newest_once(rows, schema, window) if files else rows
     return Rest(frames["members"], frames["topics"], broken)
 
@@ -320,13 +318,13 @@ def _newest_once(rows: DataFrame, schema: StructType, window: Window) -> DataFra
 
 
 def sized(
-    session: SparkSession | SessionOptions | None, windows: Sequence[Window]
+    session: SparkSession | SessionOptions | None, windows: Sequence[Window], query: LagQuery
 ) -> SparkSession | SessionOptions | None:
     """Session options fit for the size of the windows; a running session is left as it is."""
     if session is not None and not isinstance(session, SessionOptions):
         return session
     options = session or SessionOptions()
-    if sum(window.rows for window in windows) < SMALL_ROWS:
+    if is_few(sum(window.rows for window in windows), query):
         return dataclasses.replace(options, small=True)
     size = sum(window.size for window in windows)
     return dataclasses.replace(options, large=size > LARGE_BYTES)
@@ -336,24 +334,33 @@ def captures_with_lag(
     spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> DataFrame:
     """The captures of the window, each once, with lag."""
-    rows = captures_once(spark, folder, window, span_ms)
+    few = is_few(window.rows, query)
+    rows = captures_once(spark, folder, window, span_ms, few=few)
     return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
 
 
-def captures_once(spark: Any, folder: Place, window: Window, span_ms: tuple[int, int]) -> DataFrame:
-    """The captures of the window, each once."""
-    rows = read_files(spark, folder / "rows", window.files, dated(ROWS))
+def captures_once(
+    spark: Any, folder: Place, window: Window, span_ms: tuple[int, int], *, few: bool = False
+) -> DataFrame:
+    """The captures of the window, each once.
+
+    Args:
+        few: as in `read_files`.
+    """
+    rows = read_files(spark, folder / "rows", window.files, dated(ROWS), few=few)
     rows = rows.where(F.col("captured_at_ms").between(*span_ms))
     if not window.is_clean:
-        known = spark.createDataFrame(window.captures.select(list(CAPTURE)))
-        rows = rows.join(F.broadcast(known), list(CAPTURE), "left_semi")
+        captures = spark.createDataFrame(window.captures.select(list(CAPTURE)))
+        known = captures.coalesce(1) if few else captures
+        rows = rows.join(known, list(CAPTURE), "left_semi")
         rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
     return rows
 
 
 def newest(lagged: DataFrame, window: Window) -> DataFrame:
     """Rows of each cluster's newest capture in the window, one a series."""
-    return lagged.where(is_newest(window)).dropDuplicates(list(SERIES))
+    rows = lagged.where(is_newest(window))
+    return rows if window.is_clean else rows.dropDuplicates(list(SERIES))
 
 
 def dated(schema: StructType) -> StructType:

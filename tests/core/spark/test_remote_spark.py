@@ -118,7 +118,7 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
 
 
-# It waits, after its first jobs, until somebody has said that it may go on.
+# It waits, before its query, until somebody has said that it may go on.
 INTERRUPTED = textwrap.dedent(
     """
     import json, sys
@@ -130,7 +130,7 @@ INTERRUPTED = textwrap.dedent(
     from tests.support.lag.made_history import START_MS, STEP_MS
 
     def tell(text):
-        if text == "computing totals":
+        if text.startswith("computing lag by"):
             print("half done", flush=True)
             sys.stdin.readline()
 
@@ -146,7 +146,7 @@ INTERRUPTED = textwrap.dedent(
 
 @pytest.mark.slow("a minute: a master with two workers, one of whose executors is killed")
 def test_an_executor_that_is_killed(local: Any, folder: Path, tmp_path: Path) -> None:
-    """With what it had computed; the report is what it would have been."""
+    """Before it had computed anything; the report is what it would have been."""
     python = bare_python(tmp_path)
     conf = FEW_TASKS | {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
     with standalone(tmp_path, workers=2) as master:

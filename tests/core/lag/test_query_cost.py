@@ -1,0 +1,108 @@
+"""What a report on few rows asks of Spark: jobs, and calls to the JVM. Counted, not timed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.clientserver import JavaClient
+from py4j.java_gateway import GatewayClient
+from pyspark.sql import SparkSession
+
+from kgroups.cli.commands.lag.lag_options import conditions_on_rows
+from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.report import lag_report
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.made_fleet import fleet
+from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+
+pytestmark = pytest.mark.spark
+
+COUNT = 35
+UNTIL_MS = START_MS + (COUNT - 1) * STEP_MS
+
+# What a report may take. Each call is some tenth of a millisecond; the first reports took 4,000.
+MOST_CALLS = 500
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captures of every shape, of more files than Spark lists without a job."""
+    place = tmp_path_factory.mktemp("captures")
+    write_rows(place, captures(3, COUNT))
+    return place
+
+
+@dataclass
+class Cost:
+    """What was asked of Spark.
+
+    Args:
+        calls: to the JVM, without those that only say that Python has forgotten an object.
+    """
+
+    jobs: int = 0
+    calls: int = 0
+
+
+@contextmanager
+def counted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cost]:
+    """Counts for the length of the block."""
+    cost = Cost()
+
+    def patched(original: Callable[..., Any]) -> Callable[..., Any]:
+        def send(self: Any, command: str, *args: Any, **kwargs: Any) -> Any:
+            cost.calls += not command.startswith("m\n")
+            return original(self, command, *args, **kwargs)
+
+        return send
+
+    context: Any = spark.sparkContext
+    context.setJobGroup("counted", "counted")
+    before = len(context.statusTracker().getJobIdsForGroup("counted"))
+    try:
+        with monkeypatch.context() as patch:
+            for client in (GatewayClient, JavaClient):
+                patch.setattr(client, "send_command", patched(client.send_command))
+            yield cost
+        cost.jobs = len(context.statusTracker().getJobIdsForGroup("counted")) - before
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+
+
+QUERIES = {
+    "group": LagQuery(),
+    "topic": LagQuery(by="topic"),
+    "member": LagQuery(by="member"),
+    "pictures": LagQuery(pictures=True),
+    "conditions": LagQuery(fail_on=conditions_on_rows(["lag > 5", "lag_max > 9"])),
+    "where": LagQuery(where="lag > 5"),
+}
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_a_live_report_is_one_job(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Rows, totals, members, charts and conditions by one query."""
+    with counted(spark, monkeypatch) as cost:
+        report = lag_report([fleet(5)], QUERIES[kind], session=spark)
+    assert report.items
+    assert cost.jobs == 1
+    assert cost.calls <= MOST_CALLS
+
+
+@pytest.mark.parametrize("kind", [*QUERIES, "compare"])
+def test_a_report_on_few_captures_is_one_job(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, folder: Path, kind: str
+) -> None:
+    """However many files they are in."""
+    query = LagQuery(compare_ms=5 * STEP_MS) if kind == "compare" else QUERIES[kind]
+    since_ms = UNTIL_MS - 33 * STEP_MS
+    with counted(spark, monkeypatch) as cost:
+        report = lag_report_over(folder, query, since_ms=since_ms, until_ms=UNTIL_MS, session=spark)
+    assert report.items
+    assert cost.jobs == 1
+    assert cost.calls <= MOST_CALLS

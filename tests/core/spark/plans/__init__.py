@@ -1,0 +1,1 @@
+"""Queries written as text."""

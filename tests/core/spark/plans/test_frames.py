@@ -1,0 +1,141 @@
+"""Frames as text give the rows that the same calls of PySpark give, whatever names and values."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Window as SparkWindow
+from pyspark.sql import functions as SF
+
+from kgroups.core.spark.plans import functions as F
+from kgroups.core.spark.plans.columns import Window, literal
+from kgroups.core.spark.plans.frames import Frame, as_text, query_text, together
+
+pytestmark = pytest.mark.spark
+
+HOSTILE = (
+    "it's",
+    'a "quote"',
+    "back\\slash",
+    "\\'; --",
+    "{x} {0}",
+    "${env:HOME}",
+    "a\nb",
+    "\\%_",
+    "é",
+)
+VALUES: tuple[Any, ...] = (None, True, 0, -3, 1 << 40, 0.1, -2.5, 1e-9, 1e20, *HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> DataFrame:
+    """Two keys, one of them unknown once, numbers and what is not known."""
+    return spark.createDataFrame(
+        [("a", 1, 5), ("a", 2, None), ("b", 3, 7), (None, 4, 1), ("b", 5, 7)],
+        "`key` string, n int, `a b{c}` long",
+    )
+
+
+def same(frame: Any, expected: DataFrame) -> None:
+    """Equal rows, in the same order, and equal columns with their types."""
+    found = frame.spark_frame
+    assert [(f.name, f.dataType) for f in found.schema] == [
+        (f.name, f.dataType) for f in expected.schema
+    ]
+    assert found.collect() == expected.collect()
+
+
+def test_values_are_what_pyspark_makes_of_them(spark: SparkSession) -> None:
+    """No value ends its quotes, names a variable or a frame, or gets another type."""
+    one = spark.range(1)
+    ours = Frame.of(one).select(*(literal(v).alias(f"v{n}") for n, v in enumerate(VALUES)))
+    same(ours, one.select(*(SF.lit(v).alias(f"v{n}") for n, v in enumerate(VALUES))))
+
+
+def chain(frame: Any, f: Any, window: Any) -> Any:
+    """Most of what reports use, in one query."""
+    newest = window.partitionBy("key").orderBy(f.desc_nulls_last("n"))
+    so_far = newest.rowsBetween(window.unboundedPreceding, window.currentRow)
+    odd = f.col("a b{c}")
+    steps = frame.select(
+        "*",
+        f.lag("n").over(newest).alias("before"),
+        f.first("n").over(so_far).alias("newest"),
+        f.when(odd > 5, "much").when(odd.isNull(), None).otherwise("{little}").alias("size"),
+        f.coalesce(odd, f.lit(0)).alias("odd"),
+    )
+    sums = (
+        steps.withColumns(
+            {"n": f.col("n") * 2, "is_even": (f.col("n") / 2) == f.floor(f.col("n") / 2)}
+        )
+        .where(f.col("odd").between(0, 7) & ~f.col("n").isin(100, 200))
+        .groupBy("key")
+        .agg(
+            f.count(f.lit(1)).alias("rows"),
+            f.count_if("is_even").alias("even"),
+            f.sum("odd").alias("odd"),
+            f.max_by("size", "n").alias("size"),
+            f.percentile_approx("n", [0.5], 10).alias("half"),
+        )
+    )
+    keys = frame.select("key").dropDuplicates(["key"]).withColumn("is_there", f.lit(True))
+    joined = sums.join(keys, ["key"], "full").join(keys.drop("is_there"), ["key"], "left_semi")
+    both = joined.unionByName(joined.select("is_there", *joined.columns[:-1]))
+    return both.orderBy(f.asc_nulls_last("key"), "rows").limit(5)
+
+
+def test_a_chain_is_what_pyspark_makes_of_it(rows: DataFrame) -> None:
+    """The same calls on both."""
+    same(chain(Frame.of(rows), F, Window), chain(rows, SF, SparkWindow))
+
+
+def test_what_is_used_twice_is_told_once(rows: DataFrame) -> None:
+    """Ahead of the query, unless Spark would keep it as it may differ each time."""
+    sums = Frame.of(rows).groupBy("key").agg(F.sum("n").alias("n"))
+    text, sources = query_text(sums.join(sums, ["key", "n"]))
+    assert text.count("GROUP BY") == 1
+    assert list(sources.values()) == [rows]
+    first = Frame.of(rows).dropDuplicates(["key"])
+    assert query_text(first.join(first, ["key"]))[0].count("GROUP BY") == 2
+
+
+def test_a_column_without_a_name_is_refused(rows: DataFrame) -> None:
+    """Spark would make one up of its text."""
+    with pytest.raises(ValueError, match="has no name"):
+        Frame.of(rows).select(F.col("n") + 1)
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(F.col("n") > 1)
+
+
+def test_columns_of_pyspark_are_taken_too(rows: DataFrame) -> None:
+    """Who mixes both gets rows all the same."""
+    frame: Any = Frame.of(rows).where(F.col("n") > 2)
+    assert frame.where(SF.col("n") < 5).select(SF.col("n")).count() == 2
+    assert frame.orderBy(SF.desc("n")).groupBy("key").agg(SF.max("n").alias("n")).count() == 2
+
+
+def test_a_function_gives_back_the_kind_that_it_gets(rows: DataFrame) -> None:
+    """Spark's for Spark's."""
+
+    @as_text
+    def doubled(frame: Any, by: int) -> Any:
+        assert isinstance(frame, Frame)
+        return frame.withColumn("n", F.col("n") * by)
+
+    assert isinstance(doubled(Frame.of(rows), by=2), Frame)
+    found = doubled(rows, 2)
+    assert isinstance(found, DataFrame)
+    assert [row.n for row in found.collect()] == [2, 4, 6, 8, 10]
+
+
+def test_frames_are_asked_together(rows: DataFrame) -> None:
+    """Rows of several frames by one query, each in its order."""
+    frames = {
+        "few": Frame.of(rows).orderBy(F.desc("n")).limit(2),
+        "it's {all}": rows.select("key"),
+        "none": Frame.of(rows).where(F.col("n") > 9),
+    }
+    found = together(frames).spark_frame.collect()
+    assert [row[0].n for row in found if row[0]] == [5, 4]
+    assert [row[1].key for row in found if row[1]] == ["a", "a", "b", None, "b"]
+    assert not [row for row in found if row[2]]
