@@ -99,7 +99,7 @@ class UnknownHost(BrokerFailure):
         """The same, of a name that the cluster itself told."""
         return BrokerFailure(
             self.code,
-            f"broker {broker} advertises `{shorten(self.address, NAME_CHARS)}`, and the host name "
+            f"broker {broker} advertises `{shorten(self.address or '', NAME_CHARS)}`, and the host name "
             f"`{shorten(self.host, NAME_CHARS)}` is not known here",
             hint="check the broker's `advertised.listeners`, and the name server of this machine",
             address=self.address,
