@@ -17,7 +17,8 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@touch $@
 
 # Three processes for two cores, as tests wait a lot; what stays together, and the order: tests/schedule.py.
-ALL := tests -n 3 --dist loadfile --durations=25 --durations-min=1
+# A process that died ends the run: what it had still to do may be handed out to nobody otherwise.
+ALL := tests -n 3 --dist loadfile --max-worker-restart=0 --durations=25 --durations-min=1
 
 # What `make versions` runs on brokers of each release.
 VERSION_SUITES := $(addprefix tests/kafka/,reads/test_contract.py writes/test_write_contract.py \

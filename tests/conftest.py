@@ -34,6 +34,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+_HANDLERS = {
+    number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+}
+
 # Files that tests write hold passwords, and the program warns where others can read them.
 os.umask(0o077)
 
@@ -53,6 +57,18 @@ settings.load_profile(
 )
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Iterator[None]:
+    """Those of Python: the last thing that a command does is to let signals end its process.
+
+    That of a command which ran in this process would end the tests.
+    """
+    for number, handler in _HANDLERS.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+    yield
 
 
 def pytest_configure(config: pytest.Config) -> None:
