@@ -60,7 +60,7 @@ KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 
 
 @pytest.fixture(autouse=True)
-def _signal_handlers() -> Iterator[None]:
+def _signal_handlers() -> None:
     """Those of Python: the last thing that a command does is to let signals end its process.
 
     That of a command which ran in this process would end the tests.
@@ -68,7 +68,6 @@ def _signal_handlers() -> Iterator[None]:
     for number, handler in _HANDLERS.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
-    yield
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -97,9 +97,10 @@ class UnknownHost(BrokerFailure):
 
     def advertised_by(self, broker: int) -> BrokerFailure:
         """The same, of a name that the cluster itself told."""
+        address = shorten(self.address or "", NAME_CHARS)
         return BrokerFailure(
             self.code,
-            f"broker {broker} advertises `{shorten(self.address or '', NAME_CHARS)}`, and the host name "
+            f"broker {broker} advertises `{address}`, and the host name "
             f"`{shorten(self.host, NAME_CHARS)}` is not known here",
             hint="check the broker's `advertised.listeners`, and the name server of this machine",
             address=self.address,
