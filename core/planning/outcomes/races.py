@@ -53,6 +53,9 @@ KEPT: Final = 19.0  # that nobody misses a round
 # to date for `metadata.max.age.ms`, and a member that was late has its answer at once.
 LAPSES: Final = 1
 
+# In how many runs a leader's choices are tried in each round, once not every way can be tried.
+SAMPLED_RUNS: Final = 8
+
 # What stands beside ids of members: topics that are created or grow, and a leader that learns of
 # topics that it has not read before.
 TOPICS: Final = "/"
@@ -196,11 +199,10 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
 
 def _speak_for(roster: Roster, leader: str | None) -> bool:
     """Whether all members, also those that leave, may be of the leader's library."""
-    if leader is None:
-        return True
-    name = roster.group.assignor
-    members = roster.group.members or ()
-    return all(leader in possible_libraries(member, name, roster.known) for member in members)
+    name, members = roster.group.assignor, roster.group.members or ()
+    return leader is None or all(
+        leader in possible_libraries(member, name, roster.known) for member in members
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ class _Race:
         """As `after`, of one roster; `learns` where the leader sees afterwards what is missing."""
         protocol = self.strategy.protocol
         brought = next_round(roster, state.held, state.generation, protocol, state.missed)
-        found = play(roster, brought, most)
+        found = play(roster, brought, most if self.complete else min(most, SAMPLED_RUNS))
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
         share = state.share / max(len(found.each) + len(found.failures), 1)
@@ -288,8 +290,7 @@ class _Race:
         for settled in found.each:
             steps = state.steps + settled.steps
             faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
-            moved = protocol == "cooperative" and bool(settled.steps[-1].revoked)
-            moved = moved or learns
+            moved = learns or (protocol == "cooperative" and bool(settled.steps[-1].revoked))
             if not moved and not state.late:
                 self.ends.append((Settled(settled.shares, steps, faults), share))
                 continue
@@ -385,8 +386,7 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
 
 def _without_topics(roster: Roster, unknown: frozenset[str]) -> Roster:
     """The group as a leader sees it that does not know these topics."""
-    topics = _known_topics(roster.topics, unknown)
-    return replace(roster, topics=topics) if unknown else roster
+    return replace(roster, topics=_known_topics(roster.topics, unknown)) if unknown else roster
 
 
 def _known_topics(topics: Mapping[str, Topic], unknown: frozenset[str]) -> dict[str, Topic]:

@@ -7,10 +7,13 @@ milliseconds or some seconds apart, so that they meet in one rebalance or in sev
 import random
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 import pytest
 
+from kgroups.assignors.other_clients import choices
+from kgroups.assignors.wire import encode_cooperative_data
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, SetPartitions
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot
@@ -154,3 +157,36 @@ def test_another_library_may_lead_until_all_have_left() -> None:
     cluster = cluster_of(group, {"t": 6})
     plan = plan_group(cluster, group, [RemoveMember("a-1"), RemoveMember("c-1")])
     assert not plan.outcomes.complete
+
+
+def test_more_ways_than_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leader's choices are not all tried again after each of hundreds of answers."""
+    runs = [0]
+
+    class Counted(choices.Choices):
+        """The choices of one run."""
+
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            runs[0] += 1
+
+    monkeypatch.setattr(choices, "Choices", Counted)
+    topics = {"e": 7, "a": 4, "b": 4, "f": 5}
+    leader = replace(
+        member(
+            "a1-1",
+            {name: list(range(count)) for name, count in topics.items()},
+            topics=tuple(sorted(topics)),
+            client_id="a1",
+            version=1,
+            user_data=encode_cooperative_data(1),
+        ),
+        assignment_version=0,
+        assignment_user_data=None,
+    )
+    group = replace(group_of(leader, assignor="cooperative-sticky"), leader="a1-1")
+    joins = AddMembers(client_id="b2", topics=tuple(sorted(topics)), library="sarama")
+    plan = plan_group(cluster_of(group, topics), group, [joins])
+    assert plan.leader_clients == ("sarama",)
+    assert plan.confidence == "counts"
+    assert 2_000 <= runs[0] < 20_000
