@@ -131,7 +131,7 @@ INTERRUPTED = textwrap.dedent(
 
     def tell(text):
         if text.startswith("computing lag by"):
-            print("half done", flush=True)
+            print("ready to ask", flush=True)
             sys.stdin.readline()
 
     report = lag_report_over(
@@ -153,7 +153,7 @@ def test_an_executor_that_is_killed(local: Any, folder: Path, tmp_path: Path) ->
         words = [sys.executable, "-c", INTERRUPTED, master, json.dumps(conf), str(folder)]
         environment = os.environ | {"PYSPARK_PYTHON": str(python), "PYTHONPATH": str(REPOSITORY)}
         with Child(words, stdin=subprocess.PIPE, env=environment, cwd=folder.parent) as process:
-            assert process.line() == "half done\n"
+            assert process.line() == "ready to ask\n"
             victims = executors()
             assert len(victims) == 2, "not every worker has an executor"
             victims[0].kill()

@@ -17,6 +17,7 @@ from kgroups.core.kafka.loops.short_loop import ShortLoop
 from kgroups.core.kafka.transport.stream import open_stream
 from tests.core.kafka.loops.test_loops import LONG_S, RUNNERS
 from tests.support.kafka.waiting import wait_for_thread
+from tests.support.requirements import requires
 
 MANY = 5_000_000
 """Bytes that no buffer of a socket takes at once."""
@@ -67,9 +68,7 @@ async def opened(port: int, host: str = "127.0.0.1") -> Stream:
     "host",
     [
         "127.0.0.1",
-        pytest.param(
-            "::1", marks=pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
-        ),
+        pytest.param("::1", marks=requires("IPv6")),
         "localhost",
     ],
 )
