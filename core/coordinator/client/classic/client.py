@@ -50,6 +50,7 @@ from kgroups.core.coordinator.client.effects import (
     Poll,
     Polled,
     Subscribe,
+    Unsubscribe,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
@@ -137,6 +138,12 @@ def _subscribe(member: ClientMember, command: Subscribe) -> None:
         member.ask(ClientAsk.REJOIN, "the subscription changed")
 
 
+def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
+    member.topics, member.by_pattern = (), False
+    if member.ask(ClientAsk.UNSUBSCRIBE):
+        member.rejoin_reason = None
+
+
 def _poll(member: ClientMember, command: Poll) -> None:
     if member.is_armed(ClientTimer.POLL):
         member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
@@ -177,6 +184,7 @@ def _close(member: ClientMember, command: Close) -> None:
 
 COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
+    Unsubscribe: _unsubscribe,
     Poll: _poll,
     Polled: _polled,
     CallbackDone: _callback_done,
