@@ -53,6 +53,7 @@ class ClientTimer(Enum):
 MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
+HEARTBEAT: TimerKey = (ClientTimer.HEARTBEAT, 0)
 SESSION: TimerKey = (ClientTimer.SESSION, 0)
 
 
