@@ -1,7 +1,7 @@
 """Steps of a member of a consumer group (KIP-848): it reconciles, joins, and leaves.
 
-A step that needs an answer or a callback holds up those behind it. Source: `AbstractMembershipManager`,
-`ConsumerMembershipManager`.
+A step that needs an answer or a callback holds up those behind it. Source:
+`AbstractMembershipManager`, `ConsumerMembershipManager`.
 """
 
 from collections.abc import Iterable, Mapping
