@@ -160,6 +160,11 @@ class World(Network):
             process.app.run_to(now_ms)
             process.told_ms = int(process.app.polled_ms)
             process.consumer.polled(now_ms, process.told_ms)
+        if self.beat(process):
+            due_ms = process.consumer.next_deadline()
+            assert due_ms is not None, "its next heartbeat"
+            self._wake_at(process, due_ms)
+            return
         process.consumer.advance(now_ms)
         self.carry_out(process)
 

@@ -175,6 +175,17 @@ class Consumer(ABC):
     def answer(self, now_ms: int, token: int, response: object | None) -> None:
         """The answer to an Ask; None: the connection broke, nobody knows what became of it."""
 
+    def beat(self, now_ms: int) -> Ask | None:
+        """What `advance` asks, where it is a heartbeat as always and all that is due; else None.
+
+        The world calls it first where the consumer is settled, and `beat_answered` with the answer.
+        """
+        return None
+
+    def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
+        """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
+        return False
+
     @abstractmethod
     def notify(self, now_ms: int, message: object) -> None:
         """A Push of a service has arrived (a watch that fired, a session that is over)."""
@@ -286,6 +297,10 @@ class Service(ABC):
     @abstractmethod
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
         """Take in a request of the member `sender` (`GROUP/NAME#LIFE`); answer now or later."""
+
+    def answer_at_once(self, now_ms: int, request: object) -> object | None:
+        """The answer to a request by which nothing changes, with nothing to take; else None."""
+        return None
 
     @abstractmethod
     def disconnect(self, now_ms: int, sender: str) -> None:

@@ -212,6 +212,21 @@ class GroupConsumer(Consumer):
         if self._background:
             self._go_on(now_ms)
 
+    def beat(self, now_ms: int) -> Ask | None:
+        """The heartbeat of a client half that has nothing else to do."""
+        if self._look_at_ms is not None:
+            return None
+        sent = self._client.beat_alone(now_ms)
+        if sent is None:
+            return None
+        token, where, request = sent
+        assert where is not None, "a heartbeat goes to the coordinator"
+        return Ask(token, where.node_id, kind_of(type(request).__name__), request)
+
+    def beat_answered(self, now_ms: int, token: int, response: Any) -> bool:
+        """The client half decides whether anything is new."""
+        return self._client.beat_answered(now_ms, token, response)
+
     def notify(self, now_ms: int, message: object) -> None:
         """A coordinator sends nothing that was not asked for."""
 

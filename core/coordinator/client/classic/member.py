@@ -55,6 +55,7 @@ GOING = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
+HEARTBEAT: TimerKey = (ClientTimer.HEARTBEAT, 0)
 SESSION: TimerKey = (ClientTimer.SESSION, 0)
 
 

@@ -5,7 +5,7 @@ ConsumerMembershipManager. Heartbeats go by themselves; a new target is reconcil
 application polls: commit, `revoked`, `assigned`, and the next heartbeat acknowledges.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.client.classic.states import Api
@@ -19,20 +19,18 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     Poll,
     Polled,
+    Send,
     Subscribe,
-    TopicPartition,
     Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.commits import Kip848Commits
 from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BACKOFF,
     BEAT_DUE,
     COMMIT_OVER,
+    HEARTBEAT_API,
     JOIN_EPOCH,
-    LEAVE_EPOCH,
-    LEAVE_STATIC_EPOCH,
     POLL_OVER,
     REQUEST,
 )
@@ -45,6 +43,7 @@ from kgroups.core.coordinator.client.kip848.states import (
     BeatReaction,
     MemberState,
 )
+from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requests import find_request
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
@@ -53,10 +52,8 @@ from kgroups.core.coordinator.kip848.messages import (
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
-HEARTBEAT_API = "ConsumerGroupHeartbeat"
 
-
-class Kip848Client(Kip848Commits):
+class Kip848Client(Kip848ClientSteps):
     """One member of a consumer group; arguments and attributes as `Kip848ClientMember`'s."""
 
     __slots__ = ()
@@ -89,6 +86,52 @@ class Kip848Client(Kip848Commits):
             self._pursue()
         if now_ms > self._now_ms:
             self._now_ms = now_ms
+
+    def beat_alone(self, now_ms: int) -> Send | None:
+        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
+
+        With `beat_answered` for drivers with very many members: most of what a member does is
+        this. None means that nothing was done.
+        """
+        if (
+            self.state is not MemberState.STABLE
+            or self.coordinator is None
+            or self._steps
+            or self._effects
+            or self._flights
+            or BACKOFF in self._timers
+            or not self._timers.pop_alone(BEAT_DUE, now_ms)
+        ):
+            return None
+        self._now_ms = now_ms
+        self._beat()
+        sent = self._effects.pop()
+        assert type(sent) is Send
+        return sent
+
+    def beat_answered(
+        self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
+    ) -> bool:
+        """Take in that the answer says nothing new to a stable member; False: `response` must."""
+        flight = self._flights.get(token)
+        if (
+            flight is None
+            or answer.error_code is not ErrorCode.NONE
+            or answer.assignment is not None
+            or answer.member_epoch != self.epoch
+            or answer.heartbeat_interval_ms != self._interval_ms
+            or self.state is not MemberState.STABLE
+            or self.coordinator is None
+            or self._steps
+            or self._effects
+            or BEAT_DUE not in self._timers
+            or not self._timers.is_quiet(now_ms)
+        ):
+            return False
+        self._now_ms = now_ms
+        self._land(token)
+        self._attempts = 0
+        return True
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -191,81 +234,6 @@ class Kip848Client(Kip848Commits):
                 self._send(Api.FIND, find_request(self.config))
         elif self.state in BEATING and not self._waits_for(HEARTBEAT_API):
             self._beat()
-
-    def _let_go(self, partitions: Iterable[TopicPartition], kind: CallbackKind) -> bool:
-        gone = tuple(partitions)
-        if gone:
-            self._call_back(kind, gone)
-            self._steps.insert(0, lambda: self._forget(gone))
-        return True
-
-    def _forget(self, gone: tuple[TopicPartition, ...]) -> bool:
-        left = frozenset(gone)
-        self.owned = tuple(one for one in self.owned if one not in left)
-        return True
-
-    def _join(self) -> bool:
-        if self.subscribed:
-            self.epoch, self._sent = JOIN_EPOCH, None
-            self._target = {}
-            self._enter(MemberState.JOINING, "polled while not a member")
-            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
-        return True
-
-    def _leave(self, member: bool) -> bool:
-        if member and self.coordinator is not None:
-            self._say_good_bye()
-        self._enter(MemberState.LEAVING, "gave up all partitions")
-        self._timers = Timers()
-        self._flights.clear()
-        self._give_commits_up("the member has left the group")
-        self._enter(self._leaves_to, "left the group")
-        if self._leaves_to is MemberState.UNSUBSCRIBED:
-            self.epoch, self._sent = JOIN_EPOCH, None
-        return True
-
-    def _say_good_bye(self) -> None:
-        static = self.config.group_instance_id is not None
-        self.epoch = LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH
-        self._send(HEARTBEAT_API, heartbeat_request(self._place(), self._whole_beat(), None))
-
-    # ------------------------------------------------------------------ reconciliation
-
-    def _begin_reconciling(self) -> None:
-        wanted = self._resolved()
-        keep, have = frozenset(wanted), frozenset(self.owned)
-        leaving = tuple(one for one in self.owned if one not in keep)
-        added = tuple(one for one in wanted if one not in have)
-        self._steps = [
-            self._auto_commit,
-            lambda: self._let_go(leaving, CallbackKind.REVOKED),
-            lambda: self._take_over(wanted, added),
-            self._acknowledge,
-        ]
-
-    def _take_over(
-        self, wanted: tuple[TopicPartition, ...], added: tuple[TopicPartition, ...]
-    ) -> bool:
-        self.owned = wanted
-        self._call_back(CallbackKind.ASSIGNED, added)
-        return True
-
-    def _acknowledge(self) -> bool:
-        self._enter(MemberState.ACKNOWLEDGING, "reconciled")
-        return True
-
-    def _after_beat(self) -> None:
-        """An acknowledgement has been sent, or an answer taken in: which state follows."""
-        if self._steps or self._callback is not None:
-            return
-        wanted = {TopicPartition(n, p) for n, p in self._resolved()}
-        unresolved = any(topic not in self._topic_names for topic in self._target)
-        if unresolved:
-            self._tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
-        if wanted != set(self.owned) or unresolved:
-            self._enter(MemberState.RECONCILING, "the assignment changed")
-        else:
-            self._enter(MemberState.STABLE, "the assignment is fully owned")
 
     # ------------------------------------------------------------------ heartbeats
 

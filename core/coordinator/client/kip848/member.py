@@ -27,6 +27,7 @@ from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 
 COMMIT_OVER = "commit"
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
+HEARTBEAT_API = "ConsumerGroupHeartbeat"
 REQUEST, BEAT_DUE, POLL_OVER, BACKOFF = "request", "heartbeat", "poll", "back-off"
 Target = Mapping[UUID, frozenset[int]]
 
