@@ -39,7 +39,8 @@ versions: setup
 	$(PY) -m tests.support.kafka.jars --every-release
 	KGROUPS_WRITE_RELEASES=1 $(PYTEST) tests/kafka/brokers/test_releases.py -k test_every_command
 	$(PY) scripts/docs.py tables
-	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py
+	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py \
+		tests/kafka/brokers/test_upgraded.py
 	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.3"; do \
 		echo "versions: Kafka $$release"; \
 		KGROUPS_KAFKA_RELEASE="$$release" $(PYTEST) $(VERSION_SUITES) || failed=1; \
