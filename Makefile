@@ -83,7 +83,7 @@ licences: setup
 
 # Known vulnerabilities of the pinned versions; fails too where nobody answers for one of them.
 audit: setup
-	$(VENV)/bin/uv tool run pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
+	@$(PY) scripts/audit.py
 
 # The small installation as one file, dist/kgroups.pex, for hosts without access to package indexes.
 pex: setup
