@@ -39,6 +39,9 @@ class LibraryTraits:
         looks_by_timer: its leader looks for new partitions every `metadata.max.age.ms` in what it
             knows, which is refreshed as often at other times.
         forgets_topics: a leader may take its topics for gone when no broker was there for a while.
+        resubscribes: whether a consumer that runs can read other topics from now on.
+        unsubscribes: whether it can leave the group and not be closed.
+        commits_drops: before it unsubscribes it commits what it has read, if it auto-commits.
         first_beat_ms: when a cooperative member sends its first heartbeat; None: as the others.
     """
 
@@ -63,6 +66,9 @@ class LibraryTraits:
     finds_over_fetches: bool = False
     looks_by_timer: bool = False
     forgets_topics: bool = False
+    resubscribes: bool = True
+    unsubscribes: bool = True
+    commits_drops: bool = False
     first_beat_ms: int | None = None
 
 
@@ -70,11 +76,17 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "java": LibraryTraits(
         ("range", "cooperative-sticky"), kip848=True, both=False, forgets_topics=True
     ),
-    "librdkafka": LibraryTraits(("range", "roundrobin"), kip848=True, session_ends_membership=True),
+    "librdkafka": LibraryTraits(
+        ("range", "roundrobin"),
+        kip848=True,
+        session_ends_membership=True,
+        commits_drops=True,
+    ),
     "sarama": LibraryTraits(
         ("range",),
         patterns="none",
         one_connection=True,
+        unsubscribes=False,
         looks_by_timer=True,
         # Metadata.Retry.Max of the heartbeat loop, at the end of which it ends the session.
         tolerated_losses=3,
@@ -93,6 +105,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         # A connection that is refused ends the session at once, if no other broker is there.
         tolerated_losses=1,
         counts_late=False,
+        unsubscribes=False,
         first_beat_ms=500,
     ),
     "kafka-python": LibraryTraits(("range", "roundrobin"), both=False, forgets_topics=True),
@@ -111,5 +124,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         tolerated_losses=6,
         keeps_id=False,
         timeout_closes_connection=False,
+        resubscribes=False,
+        unsubscribes=False,
     ),
 }

@@ -135,6 +135,16 @@ class Consumer(ABC):
         outputs, self.outputs = self.outputs, []
         return outputs
 
+    def subscribe(
+        self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology
+    ) -> None:
+        """Read these in the place of what it read; called between two polls."""
+        raise NotImplementedError
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """Read nothing, and leave the group; called between two polls."""
+        raise NotImplementedError
+
     def listen(self, random: Random) -> None:  # noqa: B027 # a ZooKeeper one takes no time
         """Its application has a rebalance listener; told before `start`."""
 
@@ -164,6 +174,17 @@ class Consumer(ABC):
     @abstractmethod
     def answer(self, now_ms: int, token: int, response: object | None) -> None:
         """The answer to an Ask; None: the connection broke, nobody knows what became of it."""
+
+    def beat(self, now_ms: int) -> Ask | None:
+        """What `advance` asks, where it is a heartbeat as always and all that is due; else None.
+
+        The world calls it first where the consumer is settled, and `beat_answered` with the answer.
+        """
+        return None
+
+    def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
+        """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
+        return False
 
     @abstractmethod
     def notify(self, now_ms: int, message: object) -> None:
@@ -206,8 +227,14 @@ class Consumer(ABC):
     def settled(self) -> bool:
         """Whether it is in its group, holds what it should, and plans nothing else.
 
-        Then it gives records, has no failure, is not closed and wants no poll.
+        Or it is `idle`. Then it has no failure, is not closed and wants no poll; one that is not
+        idle gives records.
         """
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has unsubscribed and is in no group any more."""
+        return False
 
     @property
     @abstractmethod
@@ -270,6 +297,10 @@ class Service(ABC):
     @abstractmethod
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
         """Take in a request of the member `sender` (`GROUP/NAME#LIFE`); answer now or later."""
+
+    def answer_at_once(self, now_ms: int, request: object) -> object | None:
+        """The answer to a request by which nothing changes, with nothing to take; else None."""
+        return None
 
     @abstractmethod
     def disconnect(self, now_ms: int, sender: str) -> None:

@@ -68,8 +68,12 @@ def take_answer(member: ClientMember, token: int, response: Any, *, late: bool =
     else:
         _react(member, flight, reaction, error, response)
     if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
-        # The session of a member that is none any more stays over.
-        member.timers.move(SESSION, member.now_ms + member.config.silence_ms)
+        keep_session(member)
+
+
+def keep_session(member: ClientMember) -> None:
+    """The coordinator has heard of the member; the session of one that is none stays over."""
+    member.timers.move(SESSION, member.now_ms + member.config.silence_ms)
 
 
 def _lose(member: ClientMember, api: Api, *, late: bool) -> bool:
