@@ -317,6 +317,12 @@ class Application:
         heapify(due)
         return due
 
+    @property
+    def longest_wait_ms(self) -> float:
+        """How long a fetch waits for records at most, as they come on average."""
+        limit_ms = self._plan.settings.fetch_max_wait_ms
+        return min(limit_ms, 1 / self._per_ms) if self._per_ms else limit_ms
+
     def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""
         if self._fetcher is not None:

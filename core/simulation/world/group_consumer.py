@@ -86,6 +86,12 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         enable_auto_commit=given.enable_auto_commit,
         session_ends_membership=traits.session_ends_membership,
         session_grace_ms=traits.session_grace_ms,
+        tolerated_losses=traits.tolerated_losses,
+        counts_late=traits.counts_late,
+        repeats_at_once=traits.repeats_at_once,
+        keeps_id=traits.keeps_id,
+        timeout_closes_connection=traits.timeout_closes_connection,
+        rejoin_backoff_ms=traits.rejoin_backoff_ms,
         first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,
     )
 
