@@ -13,7 +13,8 @@ from kgroups.core.ports.client_ports import client_assignors
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
 from kgroups.core.simulation.world.actors import Refresh
-from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.world.client_settings import client_config
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 SILENT: Final = frozenset({*LEAVING, ClientState.CLOSED, ClientState.FAILED})

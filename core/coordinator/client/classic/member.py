@@ -102,6 +102,7 @@ class ClientMember:
         agenda: steps of the present state that are still to be done.
         steps_over: the time for these steps is over.
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
+        losses: heartbeats and searches for the coordinator that were lost since the last answer.
         owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
@@ -133,6 +134,7 @@ class ClientMember:
         "join_reason",
         "last",
         "last_generation",
+        "losses",
         "member_id",
         "now_ms",
         "owned",
@@ -160,7 +162,7 @@ class ClientMember:
         self.steps_over = False
         self.callback: Callback | None = None
         self.coordinator: BrokerEndpoint | None = None
-        self.attempts = self._numbers = 0
+        self.attempts = self.losses = self._numbers = 0
         self.topics: tuple[str, ...] = ()
         self.by_pattern = False
         self.cluster_topics: dict[str, TopicInfo] = {}
