@@ -76,12 +76,15 @@ class TopicPartitions:
         racks: for each partition the rack of each replica; empty if no broker has a rack.
         lag: for each partition the records that are still to be read; empty if unknown.
         topic_id: Uuid in Kafka's base64 form; server-side assignors order by it.
+        leader_racks: for each partition the rack of its leader, None if unknown; empty if no broker
+            has a rack.
     """
 
     partitions: int
     racks: Sequence[Sequence[str | None]] = ()
     lag: Sequence[int | None] = ()
     topic_id: str | None = None
+    leader_racks: Sequence[str | None] = ()
 
 
 @dataclass(frozen=True, slots=True)

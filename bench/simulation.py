@@ -39,11 +39,16 @@ groups:
 
 @dataclass(frozen=True)
 class Case:
-    """One run: so many members, for so many virtual minutes."""
+    """One run: so many members, for so many virtual minutes.
+
+    Args:
+        share: partitions a member; a record comes to each of them every second.
+    """
 
     members: int
     minutes: int
     protocol: str = "eager"
+    share: int = 2
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,12 @@ class Measured:
     """What one run took.
 
     Args:
+        commits: requests of these that were OffsetCommit.
         checks: invariants that were checked on the way.
     """
 
     requests: int
+    commits: int
     events: int
     checks: int
     cpu_s: float
@@ -71,7 +78,7 @@ def scenario_of(case: Case) -> Scenario:
     text = SCENARIO.format(
         minutes=case.minutes,
         members=case.members,
-        partitions=2 * case.members,
+        partitions=case.share * case.members,
         protocol=case.protocol,
     )
     return parse_simulation(parse_document(text, "bench", "yaml"))
@@ -85,7 +92,8 @@ def measure(case: Case) -> Measured:
     cpu_s = time.process_time() - began_s
     assert outcome.settled, "the group of the bench settles"
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(outcome.requests, outcome.steps, outcome.checks, cpu_s, peak_mb)
+    commits = sum(group.requests["OffsetCommit"] for group in outcome.groups)
+    return Measured(outcome.requests, commits, outcome.steps, outcome.checks, cpu_s, peak_mb)
 
 
 def alone(case: Case) -> Measured:
@@ -121,10 +129,19 @@ def rows() -> list[Row]:
 
     for protocol in ("eager", "consumer"):
         speed = fastest(Case(100, 20, protocol)).requests_a_second
-        add(f"{protocol}, 100 members", speed, "requests/s", "20,000", lambda v: v >= 20_000)
+        add(f"{protocol}, 100 members", speed, "requests/s", "50,000", lambda v: v >= 50_000)
+    wide = Case(20, 20, share=200)
+    measured = fastest(wide)
+    # Every partition gets records between two commits, so each commit names them all.
+    named = measured.commits * wide.share / measured.cpu_s
+    add("200 partitions a member", named, "committed offsets/s", "200,000", lambda v: v >= 200_000)
     big = fastest(Case(1_000, 30))
     add("1,000 members, half an hour", big.cpu_s, "s", "60 s", lambda v: v <= 60)
     add("1,000 members", big.requests_a_second, "requests/s", "20,000", lambda v: v >= 20_000)
+    most = fastest(Case(1_000, 10, share=20))
+    add("1,000 members, 20,000 partitions, 10 minutes", most.cpu_s, "s", "30 s", lambda v: v <= 30)
+    day = fastest(Case(10, 24 * 60))
+    add("10 members, 24 hours", day.cpu_s, "s", "20 s", lambda v: v <= 20)
     short, long = fastest(Case(50, 20)), fastest(Case(50, 160))
     cost = (long.cpu_s / long.events) / (short.cpu_s / short.events)
     add("cost of an event, 160 minutes by 20", cost, "times", "below 1.3", lambda v: v < 1.3)

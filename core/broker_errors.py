@@ -79,7 +79,8 @@ MEANINGS: dict[str, Meaning] = {
     "RESPONSE_TOO_LARGE": Meaning(
         3,
         "the broker's answer is larger than kgroups reads at once",
-        f"{SPEAKS_KAFKA} `receive.message.max.bytes` in the client configuration allows more",
+        f"{SPEAKS_KAFKA}; if it is one, set a larger `receive.message.max.bytes` in the client "
+        "configuration",
     ),
     "UNSUPPORTED_VERSION": Meaning(1, "the broker is too old for this request"),
 }

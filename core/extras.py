@@ -50,9 +50,13 @@ def has_extra(extra: Extra) -> bool:
 
 def missing_extra(extra: Extra, what: str) -> MissingExtraError:
     """The failure of what needs an extra that is not installed."""
+    hint = install_hint(extra)
+    if extra == "kerberos":
+        hint += (
+            "; it takes a C compiler and Kerberos's headers, so it is not part of `kgroups[all]`"
+        )
     return MissingExtraError(
-        f"{what} requires the extra `{extra}` of kgroups, which is not installed",
-        hint=install_hint(extra),
+        f"{what} requires the extra `{extra}` of kgroups, which is not installed", hint=hint
     )
 
 

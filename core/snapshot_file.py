@@ -20,6 +20,7 @@ from kgroups.core.group_item import Item, broker_item, describe_item, topic_item
 from kgroups.core.input_files.document import MAX_BYTES, Syntax, read_document, syntax_of
 from kgroups.core.input_files.json_text import MAX_JSON_COST, json_cost
 from kgroups.core.input_files.snapshot_lines import SUFFIX, has_lines, read_lines, write_lines
+from kgroups.core.input_files.yaml_blocks import YamlWriter
 from kgroups.core.input_files.yaml_text import MAX_YAML_VALUES, count_values
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import (
@@ -47,10 +48,11 @@ MOST_COMMITS: Final[Mapping[Syntax, int]] = {
 """More than these are in no file that can be read: each has so many bytes or values at least."""
 
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_YAML_WIDTH: Final = 80
 
 
 def read_snapshot(path: Path) -> ClusterSnapshot:
-    """The snapshot in a file: JSON or, by its suffix, YAML or packed lines (`.jsonl.zst`).
+    """The snapshot in a file: JSON or, by its suffix, YAML or lines (`.jsonl`, `.jsonl.zst`).
 
     Raises:
         UsageError: unreadable, not well formed or not a snapshot; names file, line and place.
@@ -59,7 +61,7 @@ def read_snapshot(path: Path) -> ClusterSnapshot:
 
 
 def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
-    """Write a snapshot as JSON or, by the suffix, as YAML or packed lines; whole or not at all.
+    """Write a snapshot as JSON or, by the suffix, as YAML or lines; whole or not at all.
 
     Raises:
         UsageError: the file cannot be written, or would be too long to be read back.
@@ -67,7 +69,7 @@ def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     try:
         with whole_file(path) as file:
             if has_lines(path):
-                write_lines(file, snapshot, _head(snapshot))
+                write_lines(file, path, snapshot, _head(snapshot))
             else:
                 file.write(_text_of(snapshot, path))
     except OSError as error:
@@ -85,7 +87,7 @@ def _text_of(snapshot: ClusterSnapshot, path: Path) -> bytes:
     if syntax == "yaml":
         if count_values(document) > MAX_YAML_VALUES:
             raise _too_large(path, syntax)
-        text = yaml.dump(document, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+        text = YamlWriter(_DUMPER, _YAML_WIDTH).text(document)
     else:
         text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     data = text.encode()

@@ -18,7 +18,8 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.java.roundrobin import RoundRobinAssignor
-from kgroups.assignors.other_clients.franz_go_sticky import FranzGoSticky
+from kgroups.assignors.other_clients.franz_go.racks import FranzGoRackRange
+from kgroups.assignors.other_clients.franz_go.sticky import FranzGoSticky
 from kgroups.assignors.other_clients.kafkajs import NAME as KAFKAJS
 from kgroups.assignors.other_clients.kafkajs import KafkajsRoundRobin
 from kgroups.assignors.other_clients.librdkafka_ranges import LibrdkafkaRange
@@ -190,6 +191,17 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
             "roundrobin": RoundRobinAssignor(member_order=BY_MEMBER_ID),
             "sticky": PythonSticky("sticky", "aiokafka"),
         },
+    }
+)
+
+# franz-go's where the application says `BalanceRacks`.
+RACK_BALANCING: Mapping[str, Assignor] = MappingProxyType(
+    {
+        "range": FranzGoRackRange(STATIC_FIRST),
+        "sticky": FranzGoSticky("sticky", STATIC_FIRST, racks=True),
+        "cooperative-sticky": FranzGoSticky(
+            "cooperative-sticky", STATIC_FIRST, cooperative=True, racks=True
+        ),
     }
 )
 

@@ -28,7 +28,8 @@ and the brokers. Replaces the file atomically. Its name says the format:
 
   .json         JSON, also for every other name
   .yaml, .yml   YAML
-  .jsonl.zst    JSON lines, compressed: for large clusters
+  .jsonl        JSON lines, commits in columns
+  .jsonl.zst    the same, compressed: for large clusters
 
 A snapshot that could not be read back in its format is refused.
 

@@ -87,6 +87,34 @@ def lines(
     return Figure(heading, summary, _spec(_marked(chart, marks, axis), LINE_HEIGHT_PX), table)
 
 
+def descent(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[int, str, float | None, float | None]],
+    *,
+    unit: str,
+) -> Figure:
+    """What each trial came to as a point, and the least of all until then as a line.
+
+    Args:
+        rows: (trial, its settings, value, least until then); None where there is none.
+    """
+    values = [{"trial": n, "settings": s, "value": v, "least": least} for n, s, v, least in rows]
+    ticks = alt.Axis(labelOverlap=True, tickMinStep=1, format="d")
+    base = alt.Chart(_data(values)).encode(
+        x=alt.X("trial:Q", title="trial", axis=ticks),
+        tooltip=[_tip("trial", "trial"), _tip("settings", "settings"), _tip("value", unit)],
+    )
+    points = base.mark_circle(size=60, color=COLOURS[1]).encode(
+        y=alt.Y("value:Q", title=unit, axis=_amounts())
+    )
+    least = base.mark_line(interpolate="step-after", strokeWidth=2, color=COLOURS[0]).encode(
+        y=alt.Y("least:Q", title=unit)
+    )
+    table = _table(("trial", "settings", unit, f"least {unit} so far"), rows, heading)
+    return Figure(heading, summary, _spec(least + points, LINE_HEIGHT_PX), table)
+
+
 def heat_map(
     heading: str,
     summary: str,

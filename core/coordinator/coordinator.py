@@ -38,7 +38,7 @@ from kgroups.core.coordinator.offsets.delete import (
 )
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
+from kgroups.core.coordinator.routes import AnswerAtOnce, AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
     PartitionState,
     Replay,
@@ -75,6 +75,7 @@ REPLAY: Mapping[type, Replay] = {
     **classic_routes.REPLAY,
     **kip848_routes.REPLAY,
 }
+AT_ONCE: Mapping[type[Request], AnswerAtOnce] = {**classic_routes.AT_ONCE, **kip848_routes.AT_ONCE}
 LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
     GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
     GroupKind.CONSUMER: (kip848_routes.LOAD, kip848_routes.UNLOAD),
@@ -121,6 +122,24 @@ class Coordinator:
         shard.begin_step()
         self._route(token, request)
         self._fire(now_ms)
+
+    def answer_at_once(self, now_ms: int, request: Request) -> object | None:
+        """The answer to a heartbeat by which a session goes on and nothing else happens.
+
+        None for any other request, and where something else is to be done first: `submit` it.
+        For drivers with very many members: there is no effect to take, and no token to keep.
+        """
+        shard, answer = self._shard, AT_ONCE.get(type(request))
+        if answer is None or shard.effects or shard.background:
+            return None
+        if not shard.timers.is_quiet(now_ms):
+            return None
+        group = shard.groups.get(request.group_id)  # type: ignore[attr-defined] # of one group
+        if group is None or shard.partitions.get(group.partition) is not PartitionState.ACTIVE:
+            return None
+        shard.forget_undo()
+        shard.now_ms = now_ms
+        return answer(shard, request, group)
 
     def advance(self, now_ms: int) -> None:
         """Let time pass: timers fire one by one, each at its own time."""

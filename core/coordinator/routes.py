@@ -21,7 +21,7 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.groups import GroupKind
+from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.shard import Shard
 
@@ -67,6 +67,8 @@ HEARTBEAT_ANSWERS: Mapping[ErrorCode, HeartbeatResponse] = {
 }
 
 AnyRoute = GroupRoute | Route
+# (shard, request, group) -> the answer, or None: the request's route decides.
+AnswerAtOnce = Callable[[Shard, Any, Group], object | None]
 Routes = Mapping[type[Request], AnyRoute]
 
 

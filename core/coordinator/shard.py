@@ -216,6 +216,11 @@ class Shard:
         key = (TimerKind.HEARTBEAT, group_id, member_id)
         self.timers.schedule(key, self.now_ms + session_timeout_ms, None)
 
+    def prolong_session(self, group_id: str, member_id: str, session_timeout_ms: int) -> bool:
+        """The same where the session goes on and thereby ends later; else False."""
+        key = (TimerKind.HEARTBEAT, group_id, member_id)
+        return self.timers.put_off(key, self.now_ms + session_timeout_ms)
+
     def later(self, task: Callable[[], None]) -> None:
         """Carry out a step of its own after this one and after timers that are due."""
         self.background.append(task)

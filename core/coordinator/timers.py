@@ -79,6 +79,16 @@ class Timers(Generic[K, P]):
         if timer is not None and timer.armed:
             self.schedule(key, at_ms, timer.payload)
 
+    def put_off(self, key: K, at_ms: int) -> bool:
+        """Let `key` be due not before `at_ms`; False if it is not armed, or due later already."""
+        timer = self._timers.get(key)
+        if timer is None or not timer.armed or timer.at_ms > at_ms:
+            return False
+        # Its place on the heap is early enough, so that is all.
+        self._turn = turn = self._turn + 1
+        timer.at_ms, timer.turn = at_ms, turn
+        return True
+
     def cancel(self, key: K) -> None:
         """Disarm `key`, if it is armed."""
         timer = self._timers.get(key)
@@ -104,6 +114,28 @@ class Timers(Generic[K, P]):
     def next_look(self) -> int | None:
         """A time not later than `next_deadline`; one that was put off may make it too early."""
         return self._heap[0][0] if self._heap else None
+
+    def is_quiet(self, now_ms: int) -> bool:
+        """Whether surely none is due by `now_ms`; one that was put off may make it false."""
+        heap = self._heap
+        return not heap or heap[0][0] > now_ms
+
+    def pop_alone(self, key: K, now_ms: int) -> bool:
+        """Disarm `key` if it is due at `now_ms` and surely nothing else is by then; else False."""
+        heap = self._heap
+        if not heap:
+            return False
+        at_ms, turn, timer = heap[0]
+        if at_ms != now_ms or timer.turn != turn or not timer.armed or timer.key != key:
+            return False
+        # The next on the heap is one of these two.
+        for second in heap[1:3]:
+            if second[0] <= now_ms:
+                return False
+        heappop(heap)
+        timer.armed = False
+        del self._timers[key]
+        return True
 
     def pop_due(self, now_ms: int) -> Deadline[K, P] | None:
         """The earliest timer due at or before `now_ms`, disarmed; None if there is none."""

@@ -1,4 +1,4 @@
-"""Snapshots as lines of JSON in a zstd file (`.jsonl.zst`): for clusters of any size.
+"""Snapshots as lines of JSON, plain or in a zstd file (`.jsonl.zst`): for clusters of any size.
 
 The first line is the head, then comes a topic or a group a line, and the last line counts them, so
 that a file which was cut off is noticed. Commits and the bounds of logs stand in columns, named as
@@ -7,6 +7,7 @@ Topics and groups are written one by one; reading holds the text, the snapshot, 
 one line. What would be longer than is read is not written.
 """
 
+import io
 import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ from kgroups.core.snapshot_parser import (
 )
 
 SUFFIX: Final = ".jsonl.zst"
+PLAIN_SUFFIX: Final = ".jsonl"
 LINES_SCHEMA: Final = "kgroups.snapshot.lines/1"
 EXPECTED: Final = "a snapshot as `kgroups snapshot save` writes it"
 
@@ -50,7 +52,11 @@ T = TypeVar("T")
 
 def has_lines(path: Path) -> bool:
     """Whether a file of this name holds a snapshot as lines."""
-    return path.name.lower().endswith(SUFFIX)
+    return path.name.lower().endswith((SUFFIX, PLAIN_SUFFIX))
+
+
+def _is_packed(path: Path) -> bool:
+    return not path.name.lower().endswith(PLAIN_SUFFIX)
 
 
 class _Bounds:
@@ -76,23 +82,40 @@ class _Bounds:
             self._fail("it has more values than kgroups reads")
 
 
-def write_lines(file: BinaryIO, snapshot: ClusterSnapshot, head: Mapping[str, Any]) -> None:
+def write_lines(
+    file: BinaryIO, path: Path, snapshot: ClusterSnapshot, head: Mapping[str, Any]
+) -> None:
     """Write a snapshot, a topic or a group at a time.
 
     Args:
+        path: what the file will be called; its suffix says whether it is packed.
         head: the fields of the document that stand beside topics and groups.
     Raises:
         OSError: the file cannot be written.
         UsageError: it would be longer than is read back.
     """
-    import cramjam  # only where a file is packed
 
     def fail(what: str) -> NoReturn:
         raise UsageError(f"the snapshot is too large to be read back: {what}")
 
-    bounds, packer, held = _Bounds(fail), cramjam.zstd.Compressor(PACKING_LEVEL), 0
-    for line in _lines(snapshot, head):
-        bounds.add(line)
+    bounds = _Bounds(fail)
+
+    def bounded() -> Iterator[bytes]:
+        for line in _lines(snapshot, head):
+            bounds.add(line)
+            yield line
+
+    if _is_packed(path):
+        _pack(file, bounded())
+    else:
+        file.writelines(bounded())
+
+
+def _pack(file: BinaryIO, lines: Iterator[bytes]) -> None:
+    import cramjam  # only where a file is packed
+
+    packer, held = cramjam.zstd.Compressor(PACKING_LEVEL), 0
+    for line in lines:
         packer.compress(line)
         held += len(line)
         if held >= CHUNK_BYTES:
@@ -146,7 +169,8 @@ def read_lines(path: Path) -> ClusterSnapshot:
     head: ClusterSnapshot | None = None
     groups: dict[str, Group] = {}
     topics: dict[str, Topic] = {}
-    for cursor in _cursors(_unpacked(path), name):
+    lines = _unpacked(path) if _is_packed(path) else _plain(path)
+    for cursor in _cursors(lines, name):
         if head is None:
             head = _head(cursor)
             continue
@@ -163,6 +187,11 @@ def read_lines(path: Path) -> ClusterSnapshot:
     raise UsageError(
         f"`{shorten(name)}` is cut off: its last line is missing", hint=f"expected {EXPECTED}"
     )
+
+
+def _plain(path: Path) -> Iterator[bytes]:
+    """The lines of a file that is not packed."""
+    yield from io.BytesIO(read_file(path, MAX_BYTES, EXPECTED))
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ Step = str | int
 # Aliases let a short YAML text describe a huge document; no honest file comes near these.
 MAX_YAML_VALUES: Final = 2_000_000
 MAX_DEPTH: Final = 100
+_MOST_PLAIN: Final = 1 << 16
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG: Final = "tag:yaml.org,2002:"
@@ -69,12 +70,17 @@ class _Open:
 
 @dataclass(slots=True)
 class _YamlReader:
-    """Turns events into plain values; keys must be text and stand once."""
+    """Turns events into plain values; keys must be text and stand once.
+
+    Args:
+        plain: what scalars without quotation marks mean, of those that were met last.
+    """
 
     name: str
     open: list[_Open] = field(default_factory=list)
     anchors: dict[str, tuple[object, int]] = field(default_factory=dict)
     scalars: Any = field(default_factory=lambda: yaml.SafeLoader(""))
+    plain: dict[str, object] = field(default_factory=dict)
     count: int = 0
 
     def read(self, text: str) -> object:
@@ -164,6 +170,18 @@ class _YamlReader:
         self._put(event, self._scalar_value(event), 1, event.anchor, found)
 
     def _scalar_value(self, event: Any) -> object:
+        if event.tag is not None:
+            return self._resolved(event)
+        text, is_plain = event.value, event.implicit[0]
+        if not is_plain or text in self.plain:
+            return self.plain[text] if is_plain else text
+        value = self._resolved(event)
+        if len(self.plain) == _MOST_PLAIN:
+            self.plain.clear()
+        self.plain[text] = value
+        return value
+
+    def _resolved(self, event: Any) -> object:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self.scalars.resolve(yaml.ScalarNode, event.value, event.implicit)

@@ -4,7 +4,7 @@ A file is made by whoever holds it, so nothing in it is believed before it was l
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -22,8 +22,14 @@ from kgroups.core.input_files.row_lines import (
     topic_ids_of,
 )
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_rows import Bounds, ReplacedRows, rows_by_commit, rows_by_group
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.offsets.undo_rows import (
+    Bounds,
+    ReplacedRows,
+    in_columns,
+    rows_by_commit,
+    rows_by_group,
+    sizes_of,
+)
 
 SCHEMA: Final = "kgroups.undo/3"
 SCHEMA_2: Final = "kgroups.undo/2"
@@ -33,13 +39,8 @@ SCHEMA_1: Final = "kgroups.undo/1"
 
 _HEAD: Final = frozenset({"schema", "cluster_id", "created_at"})
 _TAIL: Final = frozenset({"outcome"})
-_NO_COMMIT: Final = (None, None, "", None)
 OUTCOME_BYTES: Final = 1_000
 """Room behind the rows for what `with_outcome` adds."""
-
-COMMITS_A_ROW: Final = 10_000
-METADATA_A_ROW: Final = 1 << 17
-"""Longer groups take several rows, as a line has a length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,10 @@ def undo_lines(
     yield text
     end, bounds, size = "", Bounds(), len(text.encode(errors="replace"))
     for group, own in groupby(planned, itemgetter(0)):
-        for commits in _rows_of(own):
+        for commits in in_columns(own):
             row = orjson.dumps({"group": group, "commits": commits})
             size += len(row) + len(end)
-            if not bounds.hold(map(_sizes, commits.values())) or size + OUTCOME_BYTES > MAX_BYTES:
+            if not bounds.hold(map(sizes_of, commits.values())) or size + OUTCOME_BYTES > MAX_BYTES:
                 raise UsageError(
                     f"an undo file of {len(planned):,} partitions could not be read back;"
                     " nothing was changed",
@@ -104,66 +105,6 @@ def undo_lines(
             yield end + row.decode()
             end = ",\n"
     yield "\n]}\n"
-
-
-def _sizes(columns: Mapping[str, Sequence[Any]]) -> tuple[int, int]:
-    """How many commits, and how many metadata."""
-    memos = (columns.get(name, ()) for name in ("metadata", "new_metadata"))
-    return len(columns["partition"]), sum(map(len, memos))
-
-
-def _rows_of(changes: Iterable[Change]) -> Iterator[dict[str, dict[str, Sequence[Any]]]]:
-    """The commits of a group by topic, in as many rows as lines of a bounded length need."""
-    row: dict[str, dict[str, Sequence[Any]]] = {}
-    held = 0
-    for topic, own in groupby(changes, itemgetter(1)):
-        left = [(change[2], change[3], change[4]) for change in own]
-        while left:
-            count = _fitting(left, COMMITS_A_ROW - held)
-            if topic in row or not count:
-                yield row
-                row, held = {}, 0
-                continue
-            row[topic or ""] = _columns(left[:count])
-            held += count
-            left = left[count:]
-    if row:
-        yield row
-
-
-_Place = tuple[int | None, CommittedOffset | None, CommittedOffset | None]
-
-
-def _fitting(places: Sequence[_Place], most: int) -> int:
-    """How many commits fit into what is left of a row; at least one into a new row."""
-    size = 0
-    for index, (_, *commits) in enumerate(places[:most]):
-        size += sum(6 * len(each.metadata) for each in commits if each)  # `\\u0001` for a sign
-        if size > METADATA_A_ROW and (index or most < COMMITS_A_ROW):
-            return index
-    return min(most, len(places))
-
-
-def _columns(places: Sequence[_Place]) -> dict[str, Sequence[Any]]:
-    """Commits as a list for each field; without those that hold the usual value only."""
-    olds = [_NO_COMMIT if old is None else old for _, old, _ in places]
-    news = [_NO_COMMIT if new is None else new for _, _, new in places]
-    offsets, epochs, memos, _ = zip(*olds, strict=True)
-    new_offsets, new_epochs, new_memos, _ = zip(*news, strict=True)
-    columns: dict[str, Sequence[Any]] = {
-        "partition": [partition for partition, _, _ in places],
-        "offset": offsets,
-        "new_offset": new_offsets,
-    }
-    if any(memos):
-        columns["metadata"] = memos
-    if set(epochs) != {None}:
-        columns["leader_epoch"] = epochs
-    if any(new_memos):
-        columns["new_metadata"] = new_memos
-    if set(new_epochs) != {None}:
-        columns["new_leader_epoch"] = new_epochs
-    return columns
 
 
 def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:

@@ -41,6 +41,12 @@ _COLUMNS: Final = frozenset(
 )
 _KEYS_NEEDED: Final = frozenset({"partition", "offset", "new_offset"})
 
+_NO_COMMIT: Final = (None, None, "", None)
+
+COMMITS_A_ROW: Final = 10_000
+METADATA_A_ROW: Final = 1 << 17
+"""Longer groups take several rows, as a line has a length."""
+
 MAX_COST: Final = 320 << 20
 COST_OF_A_GROUP, COST_OF_A_TOPIC, COST_OF_A_MEMO, COST_OF_A_COMMIT = 600, 450, 250, 40
 """Bytes of memory that a file takes when it is read, at most. What takes more is not written."""
@@ -137,6 +143,90 @@ class Bounds:
             for commits, memos in parts
         )
         return self._rows <= MAX_ROWS and self._cost <= MAX_COST
+
+
+def sizes_of(columns: Mapping[str, Sequence[Any]]) -> tuple[int, int]:
+    """How many commits, and how many metadata."""
+    memos = (columns.get(name, ()) for name in ("metadata", "new_metadata"))
+    return len(columns["partition"]), sum(map(len, memos))
+
+
+def in_columns(rows: Iterable[Any]) -> Iterator[dict[str, dict[str, Sequence[Any]]]]:
+    """The commits of a group by topic, in as many rows as lines of a bounded length need.
+
+    Args:
+        rows: `Replaced`, or changes, which begin with the same fields.
+    """
+    row: dict[str, dict[str, Sequence[Any]]] = {}
+    held = 0
+    for topic, own in groupby(rows, itemgetter(1)):
+        left = [(each[2], each[3], each[4]) for each in own]
+        while left:
+            count = _fitting(left, COMMITS_A_ROW - held)
+            if topic in row or not count:
+                yield row
+                row, held = {}, 0
+                continue
+            row[topic or ""] = _columns(left[:count])
+            held += count
+            left = left[count:]
+    if row:
+        yield row
+
+
+_Place = tuple[int | None, CommittedOffset | None, CommittedOffset | None]
+
+
+def _fitting(places: Sequence[_Place], most: int) -> int:
+    """How many commits fit into what is left of a row; at least one into a new row."""
+    size = 0
+    for index, (_, *commits) in enumerate(places[:most]):
+        size += sum(6 * len(each.metadata) for each in commits if each)  # `\\u0001` for a sign
+        if size > METADATA_A_ROW and (index or most < COMMITS_A_ROW):
+            return index
+    return min(most, len(places))
+
+
+def _columns(places: Sequence[_Place]) -> dict[str, Sequence[Any]]:
+    """Commits as a list for each field; without those that hold the usual value only."""
+    olds = [_NO_COMMIT if old is None else old for _, old, _ in places]
+    news = [_NO_COMMIT if new is None else new for _, _, new in places]
+    offsets, epochs, memos, _ = zip(*olds, strict=True)
+    new_offsets, new_epochs, new_memos, _ = zip(*news, strict=True)
+    columns: dict[str, Sequence[Any]] = {
+        "partition": [partition for partition, _, _ in places],
+        "offset": offsets,
+        "new_offset": new_offsets,
+    }
+    if any(memos):
+        columns["metadata"] = memos
+    if set(epochs) != {None}:
+        columns["leader_epoch"] = epochs
+    if any(new_memos):
+        columns["new_metadata"] = new_memos
+    if set(new_epochs) != {None}:
+        columns["new_leader_epoch"] = new_epochs
+    return columns
+
+
+def replaced_rows(rows: Iterable[Replaced]) -> list[ReplacedRows]:
+    """The rows by group, in the order in which groups come."""
+    found: dict[str, list[_Part]] = {}
+    for (group, topic), own in groupby(rows, itemgetter(0, 1)):
+        partitions, olds, news = zip(*((each[2], each[3], each[4]) for each in own), strict=True)
+        old, new = (
+            tuple(zip(*(commit or _NO_COMMIT for commit in commits), strict=True))
+            for commits in (olds, news)
+        )
+        numbers = array("q", partitions)
+        for column in (old[0], old[1], new[0]):
+            numbers.extend(-1 if number is None else number for number in column)
+        epochs = None
+        if set(new[1]) != {None}:
+            epochs = array("q", (-1 if epoch is None else epoch for epoch in new[1]))
+        part = _Part(topic, numbers, _memos(old[2]), epochs, _memos(new[2]))
+        found.setdefault(group, []).append(part)
+    return [ReplacedRows(group, parts) for group, parts in found.items()]
 
 
 def rows_by_group(rows: Iterable[Any]) -> dict[str, ReplacedRows]:

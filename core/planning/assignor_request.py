@@ -178,7 +178,9 @@ def build_request(
         listed = [names.get(one, one) for one in order] or [*staying, *joining]
     subscribed = frozenset(roster.subscribed())
     topics = {
-        name: _topic_partitions(topic, lags or {}, racks or {}, (topic_ids or {}).get(name))
+        name: _topic_partitions(
+            topic, lags or {}, racks or {}, (topic_ids or {}).get(name), roster.broker_racks
+        )
         for name, topic in roster.topics.items()
         if name in subscribed
     }
@@ -320,7 +322,11 @@ def library_of(seat: Seat, roster: Roster, leader: str | None) -> str:
 
 
 def _topic_partitions(
-    topic: Topic, lags: LagByPartition, assumed_racks: PartitionRacks, assumed_id: str | None
+    topic: Topic,
+    lags: LagByPartition,
+    assumed_racks: PartitionRacks,
+    assumed_id: str | None,
+    broker_racks: Mapping[int, str | None],
 ) -> TopicPartitions:
     placed = [
         topic.partitions[number].racks or assumed_racks.get((topic.topic, number), ())
@@ -329,7 +335,17 @@ def _topic_partitions(
     known = any(rack is not None for racks in placed for rack in racks)
     count = len(placed)
     lag = [lags.get((topic.topic, number)) for number in range(count)] if lags else ()
-    return TopicPartitions(count, placed if known else (), lag, topic.topic_id or assumed_id)
+    led = [
+        placed[number][:1] if log.leader is None else (broker_racks.get(log.leader),)
+        for number, log in sorted(topic.partitions.items())
+    ]
+    return TopicPartitions(
+        count,
+        placed if known else (),
+        lag,
+        topic.topic_id or assumed_id,
+        [next(iter(racks), None) for racks in led] if known else (),
+    )
 
 
 def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) -> LagByPartition:

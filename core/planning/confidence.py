@@ -23,6 +23,8 @@ from kgroups.core.planning.roster import Roster
 # Strategies that deal the same numbers to members that read the same, whoever leads.
 EVEN: Final = frozenset({"roundrobin", "sticky", "cooperative-sticky", "uniform"})
 
+HIDDEN_RACKS: Final = "it does not show whether a franz-go leader balances racks (`BalanceRacks`)"
+
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
@@ -151,7 +153,8 @@ def same_sizes(outcomes: Outcomes) -> bool:
 
 def _ground(prospects: Prospects) -> str:
     """What `exact` rests on."""
-    libraries = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
+    clients = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
+    libraries = list(dict.fromkeys(clients))
     if not libraries:
         strategy = prospects.each[0].strategy
         if strategy.runs_on_broker:
@@ -167,8 +170,14 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     found = []
     ends = [_ends(prospect) for prospect in prospects.each]
     libraries = [prospect.strategy.leader_client or "" for prospect in prospects.each]
-    if any(one != ends[0] for one in ends):
+    by_library = [
+        {e for end, other in zip(ends, libraries, strict=True) if other == library for e in end}
+        for library in libraries
+    ]
+    if any(one != by_library[0] for one in by_library):
         found.append(f"the leader may be a {_or(libraries)} client, and they assign differently")
+    if any(end != each for end, each in zip(ends, by_library, strict=True)):
+        found.append(HIDDEN_RACKS)
     failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
     if failing:
         found.append(f"a {_or(failing)} leader fails this rebalance")

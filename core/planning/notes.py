@@ -53,16 +53,18 @@ def _disagreement(prospects: Prospects) -> list[str]:
     shown = prospects.shown
     ends = _ends(shown)
     others = [
-        prospect.strategy.leader_client or ""
+        client
         for prospect in prospects.each
-        if prospect is not shown and prospect.outcomes.each and _ends(prospect) != ends
+        if (client := prospect.strategy.leader_client or "") != shown.strategy.leader_client
+        and prospect.outcomes.each
+        and _ends(prospect) != ends
     ]
     if not others:
         return []
     return [
         (
             f"a {shown.strategy.leader_client} leader is assumed; a leader of "
-            f"{' or '.join(others)} would assign differently: choose one with `--as`"
+            f"{' or '.join(dict.fromkeys(others))} would assign differently: choose one with `--as`"
         )
     ]
 

@@ -202,7 +202,7 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
     before, stays = _current(roster.group), _staying(roster)
     moves = find_moves(before, settled.shares, strategy.protocol, stays)
     confidence = confidence_of(roster, prospects)
-    clients = [prospect.strategy.leader_client for prospect in prospects.each]
+    clients = dict.fromkeys(prospect.strategy.leader_client for prospect in prospects.each)
     return Plan(
         group=roster.group.group,
         rebalance_protocol=strategy.protocol,

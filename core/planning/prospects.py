@@ -15,6 +15,7 @@ from kgroups.core.planning.assignor_request import (
     first_round,
 )
 from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.rack_settings import rack_settings
 from kgroups.core.planning.leaders.strategies import (
     Strategy,
     chosen_assignor,
@@ -109,10 +110,9 @@ def find_prospects(
             known=roster.known,
         )
         leaders = guess.leaders
-        racks = [seat.member.rack for seat in roster.seats if seat.member.rack]
-        if roster.broker_racks and not any(roster.broker_racks):
-            racks = []
-        strategies = leader_strategies(name, guess, racks)
+        strategies = leader_strategies(
+            name, guess, rack_settings(roster), racks_known=bool(roster.broker_racks)
+        )
         reason = guess.reason
     runs = max(MAX_RUNS // len(strategies), 1)
     each = tuple(_prospect(roster, one, lags, runs, faithful=faithful) for one in strategies)

@@ -49,7 +49,7 @@ class Roster:
         topics_before: topics that somebody subscribes to and that are new or have grown: as they
             were, None for a new one.
         known: what is known of the members besides what they show.
-        broker_racks: racks of the cluster's brokers, None for those without; empty if not known.
+        broker_racks: broker id to its rack, None for those without; empty if not known.
     """
 
     group: Group
@@ -60,7 +60,7 @@ class Roster:
     guesses: tuple[str, ...] = ()
     topics_before: Mapping[str, Topic | None] = field(default_factory=dict)
     known: Known = NOTHING_KNOWN
-    broker_racks: tuple[str | None, ...] = ()
+    broker_racks: Mapping[int, str | None] = field(default_factory=dict)
 
     @property
     def leavers(self) -> tuple[Member, ...]:

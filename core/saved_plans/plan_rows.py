@@ -14,7 +14,15 @@ from kgroups.core.input_files.row_lines import (
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.record_deletions import RecordDeletion
 from kgroups.core.offsets.targets import MAX_OFFSET
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets.undo_rows import (
+    Bounds,
+    Replaced,
+    ReplacedRows,
+    in_columns,
+    replaced_rows,
+    rows_by_group,
+    sizes_of,
+)
 from kgroups.core.snapshot import CommittedOffset, Group, Member, TopicPartition
 
 COMMITS_A_ROW: Final = 1_000
@@ -58,7 +66,7 @@ class PlannedRemoval(NamedTuple):
     reason: str
 
 
-Row = Replaced | PlannedDeletion | PlannedRecords | PlannedRemoval
+Row = ReplacedRows | PlannedDeletion | PlannedRecords | PlannedRemoval
 
 
 def _is_offset(value: Any) -> bool:
@@ -89,17 +97,6 @@ def _is_commit(value: Any) -> bool:
     return is_name(topic) and _is_number(partition) and _is_offset(offset) and known
 
 
-_COMMIT: Final[Mapping[str, _Check]] = {
-    "group": is_name,
-    "topic": is_name,
-    "partition": _is_number,
-    "offset": _or_none(_is_offset),
-    "leader_epoch": _or_none(_is_number),
-    "metadata": _is_text,
-    "new_offset": _or_none(_is_offset),
-    "new_leader_epoch": _or_none(_is_number),
-    "new_metadata": _is_text,
-}
 _GROUP: Final[Mapping[str, _Check]] = {
     "group": is_name,
     "state": _or_none(is_name),
@@ -121,24 +118,24 @@ _MEMBER: Final[Mapping[str, _Check]] = {
     "reason": _is_text,
 }
 
-FIELDS: Final[Mapping[str, Mapping[str, _Check]]] = {
-    "reset-offsets": _COMMIT,
-    "copy-offsets": _COMMIT,
-    "delete-offsets": _COMMIT,
+_FIELDS: Final[Mapping[str, Mapping[str, _Check]]] = {
     "delete": _GROUP,
     "delete-records": _RECORDS,
     "remove-members": _MEMBER,
 }
-"""The commands whose plans can be saved, with the fields of their rows."""
+COMMANDS: Final = frozenset({"reset-offsets", "copy-offsets", "delete-offsets", *_FIELDS})
+"""The commands whose plans can be saved; the first three change commits: theirs are in columns."""
 
 
 def rows_of_changes(changes: Iterable[Change]) -> list[Row]:
     """What is planned of a change of commits."""
-    return [
+    rows: list[Row] = []
+    rows += replaced_rows(
         Replaced(change.group, change.topic, change.partition, change.old, change.new)
         for change in changes
         if change.result == "planned" and change.topic is not None and change.partition is not None
-    ]
+    )
+    return rows
 
 
 def rows_of_deletions(deletions: Iterable[Deletion], groups: Mapping[str, Group]) -> list[Row]:
@@ -185,9 +182,9 @@ def row_of_member(group: str, member: Member, reason: str) -> Row:
 def written(row: Row) -> Iterator[Fields]:
     """A row as one object of JSON, or more where it is long."""
     match row:
-        case Replaced(group, topic, partition, old, new):
-            at = {"group": group, "topic": topic, "partition": partition}
-            yield {**at, **_commit_fields(old), **_commit_fields(new, "new_")}
+        case ReplacedRows(group):
+            for columns in in_columns(row):
+                yield {"group": group, "commits": columns}
         case PlannedDeletion(group, state, commits):
             held = [[*at, commit.offset, commit.leader_epoch] for at, commit in commits.items()]
             for start in range(0, len(held) or 1, COMMITS_A_ROW):
@@ -197,9 +194,13 @@ def written(row: Row) -> Iterator[Fields]:
             yield row._asdict()
 
 
-def _commit_fields(commit: CommittedOffset | None, prefix: str = "") -> Fields:
-    offset, epoch, memo = (None, None, "") if commit is None else commit[:3]
-    return {f"{prefix}offset": offset, f"{prefix}leader_epoch": epoch, f"{prefix}metadata": memo}
+def held_in(fields: Fields) -> Iterator[tuple[int, int]]:
+    """What `Bounds` count of a row as it was written."""
+    commits = fields.get("commits", ())
+    if isinstance(commits, dict):
+        yield from map(sizes_of, commits.values())
+    elif commits:  # each is an object of its own, which takes as much as one with metadata
+        yield len(commits), len(commits)
 
 
 def read_rows(command: str, objects: Iterable[Any]) -> list[Row]:
@@ -208,13 +209,18 @@ def read_rows(command: str, objects: Iterable[Any]) -> list[Row]:
     Raises:
         WrongFile: one is none of this command, or what it is about is there twice.
     """
-    checks = FIELDS[command]
+    if command not in _FIELDS:
+        return [*rows_by_group(objects).values()]
+    checks = _FIELDS[command]
     found: dict[tuple[Any, ...], Row] = {}
+    bounds = Bounds()
     for number, fields in enumerate(objects, 1):
         if type(fields) is not dict or fields.keys() != checks.keys():
             raise WrongFile(f"row {number} does not have the fields {', '.join(checks)}")
         if not all(check(fields[name]) for name, check in checks.items()):
             raise WrongFile(f"row {number} is {shown(fields)}")
+        if not bounds.hold(held_in(fields)):
+            raise WrongFile("it has more rows or commits than any")
         row, key = _row(command, fields)
         known = found.get(key)
         if isinstance(known, PlannedDeletion) and isinstance(row, PlannedDeletion):
@@ -229,12 +235,8 @@ def read_rows(command: str, objects: Iterable[Any]) -> list[Row]:
 
 def _row(command: str, fields: Fields) -> tuple[Row, tuple[Any, ...]]:
     """The row, and what it is about."""
-    values = tuple(fields[name] for name in FIELDS[command])
-    checks = FIELDS[command]
-    if checks is _COMMIT:
-        old, new = _commit(values[3:6]), _commit(values[6:9])
-        group, topic, partition = values[:3]
-        return Replaced(group, topic, partition, old, new), values[:3]
+    checks = _FIELDS[command]
+    values = tuple(fields[name] for name in checks)
     if checks is _GROUP:
         commits = {
             (topic, partition): CommittedOffset(offset, epoch)
@@ -244,7 +246,3 @@ def _row(command: str, fields: Fields) -> tuple[Row, tuple[Any, ...]]:
     if checks is _RECORDS:
         return PlannedRecords(*values), values[:2]
     return PlannedRemoval(*values), values[:2]
-
-
-def _commit(values: tuple[Any, ...]) -> CommittedOffset | None:
-    return None if values[0] is None else CommittedOffset(*values)

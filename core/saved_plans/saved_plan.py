@@ -9,7 +9,6 @@ from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.row_lines import (
     MAX_BYTES,
-    MAX_ROWS,
     RowFile,
     WrongFile,
     check_keys,
@@ -17,9 +16,10 @@ from kgroups.core.input_files.row_lines import (
     shown,
     topic_ids_of,
 )
-from kgroups.core.saved_plans.plan_rows import FIELDS, Row, read_rows, written
+from kgroups.core.offsets.undo_rows import Bounds
+from kgroups.core.saved_plans.plan_rows import COMMANDS, Row, held_in, read_rows, written
 
-SCHEMA: Final = "kgroups.saved-plan/1"
+SCHEMA: Final = "kgroups.saved-plan/2"
 
 _HEAD: Final = ("schema", "command", "cluster_id", "created_at", "topic_ids")
 _TAIL: Final = frozenset({"checksum"})
@@ -30,7 +30,7 @@ class SavedPlan:
     """What a command would do, and what it found there.
 
     Args:
-        command: its name, one of `FIELDS`.
+        command: its name, one of `COMMANDS`.
         cluster_id: of the cluster that would be written to; None if it has none.
         created_at: the time, as text.
         rows: what is planned; all of the kind of the command.
@@ -75,7 +75,7 @@ class _Checksum:
 
 
 def plan_lines(plan: SavedPlan) -> Iterator[str]:
-    """The file of a plan, a row a line.
+    """The file of a plan, a row a line; of commits, a group a line.
 
     Raises:
         UsageError: it would be longer than any file that is read.
@@ -88,7 +88,7 @@ def plan_lines(plan: SavedPlan) -> Iterator[str]:
         "topic_ids": dict(plan.topic_ids),
     }
     checksum = _Checksum(head)
-    count = size = 0
+    bounds, size = Bounds(), 0
     text = orjson.dumps(head).decode()
     yield f'{text[:-1]}, "rows": [\n'
     end = ""
@@ -98,12 +98,10 @@ def plan_lines(plan: SavedPlan) -> Iterator[str]:
             line = orjson.dumps(fields).decode()
             yield f"{end}{line}"
             end = ",\n"
-            count += 1
             size += len(line.encode()) + len(end)
-            if count > MAX_ROWS or len(text) + size + 1_000 > MAX_BYTES:
+            if not bounds.hold(held_in(fields)) or len(text) + size + 1_000 > MAX_BYTES:
                 raise UsageError(
-                    f"a saved plan holds at most {MAX_ROWS:,} rows and {MAX_BYTES >> 20} MiB",
-                    hint="plan fewer groups at a time",
+                    "the plan is too large to be read back", hint="plan fewer groups at a time"
                 )
     yield f'\n], "checksum": "{checksum.text}"}}\n'
 
@@ -136,7 +134,7 @@ def _read(file: BinaryIO) -> SavedPlan:
         if not (is_name(head[name]) or (optional and head[name] is None)):
             raise WrongFile(f"its `{name}` is {shown(head[name])}")
     command = head["command"]
-    if type(command) is not str or command not in FIELDS:
+    if type(command) is not str or command not in COMMANDS:
         raise WrongFile(f"its `command` is {shown(command)}")
     ids = topic_ids_of(head["topic_ids"])
     checksum = _Checksum(head)

@@ -23,7 +23,7 @@ from tests.support.cli.clusters import fleet
 from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 
-@pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl.zst"])
+@pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl", "jsonl.zst"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(snapshot=SNAPSHOTS)
 def test_round_trip(tmp_path: Path, suffix: str, snapshot: ClusterSnapshot) -> None:
@@ -338,15 +338,39 @@ def test_lines_by_another_packer(tmp_path: Path) -> None:
     assert [group.group for group in snapshot.groups] == ["g"]
 
 
+def test_plain_lines(tmp_path: Path) -> None:
+    """The text that is packed as `.jsonl.zst`; a file that is cut off is noticed."""
+    snapshot = fleet(3, 4)
+    plain, zipped = tmp_path / "cluster.jsonl", tmp_path / "cluster.jsonl.zst"
+    write_snapshot(snapshot, plain)
+    write_snapshot(snapshot, zipped)
+    text = plain.read_bytes()
+    assert text == bytes(cramjam.zstd.decompress(zipped.read_bytes()))
+    plain.write_bytes(b"".join(text.splitlines(keepends=True)[:-1]))
+    with pytest.raises(UsageError, match="is cut off: its last line is missing"):
+        read_snapshot(plain)
+
+
 @pytest.mark.slow("half a million commits; the same rules on small ones are above")
 def test_a_large_cluster_comes_back(tmp_path: Path) -> None:
     """480,000 commits are read back as they were; the formats that could not are refused."""
     snapshot = fleet(20_000, 24)
-    path = tmp_path / "large.jsonl.zst"
-    write_snapshot(snapshot, path)
-    assert read_snapshot(path) == snapshot
+    paths = [tmp_path / "large.jsonl", tmp_path / "large.jsonl.zst"]
+    for path in paths:
+        write_snapshot(snapshot, path)
+        assert read_snapshot(path) == snapshot
     for suffix in ("json", "yaml"):
         with pytest.raises(UsageError) as refused:
             write_snapshot(snapshot, tmp_path / f"large.{suffix}")
-        assert refused.value.hint == f"save it as `{path}`"
-    assert list(tmp_path.iterdir()) == [path]
+        assert refused.value.hint == f"save it as `{paths[1]}`"
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+@pytest.mark.slow("a hundred thousand commits in formats for few: half a minute")
+@pytest.mark.parametrize(("suffix", "groups"), [("json", 8_000), ("yaml", 4_000)])
+def test_large_documents_come_back(tmp_path: Path, suffix: str, groups: int) -> None:
+    """Nearly as large as each of these formats may be."""
+    snapshot = fleet(groups, 24)
+    path = tmp_path / f"large.{suffix}"
+    write_snapshot(snapshot, path)
+    assert read_snapshot(path) == snapshot

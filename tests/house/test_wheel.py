@@ -185,13 +185,27 @@ def test_the_collector_alone(
     assert (code, stderr.count("kgroups[spark]")) == (2, 1)
 
 
-def test_every_extra_brings_what_is_looked_for(wheel: Path) -> None:
-    """The table of modules names what the package's metadata require."""
+def metadata_of(wheel: Path) -> list[str]:
+    """The lines of its metadata."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
-        lines = archive.read(name).decode().splitlines()
+        return archive.read(name).decode().splitlines()
+
+
+def test_every_extra_brings_what_is_looked_for(wheel: Path) -> None:
+    """The table of modules names what the package's metadata require."""
+    lines = metadata_of(wheel)
     provided = {line.removeprefix("Provides-Extra: ") for line in lines if "Provides-Ex" in line}
     assert provided == {*MODULES, "all", "dev"}
     for extra, modules in MODULES.items():
         required = " ".join(line for line in lines if line.endswith(f'; extra == "{extra}"'))
         assert all(module.replace("_", "-") in required for module in modules), required
+
+
+def test_all_extras_but_the_one_that_takes_a_compiler(wheel: Path) -> None:
+    """`kgroups[all]` has to install everywhere; the page that lists the extras says so."""
+    (line,) = (each for each in metadata_of(wheel) if each.endswith('; extra == "all"'))
+    extras = line.partition("[")[2].partition("]")[0].split(",")
+    assert sorted(extras) == sorted(MODULES.keys() - {"kerberos"})
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    assert "| `kgroups[all]` | all of these but `kerberos`, which takes a compiler |" in page

@@ -192,13 +192,17 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     if not texts.moves_to_protocol:
         return PlanSource(snapshot)
     from kgroups.core.kafka.lookups.broker_settings import broker_settings
+    from kgroups.core.kafka.lookups.kip848_support import kip848_support
     from kgroups.core.planning.migration.broker_rules import ASKED_FOR, rules_from
 
-    coordinators = {group.coordinator for group in snapshot.groups if group.coordinator is not None}
+    coordinators = {
+        group.coordinator: group.group for group in snapshot.groups if group.coordinator is not None
+    }
     with cluster(printer.options) as admin:
         answers = broker_settings(admin, coordinators, ASKED_FOR)
+        support = kip848_support(admin, coordinators)
     rules = {
-        broker: rules_from(each.values, each.failure, serves_kip848=each.serves_kip848)
+        broker: rules_from(each.values, each.failure, kip848=support.get(broker, "served"))
         for broker, each in answers.items()
     }
     return PlanSource(snapshot, rules=rules)

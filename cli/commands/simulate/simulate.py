@@ -54,6 +54,8 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
   pause            members pause partitions: member, topics, for
+  subscribe, unsubscribe   members read other topics: member, topics, pattern
+  seek             members read on from elsewhere: to, topics, partitions
   network_partition     a member cannot reach the cluster: member, for, stall,
                    lost
   zone_outage, spot_eviction   members of a rack end: rack, for; count, notice
@@ -195,7 +197,7 @@ def simulate_command(
     if search or minimise:
         from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
 
-        check_search(search, minimise, alone=not (timeline or vary or master or html or fail_on))
+        check_search(search, minimise, alone=not (timeline or vary or master or fail_on))
     if html is not None:
         require_extra("html", "`--html`")
     if master is not None:
@@ -214,7 +216,7 @@ def simulate_command(
     tell_sources(printer, one)
     if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
-        search_settings(printer, one, search, minimise, **how)
+        search_settings(printer, one, search, minimise, html=html, **how)
         return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:

@@ -1,6 +1,7 @@
 """`kgroups simulate --search`: the settings with the least objective, and the way there."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
@@ -56,7 +57,7 @@ def check_search(texts: Sequence[str] | None, minimise: str | None, *, alone: bo
     if not texts:
         raise UsageError("`--minimise` requires `--search`", hint=hint)
     if not alone:
-        options = "`--timeline`, `--vary`, `--fail-on`, `--html` and `--master`"
+        options = "`--timeline`, `--vary`, `--fail-on` and `--master`"
         raise UsageError("`--search` stands alone", hint=f"leave out {options}")
     require_extra("search", "`simulate --search`")
 
@@ -70,8 +71,12 @@ def search_settings(
     trials: int,
     repeat: int,
     jobs: int,
+    html: Path | None,
 ) -> None:
     """Search, and print what was found.
+
+    Args:
+        html: the page to write besides; None: none.
 
     Raises:
         UsageError: what varies or the objective cannot be understood, or nothing has a value.
@@ -93,18 +98,23 @@ def search_settings(
     space, objective = parse_space(texts), Objective(minimise)
     found = Search(scenario, space, objective, trials=trials, repeat=repeat, run=run).carry_out()
     printer.wipe()
-    show_found(printer, minimise, found, done)
-
-
-def show_found(printer: Printer, minimise: str, found: "Found", runs: int) -> None:
-    """Print the result and its path, or the document."""
     items = [trial_item(one, found) for one in found.tried]
+    if html is not None:
+        from kgroups.cli.commands.simulate.search_page import search_page
+        from kgroups.cli.pages.render import write_page
+
+        write_page(html, search_page(scenario, minimise, found, items, done))
+    show_found(printer, minimise, found, items, done)
+
+
+def show_found(
+    printer: Printer, minimise: str, found: "Found", items: list[dict[str, Any]], runs: int
+) -> None:
+    """Print the result and its path, or the document."""
     plain = printer.options.output == "csv"
     path = View("path", PATH_COLUMNS, lambda item: path_rows(item, every=plain))
     result = View("result", RESULT_COLUMNS, result_rows)
-    cost = None
-    if found.as_is_anew is not None and found.best_anew is not None:
-        cost = round(found.as_is_anew - found.best_anew, DIGITS)
+    cost = cost_of_staying(found)
     refused = sum(one.refused is not None for one in found.tried)
     if refused:
         printer.note(f"{refused} of {len(items)} trials have no value: refused, or did not settle")
@@ -132,6 +142,13 @@ def show_found(printer: Printer, minimise: str, found: "Found", runs: int) -> No
             },
         )
     )
+
+
+def cost_of_staying(found: "Found") -> float | None:
+    """By how much the scenario as it is comes to more, with new seeds; None if not known."""
+    if found.as_is_anew is None or found.best_anew is None:
+        return None
+    return round(found.as_is_anew - found.best_anew, DIGITS)
 
 
 def cost_text(found: "Found", cost: float | None) -> str:
@@ -194,12 +211,18 @@ def result_rows(item: Item) -> list[Row]:
     """The scenario as it is, and the best."""
     if item["trial"] and not item["best"]:
         return []
+    return [figure_row(item, RESULT_COLUMNS)]
+
+
+def figure_row(item: Item, columns: Sequence[Column]) -> Row:
+    """A trial with its figures."""
     figures = item["figures"] or {}
     shown = {**figures, "which": variation_text(item["variation"]) or AS_IS}
     shown |= {name: number_text(item[name]) for name in ("value", "new_seeds")}
     unowned = figures.get("unowned_ms")
     shown["unowned_ms"] = show_ms(unowned) if unowned else unowned
-    return [tuple(shown.get(column.field) for column in RESULT_COLUMNS)]
+    shown["refused"] = item["refused"]
+    return tuple(shown.get(column.field) for column in columns)
 
 
 def path_rows(item: Item, *, every: bool) -> list[Row]:

@@ -35,7 +35,7 @@ from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets.undo_rows import ReplacedRows
 from kgroups.core.saved_plans.drift import (
     DRIFTS,
     Drift,
@@ -140,14 +140,11 @@ def _parse_drift(text: str) -> Drift:
 
 def _apply_commits(applied: _Applied) -> None:
     printer, admin, consent, plan, drift, folder = applied
-    rows: dict[str, list[Replaced]] = {}
-    for row in plan.rows:
-        if isinstance(row, Replaced):
-            rows.setdefault(row.group, []).append(row)
+    rows = {row.group: row for row in plan.rows if isinstance(row, ReplacedRows)}
     names = list(rows)
     looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
     free, changes = free_groups(looked, names, create=True)
-    topics = read_logs(admin, {row.topic for own in rows.values() for row in own})
+    topics = read_logs(admin, {topic for own in rows.values() for topic in own.topics})
     if drift == "skip":
         changes = [_left_out(change) for change in changes]
     for group in free:

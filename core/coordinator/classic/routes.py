@@ -16,7 +16,9 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.log.records import GroupMetadataKey
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.routes import (
+    AnswerAtOnce,
     GroupRoute,
     Routes,
     check_group_id,
@@ -54,6 +56,8 @@ ROUTES: Routes = {
         {None: classic_leave.leave_no_group, CLASSIC: classic_leave.leave_group},
     ),
 }
+
+AT_ONCE: Mapping[type[Request], AnswerAtOnce] = {HeartbeatRequest: classic_sync.answer_heartbeat}
 
 TIMERS: Mapping[TimerKind, TimerHandler] = {
     TimerKind.HEARTBEAT: classic_rebalance.session_timer,

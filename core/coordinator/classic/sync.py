@@ -9,6 +9,7 @@ from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import Parked
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
+    HeartbeatResponse,
     SyncGroupRequest,
     SyncGroupResponse,
 )
@@ -18,13 +19,15 @@ from kgroups.core.coordinator.classic.rebalance import (
     restart_session,
     start_rebalance,
 )
-from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
+from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
 from kgroups.core.coordinator.shard import Shard, TimerKind
+
+HEARTBEAT_OUTCOMES = OUTCOMES[Ask.HEARTBEAT]
 
 
 def sync_no_group(
@@ -128,6 +131,21 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: G
     if error is ErrorCode.NONE and request.generation_id != group.generation:
         error = ErrorCode.ILLEGAL_GENERATION
     if error is ErrorCode.NONE:
-        error = OUTCOMES[Ask.HEARTBEAT][group.state].error
+        error = HEARTBEAT_OUTCOMES[group.state].error
         restart_session(shard, group, group.members[request.member_id])
     shard.reply(token, HEARTBEAT_ANSWERS[error])
+
+
+def answer_heartbeat(
+    shard: Shard, request: HeartbeatRequest, group: Group
+) -> HeartbeatResponse | None:
+    """The answer of `heartbeat` where a session goes on and nothing else happens; else None."""
+    if not isinstance(group, ClassicGroup) or HEARTBEAT_OUTCOMES[group.state] is not RESTART:
+        return None
+    if group.check_member(request.member_id, request.group_instance_id) is not ErrorCode.NONE:
+        return None
+    timeout_ms = group.members[request.member_id].session_timeout_ms
+    same = request.generation_id == group.generation
+    if same and shard.prolong_session(group.group_id, request.member_id, timeout_ms):
+        return HEARTBEAT_ANSWERS[ErrorCode.NONE]
+    return None

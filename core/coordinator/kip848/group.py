@@ -29,7 +29,10 @@ from kgroups.core.coordinator.kip848.member import (
     member_record,
     sets_of,
 )
-from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatResponse,
+    DescribedConsumerGroup,
+)
 from kgroups.core.coordinator.kip848.tally import Tally
 from kgroups.core.coordinator.log.records import (
     AssignedTopic,
@@ -78,6 +81,7 @@ class Kip848Group(Group):
         metadata_changed: a topic that somebody subscribes to changed since the hash was taken.
         homogeneous: whether the members count as subscribing to the same topics.
         tally: counts over the members.
+        last_answers: member id -> the answer that it gets as long as nothing changes for it.
     """
 
     kind: ClassVar[GroupKind] = GroupKind.CONSUMER
@@ -95,6 +99,7 @@ class Kip848Group(Group):
         self.metadata_changed = True
         self.homogeneous = True
         self.tally = Tally()
+        self.last_answers: dict[str, ConsumerGroupHeartbeatResponse] = {}
 
     # ------------------------------------------------------------------ members
 
@@ -111,6 +116,7 @@ class Kip848Group(Group):
         member = self.members.remove(member_id)
         if member is None:
             return
+        self.last_answers.pop(member_id, None)
         if member.instance_id is not None:
             self.static_members.pop(member.instance_id, None)
         self._note_change(member, None)

@@ -20,8 +20,10 @@ from kgroups.core.coordinator.kip848.messages import (
 from kgroups.core.coordinator.kip848.replay import REPLAY
 from kgroups.core.coordinator.kip848.steps import leave as kip848_leave
 from kgroups.core.coordinator.kip848.steps.checks import check_request, refuse_heartbeat
-from kgroups.core.coordinator.kip848.steps.heartbeat import heartbeat
+from kgroups.core.coordinator.kip848.steps.heartbeat import answer_heartbeat, heartbeat
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.routes import (
+    AnswerAtOnce,
     GroupRoute,
     Routes,
     check_group_id,
@@ -34,7 +36,7 @@ from kgroups.core.coordinator.routes import (
 )
 from kgroups.core.coordinator.shard import TimerHandler, TimerKind
 
-__all__ = ["LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
+__all__ = ["AT_ONCE", "LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
 
 CONSUMER = GroupKind.CONSUMER
 
@@ -73,6 +75,8 @@ ROUTES: Routes = {
         check_group_id, refuse_leave_request, {CONSUMER: classic_stay.leave_group_request}
     ),
 }
+
+AT_ONCE: Mapping[type[Request], AnswerAtOnce] = {ConsumerGroupHeartbeatRequest: answer_heartbeat}
 
 TIMERS: Mapping[TimerKind, TimerHandler] = {
     TimerKind.SESSION: kip848_leave.session_timer,

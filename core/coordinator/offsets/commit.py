@@ -47,6 +47,8 @@ def replay_offset(
 
 def commit_offsets(shard: Shard, token: Hashable, request: OffsetCommitRequest) -> None:
     """OffsetCommit, of a member or of whoever assigns partitions by hand."""
+    if _commit_plainly(shard, token, request):
+        return
     by_id = request.version >= TOPIC_ID_VERSION
     resolved = _resolve(shard, request.topics, by_id=by_id)
     if not any(partitions for _, _, partitions in resolved):
@@ -59,6 +61,65 @@ def commit_offsets(shard: Shard, token: Hashable, request: OffsetCommitRequest) 
     expire_ms = NO_TIMESTAMP if retention_ms == -1 else shard.now_ms + retention_ms
     errors, records = _decide(shard, request.group_id or "", resolved, verdict, expire_ms)
     _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
+
+
+def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest) -> bool:
+    """Nearly all commits: welcome ones, by name, of partitions that exist, without metadata.
+
+    False, and nothing done, for any other. The answer is that of the long way.
+    """
+    group = shard.groups.get(request.group_id or "")
+    if group is None or request.version >= TOPIC_ID_VERSION or request.retention_time_ms != -1:
+        return False
+    topics = request.topics
+    records = _plain_records(shard, group.group_id, topics)
+    if not records or shard.check_place(group.group_id) is not ErrorCode.NONE:
+        return False
+    if group.check_commit(request) is not ErrorCode.NONE:
+        return False
+    _renew_session(shard, request)
+
+    def failed(error: ErrorCode) -> None:
+        shard.reply(token, _same_for_all(topics, append_error(error, transactional=False)))
+
+    shard.write(group.partition, records, failed=failed)
+    shard.reply(token, _same_for_all(topics, ErrorCode.NONE))
+    return True
+
+
+def _plain_records(
+    shard: Shard, group_id: str, topics: tuple[OffsetCommitTopic, ...]
+) -> list[Record]:
+    """The records of a commit, none if anything about a topic or a partition needs a look."""
+    known_topics, now_ms = shard.topology.topics, shard.now_ms
+    records: list[Record] = []
+    if len(topics) > 1 and len({topic.name for topic in topics}) < len(topics):
+        return []
+    for name, partitions, _ in topics:
+        known = known_topics.get(name)
+        if known is None or not partitions:
+            return []
+        count, topic_id = known.partitions, known.topic_id
+        for number, offset, leader_epoch, metadata in partitions:
+            if metadata or not 0 <= number < count:
+                return []
+            value = OffsetCommitValue(offset, leader_epoch, "", now_ms, NO_TIMESTAMP, topic_id)
+            records.append(Record(OffsetCommitKey(group_id, name, number), value))
+    return records
+
+
+def _same_for_all(topics: tuple[OffsetCommitTopic, ...], error: ErrorCode) -> OffsetCommitResponse:
+    """One code for every partition that was asked for."""
+    return OffsetCommitResponse(
+        tuple(
+            [
+                TopicErrors(
+                    name, tuple([PartitionError(one[0], error) for one in partitions]), topic_id
+                )
+                for name, partitions, topic_id in topics
+            ]
+        )
+    )
 
 
 def _renew_session(shard: Shard, request: OffsetCommitRequest) -> None:

@@ -1,4 +1,4 @@
-"""What brokers are set to, and whether they serve KIP-848: DescribeConfigs, a request a broker."""
+"""What brokers are set to: DescribeConfigs, a request a broker."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +22,10 @@ class BrokerSettings:
     Args:
         values: those of the settings that it has.
         failure: Kafka's error name where it does not tell; None if it does.
-        serves_kip848: whether it has the APIs of KIP-848; None if that was not learned.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
     failure: str | None = None
-    serves_kip848: bool | None = None
 
 
 def broker_settings(
@@ -42,14 +40,12 @@ def broker_settings(
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, BrokerSettings]:
         async def one(broker: int, limit: float) -> BrokerSettings:
-            connection = await cluster.connection(broker, limit)
-            serves = connection.offers("consumer_group_describe") is not None
             body = describe_broker_configs(broker, names)
             _, answer = await cluster.ask(broker, "describe_configs", body, limit)
             result = only(answer.results)
             failure = error_name(result.error_code)
             values = {row.name: row.value for row in result.configs if row.value is not None}
-            return BrokerSettings(values, failure, serves)
+            return BrokerSettings(values, failure)
 
         found, failed = await cluster.each_broker(one, deadline, wanted)
         return found | {broker: BrokerSettings({}, why.code) for broker, why in failed.items()}

@@ -9,7 +9,7 @@ more, or enough was read.
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -20,8 +20,7 @@ from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import decode_response, error_name
-from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.framing import decode_passing, error_name
 
 FIRST_WINDOW: Final = 2_000  # offsets
 GROWTH: Final = 4
@@ -166,7 +165,7 @@ class _Search:
         """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
         body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
         until = self._deadline.at
-        _, answer = await self._cluster.ask(self._broker, "fetch", body, until, _passing)
+        _, answer = await self._cluster.ask(self._broker, "fetch", body, until, decode_passing)
         code = error_name(answer.error_code) if hasattr(answer, "error_code") else None
         if code is not None:
             raise BrokerFailure(code)
@@ -186,8 +185,3 @@ class _Search:
         if code is not None:
             raise BrokerFailure(code)
         return int(part.offset)
-
-
-def _passing(api: str, version: int, frame: bytes, _: Room) -> Any:
-    """An answer that is searched and let go: it takes nothing of the memory that others share."""
-    return decode_response(api, version, frame)

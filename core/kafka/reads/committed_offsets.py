@@ -1,4 +1,4 @@
-"""Committed offsets: one request for all the groups of a coordinator, all coordinators at once."""
+"""Committed offsets: thousands of groups of a coordinator a request, all coordinators at once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +17,10 @@ from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 BATCHED_FROM = 8
 """Version of OffsetFetch that takes several groups."""
+
+GROUPS_AT_ONCE = 10_000
+"""In one request: a broker's answer about 100,000 groups of 20 commits each is larger than what is
+read at once, and it holds all of it in memory as well."""
 
 
 class Commits(NamedTuple):
@@ -62,19 +66,26 @@ async def _fetch_on(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    found = await _fetch(cluster, broker, groups, limit, lane)
+    found: dict[str, Commits | BrokerFailure] = {}
+    for start in range(0, len(groups), GROUPS_AT_ONCE):
+        some = groups[start : start + GROUPS_AT_ONCE]
+        found |= await _fetch(cluster, broker, some, limit, lane)
     return {group: found.get(group) or left_out() for group in groups}
 
 
 async def _fetch(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
 ) -> dict[str, Commits | BrokerFailure]:
-    """One request; split group by group when a number in the answer is not known."""
+    """One request; split where its answer is too large, or holds a number that is not known."""
     try:
         version, answer = await cluster.ask(
             broker, "offset_fetch", _question(groups), limit, read_fetch_answer, lane
         )
     except BrokerFailure as failure:
+        if failure.code == "RESPONSE_TOO_LARGE" and len(groups) > 1:
+            half = len(groups) // 2
+            first = await _fetch(cluster, broker, groups[:half], limit, lane)
+            return first | await _fetch(cluster, broker, groups[half:], limit, lane)
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
         parts = await running().gather(

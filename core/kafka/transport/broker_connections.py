@@ -19,7 +19,7 @@ from kgroups.core.kafka.failures import (
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.bootstrap import first_to_answer
 from kgroups.core.kafka.transport.connection import Connection, Reader
-from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.framing import decode_passing, decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
 from kgroups.core.kafka.transport.requests import find_coordinator, metadata
 from kgroups.core.kafka.write_guard import check_write
@@ -304,7 +304,7 @@ class Cluster:
                 connection = await self.connection(broker, limit)
                 if (connection.offers("find_coordinator") or 0) >= 4:
                     _, answer = await connection.ask(
-                        "find_coordinator", find_coordinator(groups), limit
+                        "find_coordinator", find_coordinator(groups), limit, decode_passing
                     )
                     found = {item.key: _coordinator(item) for item in answer.coordinators}
                     return {group: found.get(group, left_out()) for group in groups}

@@ -25,9 +25,10 @@ SMALL: Final = 1 << 16
 """Shorter answers are never waited for: those of all brokers of a cluster fit at once."""
 
 _LARGE: Final = 1 << 20
-_ROOM_FACTOR: Final = 8
+_ROOM_FACTOR: Final = 10
 """Bytes of memory that the answers to one question may take together, as objects, for each byte
-that one of them may be long: half a gigabyte, where a single one may take half of that."""
+that one of them may be long: 640 MiB, of which a single one may take 256. Two million commits take
+400 MB."""
 
 
 class Allowance:

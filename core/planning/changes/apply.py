@@ -79,7 +79,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         tuple(draft.notes),
         tuple(dict.fromkeys(draft.guesses)),
         {name: snapshot.topics.get(name) for name in sorted(draft.new_topics & read)},
-        broker_racks=tuple(broker.rack for broker in snapshot.brokers),
+        broker_racks={broker.id: broker.rack for broker in snapshot.brokers},
     )
 
 

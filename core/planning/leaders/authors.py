@@ -55,7 +55,7 @@ def could_have_assigned(group: Group, library: str) -> bool:
         return True  # by member id, as everybody orders them
     if name == RANGE and library in LOOK_AT_RACKS and any(member.rack for member in members):
         return True
-    counts = _dealt(members)
+    counts = dealt_counts(members)
     if counts is None or sum(counts.values()) > MOST_PARTITIONS:
         return True
     if library in SORT_BY_ID and not _keep_their_places(members):
@@ -70,23 +70,34 @@ def could_have_assigned(group: Group, library: str) -> bool:
             answer = strategy.assign(AssignmentRequest(listed, topics))
         except AssignorError:
             continue
-        if owners_of(answer) == _owners(members):
+        if owners_of(answer) == dealt_owners(members):
             return True
     return False
 
 
-def _dealt(members: Sequence[Member]) -> Mapping[str, int] | None:
-    """How many partitions of each topic were dealt; None unless each has one owner."""
+def dealt_counts(members: Sequence[Member], *, withheld: bool = False) -> Mapping[str, int] | None:
+    """How many partitions of each topic were dealt; None unless each has one owner.
+
+    Args:
+        withheld: whether some may wait for the next round: members had them when they joined.
+    """
     numbers: dict[str, list[int]] = {}
     for member in members:
         for topic, held in (member.assignment or {}).items():
             numbers.setdefault(topic, []).extend(held)
+    for member in members if withheld else ():
+        for topic, held in (member.owned or {}).items():
+            known = numbers.setdefault(topic, [])
+            known += [number for number in held if number not in known]
     if any(sorted(held) != list(range(len(held))) for held in numbers.values()):
         return None
     return {topic: len(held) for topic, held in numbers.items() if held}
 
 
-def _owners(members: Sequence[Member]) -> object:
+def dealt_owners(
+    members: Sequence[Member],
+) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
+    """Who has what, as `owners_of` tells it of an answer."""
     return frozenset(
         (
             member.member_id,

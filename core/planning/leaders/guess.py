@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.core.planning.leaders.authors import could_have_assigned
 from kgroups.core.planning.leaders.libraries import (
     FRESH,
@@ -209,12 +210,13 @@ def leader_matters(group: Group) -> bool:
     """Whether it makes a difference which member leads: their libraries may differ.
 
     The assignment may tell more of its writer than members that follow it show. And a static
-    member of franz-go that comes back does more where it leads.
+    member of franz-go that comes back does more where it leads, and each may balance racks or not.
     """
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
     static = any(member.instance_id is not None for member in members)
-    if len(possible) > 1 or (static and any("franz-go" in each for each in possible)):
+    racked = group.assignor in RACK_BALANCING and any(member.rack for member in members)
+    if len(possible) > 1 or ((static or racked) and any("franz-go" in each for each in possible)):
         return True
     if any(may_have_come_back(group, m) for m in members):
         return any(len(libraries) > 1 for libraries in possible)

@@ -5,29 +5,27 @@ of the same name: there is a strategy for each library that may lead. A KIP-848 
 is the coordinator's, so nobody has to be guessed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.assignors.other_clients.variants import is_exact
+from kgroups.assignors.other_clients.variants import RACK_BALANCING, is_exact
 from kgroups.assignors.registry import (
     CLIENT_ASSIGNORS,
     SERVER_ASSIGNORS,
     assignor,
     server_assignor,
 )
-from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.leaders.guess import LeaderGuess
-from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
+from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.snapshot import Group
 
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
-# Of franz-go, where the application asks for it.
-LOOK_AT_RACKS: Final = frozenset({RANGE, STICKY}) | COOPERATIVE
+FRANZ_GO: Final = "franz-go"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,7 @@ class Strategy:
         doubt: why its choice of partitions may be another one than that library's; None if it is
             the library's own.
         notes: what had to be assumed.
+        balances_racks: whether it is franz-go's where the application says `BalanceRacks`.
         said: whether the user named the library.
         leaders: ids of the members that may lead with that library; empty if that is not known.
     """
@@ -49,6 +48,7 @@ class Strategy:
     leader_client: str | None = None
     doubt: str | None = None
     notes: tuple[str, ...] = ()
+    balances_racks: bool = False
     said: bool = False
     leaders: frozenset[str] = frozenset()
 
@@ -97,11 +97,17 @@ def server_strategy(group: Group, name: str) -> Strategy:
     return Strategy(found, "consumer", notes=notes)
 
 
-def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tuple[Strategy, ...]:
+def leader_strategies(
+    name: str,
+    guess: LeaderGuess,
+    rack_settings: Collection[bool] = (False,),
+    racks_known: bool = True,
+) -> tuple[Strategy, ...]:
     """The strategy of this name as each library that may lead computes it, the likeliest first.
 
     Args:
-        racks: those of the members after the changes, unless the brokers have none.
+        rack_settings: whether a franz-go leader may balance racks, and whether it may not.
+        racks_known: whether it is known in which racks partitions are led.
     Raises:
         UsageError: no such strategy or library.
         KgroupsError: a strategy of the user's own that cannot be loaded.
@@ -111,32 +117,33 @@ def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tu
         return (Strategy(_load(name, "java"), protocol),)
     return tuple(
         Strategy(
-            _load(name, library),
+            RACK_BALANCING[name] if balances_racks else _load(name, library),
             protocol,
             library,
-            _doubt(library, name, guess, racks),
+            _doubt(library, name, guess, unknown_racks=balances_racks and not racks_known),
+            balances_racks=balances_racks,
             said=guess.said,
             leaders=frozenset(one for one, can_be in guess.leaders.items() if library in can_be),
         )
         for library in guess.libraries
+        for balances_racks in _settings(library, name, rack_settings)
     )
 
 
-def _doubt(library: str, name: str, guess: LeaderGuess, racks: Sequence[str]) -> str | None:
+def _settings(library: str, name: str, rack_settings: Collection[bool]) -> Sequence[bool]:
+    """In which ways this library computes the strategy, the likelier first."""
+    if library != FRANZ_GO or name not in RACK_BALANCING:
+        return (False,)
+    return sorted(rack_settings)
+
+
+def _doubt(library: str, name: str, guess: LeaderGuess, *, unknown_racks: bool) -> str | None:
     """Why the library's choice of partitions may be another one; None if it is its own."""
     if library in guess.older:
         return f"the members may be of a {library} release whose `{name}` is older than ours"
-    if is_exact(library, name) and _sure(library, name, racks):
+    if is_exact(library, name) and not unknown_racks:
         return None
     return f"a {library} leader's `{name}` may choose other partitions, and move a few more"
-
-
-def _sure(library: str, name: str, racks: Sequence[str]) -> bool:
-    """Whether what a library does is known for such racks.
-
-    franz-go looks at racks only if its application says so (`BalanceRacks`), which does not show.
-    """
-    return not (racks and name in LOOK_AT_RACKS and library == "franz-go")
 
 
 def _load(name: str, library: str) -> Assignor:

@@ -72,7 +72,7 @@ def find_blockers(
 
 
 def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
-    if not rules.serves_kip848:
+    if rules.kip848 == "missing":
         yield Blocker(
             None,
             "UNSUPPORTED_VERSION",
@@ -86,6 +86,18 @@ def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
             "UNSUPPORTED_VERSION",
             f"the brokers do not serve KIP-848: `{PROTOCOLS}` is {rules.protocols}",
             f"upgrade the brokers to Kafka 4.0 or newer, and add `consumer` to `{PROTOCOLS}`",
+            "broker",
+        )
+    elif rules.kip848 == "refused":
+        what = "the feature `group.version` is not finalized"
+        if rules.protocols is None:  # not told: it may be that, too
+            what += f", or `{PROTOCOLS}` lacks `consumer`"
+        yield Blocker(
+            None,
+            "UNSUPPORTED_VERSION",
+            f"the brokers do not serve KIP-848: {what}",
+            "when all brokers are 4.0 or newer, run `kafka-features.sh upgrade --feature"
+            " group.version=1`",
             "broker",
         )
     policy = rules.config.consumer_migration_policy

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.coordinator.config import CoordinatorConfig
+
+Kip848 = Literal["served", "refused", "missing"]
 
 # Settings of a broker that decide about a move.
 POLICY: Final = "group.consumer.migration.policy"
@@ -25,13 +27,15 @@ class BrokerRules:
     Args:
         config: their settings; Kafka's defaults where they are not known.
         unknown: why their settings are not known, a clause; None if they are.
-        serves_kip848: whether they have ConsumerGroupHeartbeat at all.
-        protocols: `group.coordinator.rebalance.protocols`; None where they have no such setting.
+        kip848: `missing` where they have no ConsumerGroupHeartbeat at all, `refused` where they
+            answer none.
+        protocols: `group.coordinator.rebalance.protocols`; None where they have no such setting,
+            or do not tell it.
     """
 
     config: CoordinatorConfig = field(default_factory=CoordinatorConfig)
     unknown: str | None = None
-    serves_kip848: bool = True
+    kip848: Kip848 = "served"
     protocols: str | None = None
 
     @property
@@ -46,25 +50,26 @@ ASSUMED: Final = BrokerRules(unknown="a file does not have the brokers' settings
 
 
 def rules_from(
-    settings: Mapping[str, str], failure: str | None, *, serves_kip848: bool | None
+    settings: Mapping[str, str], failure: str | None, *, kip848: Kip848 = "served"
 ) -> BrokerRules:
     """The rules that a broker's settings make.
 
     Args:
         settings: of the group's coordinator by name, those that it has.
         failure: Kafka's error name where it does not tell them.
-        serves_kip848: None if that is not known.
+        kip848: what the coordinator makes of KIP-848; `served` also where that is not known.
     """
-    serves = serves_kip848 is not False
     if failure is not None:
-        return BrokerRules(unknown=f"the coordinator's settings cannot be read ({failure})",
-                           serves_kip848=serves)  # fmt: skip
+        return BrokerRules(
+            unknown=f"the coordinator's settings cannot be read ({failure})", kip848=kip848
+        )
     known = {name: settings[name] for name in ASKED_FOR if name in settings}
     protocols = known.pop(PROTOCOLS, None)
     try:
         config = CoordinatorConfig.from_properties(known)
     except ValueError as error:
-        return BrokerRules(unknown=f"the coordinator's settings are not valid ({error})",
-                           serves_kip848=serves)  # fmt: skip
+        return BrokerRules(
+            unknown=f"the coordinator's settings are not valid ({error})", kip848=kip848
+        )
     missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
-    return BrokerRules(config, missing, serves, protocols)
+    return BrokerRules(config, missing, kip848, protocols)

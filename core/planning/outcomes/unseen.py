@@ -21,7 +21,7 @@ _are_subscriptions_identical of their sticky assignors; ConsumerCoordinator.onJo
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
@@ -203,28 +203,32 @@ def places_new_partitions(roster: Roster, strategy: Strategy) -> bool:
 
 def _placements(roster: Roster, strategy: Strategy) -> Iterator[PartitionRacks]:
     """Every way in which brokers may place the partitions that do not exist yet."""
-    topics = list(_topic_placements(roster)) if _looks_at_racks(roster, strategy) else []
+    topics = list(_topic_placements(roster, strategy)) if _looks_at_racks(roster, strategy) else []
     for chosen in product(*topics):
         yield {partition: racks for placed in chosen for partition, racks in placed.items()}
 
 
 def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
     """Whether racks of partitions make a difference to this strategy, for these members."""
-    known = {rack for rack in roster.broker_racks if rack}
+    known = {rack for rack in roster.broker_racks.values() if rack}
     name, library = strategy.assignor.name, strategy.leader_client
     if strategy.runs_on_broker or not any(seat.member.rack in known for seat in roster.seats):
         return False
+    if strategy.balances_racks:
+        return True
     if library == "java":
         return name == "range" or name in STICKY_FAMILY
     return library is None or (library == "librdkafka" and name in ("range", "cooperative-sticky"))
 
 
-def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
+def _topic_placements(roster: Roster, strategy: Strategy) -> Iterator[list[PartitionRacks]]:
     """Of each topic with partitions that do not exist yet, every way in which they may be placed.
 
-    All partitions of a topic that is created have as many replicas.
+    All partitions of a topic that is created have as many replicas. To who balances racks those of
+    leaders count, which may be any.
     """
-    racks = roster.broker_racks
+    racks = list(roster.broker_racks.values())
+    led = [(rack,) for rack in dict.fromkeys(racks)]
     for name in roster.subscribed():
         logs = roster.topics[name].partitions
         new = [(name, n) for n, log in logs.items() if not log.racks and log.leader is None]
@@ -232,9 +236,10 @@ def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
         wanted = sorted({min(size, len(racks)) for size in sizes or range(1, len(racks) + 1)})
         if not new or not racks:
             continue
-        each = (
-            dict(zip(new, chosen, strict=True))
-            for size in wanted
-            for chosen in placements(racks, len(new), size)
+        placed = (
+            product(led, repeat=len(new))
+            if strategy.balances_racks
+            else chain.from_iterable(placements(racks, len(new), size) for size in wanted)
         )
+        each = (dict(zip(new, chosen, strict=True)) for chosen in placed)
         yield list(islice(each, MOST_PLACEMENTS + 1))

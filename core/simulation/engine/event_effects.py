@@ -6,8 +6,20 @@ from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.applications.application_events import (
+    ChangeSubscription,
+    PausePartitions,
+    Seek,
+    Unsubscribe,
+)
+from kgroups.core.simulation.applications.listener import FAILED
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.engine.application_effects import pause_partitions
+from kgroups.core.simulation.engine.application_effects import (
+    change_subscription,
+    pause_partitions,
+    seek,
+    unsubscribe,
+)
 from kgroups.core.simulation.engine.broker_effects import (
     broker_down,
     broker_up,
@@ -40,7 +52,6 @@ from kgroups.core.simulation.scenario.scenario_events import (
     MoveCoordinator,
     NetworkSplit,
     Pause,
-    PausePartitions,
     Poison,
     RollBrokers,
     RollingRestart,
@@ -55,8 +66,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
-from kgroups.core.simulation.world.listener import FAILED
-from kgroups.core.simulation.world.process import Process, Seat
+from kgroups.core.simulation.world.process import GroupState, Process, Seat
 
 
 def plan_events(world: World, until_ms: int) -> None:
@@ -223,8 +233,17 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
         together = LIBRARIES[seat.plan.library].one_connection
         if not together and seat.group.protocol != "zookeeper":
             apart = Random(f"{world.seed} {seat.process.life} {world.now_ms} fetches")
-        link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost, apart=apart)
-        seat.process.app.cut_off(world.now_ms, link.reads_ms)
+        app = seat.process.app
+        link.cut(
+            world.now_ms,
+            until_ms,
+            stalls=event.stall,
+            lost=event.lost,
+            apart=apart,
+            waited_ms=app.longest_wait_ms,
+            finds=LIBRARIES[seat.plan.library].finds_over_fetches,
+        )
+        app.cut_off(world.now_ms, link.reads_ms)
         world.stop_reading(seat.process, link.reads_ms - world.now_ms)
         later(world, event.for_ms, lambda: None)
 
@@ -272,7 +291,7 @@ def _create_missing(world: World, process: Process) -> None:
 
 def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> None:
     for state in world.groups.values():
-        if reads(state.plan, topic):
+        if _read_by(state, topic):
             state.ledger.expect(new, world.now_ms, count=True)
             state.whole_since_ms = None
     world.brokers.set_topics(world.now_ms, world.logs.topics())
@@ -281,15 +300,30 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
     _refresh_later(world)
 
 
+def _read_by(state: GroupState, topic: str) -> bool:
+    """Whether a group reads a topic: by its plan, or by what members have subscribed to since."""
+    if all(seat.reads is seat.plan for seat in state.seats.values()):
+        return reads(state.plan, topic)
+    members = tuple(seat.reads for seat in state.seats.values() if not seat.retired)
+    return reads(replace(state.plan, members=members, templates=()), topic)
+
+
 def _refresh_later(world: World) -> None:
     """A group's members hear of new partitions when they refresh their metadata.
 
-    They do so at one time: it counts from when they last joined, or were started together.
+    They do so at one time: it counts from when they last joined, or were started together. Where
+    the leader looks by a timer of its own, that is as long, and comes on top.
     """
     phases = {name: world.chance.random() for name in world.groups}
+    looks = dict[str, float]()
     for process in world.processes.values():
-        age_ms = process.seat.plan.settings.metadata_max_age_ms
-        in_ms = round(phases[process.seat.group.name] * age_ms)
+        plan, name = process.seat.plan, process.seat.group.name
+        age_ms = plan.settings.metadata_max_age_ms
+        in_ms = round(phases[name] * age_ms)
+        if LIBRARIES[plan.library].looks_by_timer:
+            if name not in looks:
+                looks[name] = world.chance.random()
+            in_ms += round(looks[name] * age_ms)
         world.agenda.at(world.now_ms + in_ms, world.refresh, process)
 
 
@@ -308,6 +342,9 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     Pause: _pause,
     Poison: _poison,
     PausePartitions: pause_partitions,
+    ChangeSubscription: change_subscription,
+    Unsubscribe: unsubscribe,
+    Seek: seek,
     NetworkSplit: _cut_off,
     MoveCoordinator: move_coordinator,
     BrokerDown: broker_down,

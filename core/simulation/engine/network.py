@@ -116,6 +116,14 @@ class Network(ABC):
     def carry_out(self, process: Process) -> None:
         """See to what the process's consumer wants done."""
 
+    @abstractmethod
+    def arrange_poll(self, process: Process) -> None:
+        """Let the application poll, as soon as it is free, with the world looking on."""
+
+    @abstractmethod
+    def poll_at(self, process: Process, at_ms: int) -> None:
+        """Let it poll then, unless it does so earlier."""
+
     @property
     def waiting(self) -> int:
         """Requests that have arrived and are not answered."""
@@ -141,7 +149,14 @@ class Network(ABC):
         delay = max(1, round(delay_ms))
         return delay + blocked_ms if blocked_ms > 0 else delay
 
-    def send(self, process: Process, ask: Ask) -> None:
+    def send(
+        self, process: Process, ask: Ask, arrive: Callable[[Process, Ask, int], None] | None = None
+    ) -> None:
+        """Put a request on its way.
+
+        Args:
+            arrive: what is to be done with it then; None: what is done with every request.
+        """
         agenda = self.agenda
         self.recorder.asked(process, ask.kind)
         arrives_ms = agenda.now_ms + self.delay_ms(process, "requests")
@@ -149,13 +164,15 @@ class Network(ABC):
             arrives_ms += self.slow.get(ask.to, 0) if type(ask.to) is int else 0
         if process.idle_ms is not None:
             arrives_ms += self._set_up(process, process.idle_ms)
+        if ask.to is ANY_BROKER and arrives_ms < process.link.finds_ms:
+            arrives_ms = process.link.finds_ms
         if type(ask.request) is Frame:
             arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
         elif arrives_ms < process.sent_ms:
             arrives_ms = process.sent_ms
         else:
             process.sent_ms = arrives_ms
-        agenda.at(arrives_ms, self._arrive, process, ask, process.link.number)
+        agenda.at(arrives_ms, arrive or self._arrive, process, ask, process.link.number)
 
     def _set_up(self, process: Process, idle_ms: int) -> int:
         """What a request waits for a connection that was closed because nothing was sent on it.
@@ -206,8 +223,11 @@ class Network(ABC):
                 self.recorder.begin_rebalance(now_ms, output.group, output.cause)
             elif type(output) is Push:
                 self._push(output)
-        due_ms = service.next_deadline()
-        wake_ms = self._service_wake.get(address)
+        self._look_after(address)
+
+    def _look_after(self, address: Address) -> None:
+        """See to it that the service is woken when its next timer is due."""
+        due_ms, wake_ms = self.services[address].next_deadline(), self._service_wake.get(address)
         if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
             self._service_wake[address] = due_ms
             self.agenda.at(due_ms, self._wake_service, address, due_ms)
@@ -235,7 +255,56 @@ class Network(ABC):
         self.invariants.told(event, found)
         self.recorder.event(self.now_ms, event)
 
-    def _reply(self, process: Process, token: int, kind: str, response: object) -> None:
+    # Heartbeats that change nothing are most of what happens, so they have a way of their own:
+    # the same times and checks, without outputs to take and tokens to keep. Whoever on it sees
+    # that there is more to it hands it over to the way of all requests.
+
+    def beat(self, process: Process) -> bool:
+        """Send the heartbeat of a settled member, if that is all that its consumer wants."""
+        if not process.whole or process.group.whole_since_ms is None:
+            return False
+        ask = process.consumer.beat(self.agenda.now_ms)
+        if ask is None:
+            return False
+        self.send(process, ask, self._beat_arrives)
+        return True
+
+    def _beat_arrives(self, process: Process, ask: Ask, connection: int) -> None:
+        to, now_ms = ask.to, self.agenda.now_ms
+        if connection == process.link.number and to in self.brokers.up:
+            response = self.services[to].answer_at_once(now_ms, ask.request)
+            if response is not None:
+                self.invariants.checks += 1
+                self._reply(process, ask.token, ask.kind, response, self._beat_answered)
+                self._look_after(to)
+                return
+        self._arrive(process, ask, connection)
+
+    def _beat_answered(
+        self, process: Process, connection: int, token: int, kind: str, response: object
+    ) -> None:
+        now_ms = self.agenda.now_ms
+        quiet = (
+            process.whole
+            and process.alive
+            and process.wake_ms is not None
+            and process.frozen_ms <= now_ms
+            and process.group.whole_since_ms is not None
+            and connection == process.link.number
+            and not self.recorder.tells_all
+        )
+        if not quiet or not process.consumer.beat_answered(now_ms, token, response):
+            self._deliver(process, connection, token, kind, response)
+
+    def _reply(
+        self,
+        process: Process,
+        token: int,
+        kind: str,
+        response: object,
+        deliver: Callable[[Process, int, int, str, object], None] | None = None,
+    ) -> None:
+        """Put an answer on its way; `deliver` is what is done with it then, if not the usual."""
         agenda = self.agenda
         arrives_ms = agenda.now_ms + self.delay_ms(process, "answers")
         if type(response) is Reception:
@@ -244,7 +313,8 @@ class Network(ABC):
             arrives_ms = process.received_ms
         else:
             process.received_ms = arrives_ms
-        agenda.at(arrives_ms, self._deliver, process, process.link.number, token, kind, response)
+        number = process.link.number
+        agenda.at(arrives_ms, deliver or self._deliver, process, number, token, kind, response)
 
     def _deliver(
         self, process: Process, connection: int, token: int, kind: str, response: object

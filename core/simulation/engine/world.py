@@ -4,19 +4,26 @@ Everything that could be a race is drawn from the seed. The machines (`actors.py
 world carries messages, lets applications poll, and writes down who owns what.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import ceil
 from random import Random
 from typing import Any
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.engine.hand_commits import (
+    commit_answered,
+    commits_done,
+    step_once,
+    to_commit,
+)
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
     Ask,
+    CommitAnswered,
     Committed,
     Hold,
     Read,
@@ -61,6 +68,7 @@ class World(Network):
         process.consumer = make_consumer(
             group, plan, process.life, partial(self._positions, process), self.new_id, self.services
         )
+        seat.reads = plan
         seat.process = self.processes[process.life] = process
         state.alive += 1
         state.restless += 1
@@ -72,7 +80,9 @@ class World(Network):
         process.consumer.start(now_ms, self.brokers.topology)
         self.started(process)
         settings = plan.settings
-        if settings.enable_auto_commit:
+        if plan.commit is not None and plan.commit.mode == "outside":
+            process.consumer.outside = state.ledger.outside
+        if plan.auto_commits:
             self.agenda.at(
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
@@ -125,6 +135,8 @@ class World(Network):
         if state.readers is not None:
             state.readers.leave(process.life, now_ms)
         state.alive -= 1
+        state.idle -= process.idle
+        self.pending -= len(process.wishes)
         if not process.whole:
             state.restless -= 1
         seat.stopped.end(now_ms)
@@ -156,6 +168,11 @@ class World(Network):
             process.app.run_to(now_ms)
             process.told_ms = int(process.app.polled_ms)
             process.consumer.polled(now_ms, process.told_ms)
+        if self.beat(process):
+            due_ms = process.consumer.next_deadline()
+            assert due_ms is not None, "its next heartbeat"
+            self._wake_at(process, due_ms)
+            return
         process.consumer.advance(now_ms)
         self.carry_out(process)
 
@@ -172,10 +189,12 @@ class World(Network):
         """Let the application poll, as soon as it is free, with the world looking on."""
         now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
+        if process.commits is not None and process.commits.awaits:
+            return  # the answer lets it go on
         busy_ms = process.consumer.busy_ms
-        self._poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
+        self.poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
 
-    def _poll_at(self, process: Process, at_ms: int) -> None:
+    def poll_at(self, process: Process, at_ms: int) -> None:
         """Let it poll then, unless it does so earlier."""
         if process.poll_ms is None or at_ms < process.poll_ms:
             process.poll_ms = at_ms
@@ -192,46 +211,27 @@ class World(Network):
         if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
             self.arrange_poll(process)
             return
+        if not commits_done(self, process):
+            self.carry_out(process)
+            return
         app.polled_ms = process.told_ms = now_ms
         settings = process.seat.plan.settings
         if process.closing:
             consumer.close(now_ms)
             self.carry_out(process)
             return
+        process.grant_wishes()
         if process.commit_due:
             process.commit_due = False
             self.agenda.at(
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
             if app.positions:
-                consumer.commit(now_ms, self._to_commit(process))
-        elif app.uncommitted and process.by_hand:
-            consumer.commit(now_ms, dict(app.uncommitted))
-            app.uncommitted = {}
+                consumer.commit(now_ms, to_commit(process))
         consumer.poll(now_ms)
         self.carry_out(process)
         if process.by_hand and app.positions and process.alive:
-            self._step_once(process)
-
-    def _to_commit(self, process: Process) -> dict[TopicPartition, int]:
-        """What is not committed already, of everything that a client names; one at least."""
-        stored, positions = process.group.ledger.committed, process.app.positions
-        changed = {one: at for one, at in positions.items() if stored.get(one) != at}
-        return changed or dict([next(iter(positions.items()))])
-
-    def _step_once(self, process: Process) -> None:
-        """One poll with records; the next one, which commits them, is the world's again."""
-        app = process.app
-        before = dict(app.positions)
-        if process.consumer.gives_records:
-            app.hold_up(self.now_ms, False)
-            app.run_to(self.now_ms)
-        app.uncommitted = {p: at for p, at in app.positions.items() if before.get(p) != at}
-        app.hold_up(self.now_ms, True)
-        at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
-        # It polls on without records too: its consumer must hear of it in time.
-        patience_ms = process.seat.plan.settings.max_poll_interval_ms // 2
-        self._poll_at(process, ceil(min(at_ms, max(app.free_ms, self.now_ms + patience_ms))))
+            step_once(self, process)
 
     # ------------------------------------------------------------------ what a consumer wants done
 
@@ -296,11 +296,11 @@ class World(Network):
                 state.readers.end(process.life, output.partitions, now_ms)
             if output.partitions and not process.closing:
                 self._unsettle(state)
-                if not process.app.positions:
+                if not process.app.positions and process.consumer.plan.subscribes:
                     seat.stopped.begin(now_ms)
             self._tell_share(process, "lost" if output.lost else "revoked", output.partitions)
         elif type(output) is Read:
-            self._begin_reading(process, output)
+            self.begin_reading(process, output.positions)
         elif type(output) is Refresh:
             there_and_back_ms = 2 * self.delay_ms(process)
             self.agenda.at(now_ms + there_and_back_ms, self.refresh, process)
@@ -308,6 +308,8 @@ class World(Network):
             self.reconnect(process)
         elif type(output) is Committed:
             state.ledger.store(output.offsets)
+        elif type(output) is CommitAnswered:
+            commit_answered(self, process, output)
         elif type(output) is Step:
             self.recorder.step(now_ms, process, output)
 
@@ -315,32 +317,31 @@ class World(Network):
         text = f"{len(partitions)} partitions"
         self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, kind, text)
 
-    def _begin_reading(self, process: Process, read: Read) -> None:
-        now_ms, reset = self.now_ms, process.seat.plan.settings.auto_offset_reset
+    def begin_reading(
+        self, process: Process, positions: Mapping[TopicPartition, int | None]
+    ) -> None:
+        """Read these from here on; a None: `auto.offset.reset` decides."""
+        now_ms, settings = self.now_ms, process.seat.plan.settings
         found: dict[TopicPartition, int] = {}
-        for partition, offset in read.positions.items():
-            if offset is None and reset == "none":
+        for partition, offset in positions.items():
+            if offset is None and settings.auto_offset_reset == "none":
                 self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
                 continue
-            found[partition] = self._reset_to(process, partition) if offset is None else offset
+            if offset is None:
+                offset = self.logs.reset_to(partition, settings, now_ms)
+            found[partition] = offset
         process.app.run_to(now_ms)
         process.app.begin(found)
         if process.by_hand:
             self.arrange_poll(process)
 
-    def _reset_to(self, process: Process, partition: TopicPartition) -> int:
-        """Where to begin without a commit, as `auto.offset.reset` has it."""
-        settings = process.seat.plan.settings
-        if settings.auto_offset_reset == "earliest":
-            return 0
-        records = self.logs.seen(partition, committed=settings.isolation_level == "read_committed")
-        # A backlog is as old as the topic.
-        return max(0, records.end(self.now_ms - settings.reset_age_ms))
-
     # ------------------------------------------------------------------ settled or not
 
     def _settle(self, process: Process, whole: bool) -> None:
         state = process.group
+        idle = whole and process.consumer.idle
+        state.idle += idle - process.idle
+        process.idle = idle
         if whole is process.whole:
             if whole and state.whole_since_ms is None:
                 self.judge(state)
@@ -358,10 +359,12 @@ class World(Network):
             protocol = state.plan.protocol
             if protocol == "zookeeper" and self._mourned(state):
                 return
-            if protocol != "zookeeper" and (state.ledger.free or state.ledger.shared):
+            ledger, all_idle = state.ledger, state.idle == state.alive
+            unowned = ledger.free and not all_idle
+            if protocol != "zookeeper" and (unowned or ledger.shared):
                 return
             mixed = protocol == "consumer" or bool(state.rollouts)
-            if mixed and self.brokers.state_of(state.plan.name) != "Stable":
+            if mixed and not all_idle and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)

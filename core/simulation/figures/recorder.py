@@ -111,6 +111,11 @@ class Recorder:
         """Hand every line to `timeline` from now on."""
         self._timeline, self._every_request = timeline, every_request
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether every request answered well makes a line."""
+        return self._timeline is not None and self._every_request
+
     # ------------------------------------------------------------------ lines
 
     def line(self, now_ms: int, group: str, who: str, kind: str, text: str = "") -> None:

@@ -86,6 +86,17 @@ class Committed(NamedTuple):
     offsets: Mapping[TopicPartition, int]
 
 
+class CommitAnswered(NamedTuple):
+    """A commit that was given a number is over.
+
+    Args:
+        problem: why it failed; None if it did not.
+    """
+
+    number: int
+    problem: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """Something for the timeline, in the field's words.
@@ -103,7 +114,9 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-ConsumerOutput = Ask | Hold | Read | Release | Refresh | Reconnect | Committed | Step
+ConsumerOutput = (
+    Ask | Hold | Read | Release | Refresh | Reconnect | Committed | CommitAnswered | Step
+)
 
 
 class Consumer(ABC):
@@ -118,22 +131,34 @@ class Consumer(ABC):
 
     Attributes:
         outputs: what `take` gives next; implementations append to it.
+        outside: offsets that its application has stored outside Kafka; None: it stores none.
         busy_ms: the application is in a poll until then, and does not poll again before.
     """
 
-    __slots__ = ("busy_ms", "group", "outputs", "plan", "positions", "sender")
+    __slots__ = ("busy_ms", "group", "outputs", "outside", "plan", "positions", "sender")
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
     ) -> None:
         self.group, self.plan, self.sender, self.positions = group, plan, sender, positions
         self.outputs: list[ConsumerOutput] = []
+        self.outside: Mapping[TopicPartition, int] | None = None
         self.busy_ms = 0
 
     def take(self) -> list[ConsumerOutput]:
         """What to carry out since the last call, in order."""
         outputs, self.outputs = self.outputs, []
         return outputs
+
+    def subscribe(
+        self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology
+    ) -> None:
+        """Read these in the place of what it read; called between two polls."""
+        raise NotImplementedError
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """Read nothing, and leave the group; called between two polls."""
+        raise NotImplementedError
 
     def listen(self, random: Random) -> None:  # noqa: B027 # a ZooKeeper one takes no time
         """Its application has a rebalance listener; told before `start`."""
@@ -154,8 +179,20 @@ class Consumer(ABC):
         """The application polled last at `at_ms`; told before `advance`, where it may matter."""
 
     @abstractmethod
-    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit these offsets of partitions that it holds, without waiting."""
+    def commit(
+        self,
+        now_ms: int,
+        offsets: Mapping[TopicPartition, int],
+        *,
+        number: int = 0,
+        sync: bool = False,
+    ) -> None:
+        """Commit these offsets of partitions that it holds.
+
+        Args:
+            number: by which `CommitAnswered` tells how it went; 0: nobody wants to know.
+            sync: the application waits: errors that may pass are tried again.
+        """
 
     @abstractmethod
     def close(self, now_ms: int) -> None:
@@ -164,6 +201,17 @@ class Consumer(ABC):
     @abstractmethod
     def answer(self, now_ms: int, token: int, response: object | None) -> None:
         """The answer to an Ask; None: the connection broke, nobody knows what became of it."""
+
+    def beat(self, now_ms: int) -> Ask | None:
+        """What `advance` asks, where it is a heartbeat as always and all that is due; else None.
+
+        The world calls it first where the consumer is settled, and `beat_answered` with the answer.
+        """
+        return None
+
+    def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
+        """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
+        return False
 
     @abstractmethod
     def notify(self, now_ms: int, message: object) -> None:
@@ -206,8 +254,14 @@ class Consumer(ABC):
     def settled(self) -> bool:
         """Whether it is in its group, holds what it should, and plans nothing else.
 
-        Then it gives records, has no failure, is not closed and wants no poll.
+        Or it is `idle`. Then it has no failure, is not closed and wants no poll; one that is not
+        idle gives records.
         """
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has unsubscribed and is in no group any more."""
+        return False
 
     @property
     @abstractmethod
@@ -270,6 +324,10 @@ class Service(ABC):
     @abstractmethod
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
         """Take in a request of the member `sender` (`GROUP/NAME#LIFE`); answer now or later."""
+
+    def answer_at_once(self, now_ms: int, request: object) -> object | None:
+        """The answer to a request by which nothing changes, with nothing to take; else None."""
+        return None
 
     @abstractmethod
     def disconnect(self, now_ms: int, sender: str) -> None:

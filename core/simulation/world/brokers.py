@@ -45,6 +45,10 @@ class BrokerService(Service):
         """Give a request to the coordinator."""
         self.coordinator.submit(now_ms, token, request)  # type: ignore[arg-type] # a client half's
 
+    def answer_at_once(self, now_ms: int, request: object) -> object | None:
+        """The coordinator's answer to a heartbeat that only keeps a session."""
+        return self.coordinator.answer_at_once(now_ms, request)  # type: ignore[arg-type]
+
     def disconnect(self, now_ms: int, sender: str) -> None:
         """A lost connection removes no member from its group."""
 

@@ -10,7 +10,8 @@ from kgroups.core.coordinator.client.kip848.states import MemberState
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
-from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.world.client_settings import client_config
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({MemberState.PREPARE_LEAVING, MemberState.LEAVING})
 
@@ -72,8 +73,14 @@ class Kip848Consumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        stable = self._client.state is MemberState.STABLE
+        stable = self._client.state is MemberState.STABLE or self.idle
         return stable and not (self._callbacks or self._lookup.wanted or self._listens)
+
+    @property
+    def idle(self) -> bool:
+        """Unsubscribed, and everything given up."""
+        client = self._client
+        return client.state is MemberState.UNSUBSCRIBED and not client.subscribed
 
     @property
     def closed(self) -> bool:

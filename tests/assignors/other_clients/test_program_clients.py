@@ -10,9 +10,11 @@ import pytest
 
 from kgroups.assignors.other_clients.choices import owners_of, possible_answers
 from kgroups.assignors.other_clients.rejoins import rejoin_as
+from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
     AssignmentRequest,
+    Assignor,
     AssignorError,
     MemberSubscription,
     TopicPartitions,
@@ -51,9 +53,16 @@ def rejoin_of(library: str, strategy: str) -> Rejoin:
     return lambda member, held, generation: rejoin_as(library, member, strategy, held, generation)
 
 
-def played(library: str, strategy: str, times: int, groups: int, kind: Kind) -> Agreement:
+def played(
+    library: str,
+    strategy: str,
+    times: int,
+    groups: int,
+    kind: Kind,
+    ours: Assignor | None = None,
+) -> Agreement:
     """Groups that the library leads, each rebalance decided so many times."""
-    with AssignorProgram(library) as program:
+    with AssignorProgram(library, balances_racks=ours is not None) as program:
         return compare(
             library,
             strategy,
@@ -61,6 +70,7 @@ def played(library: str, strategy: str, times: int, groups: int, kind: Kind) -> 
             rejoin_of(library, strategy),
             groups_of(groups),
             kind,
+            ours,
         )
 
 
@@ -94,6 +104,25 @@ def test_sarama_sticky(library: str, strategy: str) -> None:
 def test_franz_go_sticky(library: str, strategy: str, kind: Kind) -> None:
     """Everything that comes is possible, and what is possible comes, where it is little."""
     found = played(library, strategy, TIMES, 250, kind)
+    assert found.seen >= 0.9 * found.few
+
+
+@pytest.mark.parametrize("library", one_of("franz-go"))
+@pytest.mark.parametrize("alike", [1.0, 0.3])
+def test_franz_go_range_that_balances_racks(library: str, alike: float) -> None:
+    """Certain in every group."""
+    ours = RACK_BALANCING["range"]
+    found = played(library, "range", 1, 400, Kind(alike=alike, racks=True), ours)
+    assert found.certain == found.rounds
+
+
+@pytest.mark.parametrize("library", one_of("franz-go"))
+@pytest.mark.parametrize("strategy", STICKY)
+@pytest.mark.parametrize("alike", [1.0, 0.3])
+def test_franz_go_sticky_that_balances_racks(library: str, strategy: str, alike: float) -> None:
+    """Everything that comes is possible, and what is possible comes, where it is little."""
+    kind = Kind(members=6, partitions=6, alike=alike, stale=0.1, racks=True)
+    found = played(library, strategy, TIMES, 100, kind, RACK_BALANCING[strategy])
     assert found.seen >= 0.9 * found.few
 
 

@@ -13,16 +13,15 @@ from typing import Final
 import pytest
 
 from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest
-from tests.support.cli.signal_moments import environment_with
-from tests.support.endings.choice import names_of, share, times
+from tests.support.cli.signal_moments import environment_with, moments_in
+from tests.support.endings.calls import CALLS
+from tests.support.endings.choice import WHOLE, names_of, share, times
 from tests.support.endings.lines import LINES
 from tests.support.endings.program import Program, is_over, run_program
 from tests.support.endings.signals import NUMBERS, check_interrupted, hold_at_a_moment
 from tests.support.endings.world import CLIENT, Place, World, random_for
 from tests.support.kafka.waiting import wait_until
 
-CALLS: Final = 90_000
-"""So many functions, or somewhat fewer, are called by a line that asks a cluster."""
 REQUESTS: Final = 8
 
 CALLED = share([(name, number) for name in LINES for number in NUMBERS], each=1)
@@ -38,7 +37,7 @@ def test_at_a_call(world: World, name: str, number: str) -> None:
     line = LINES[name]
     for time in times(name):
         place = world.place(line)
-        at = random_for(name, number, time).randrange(1, CALLS)
+        at = random_for(name, number, time).randrange(1, CALLS[name])
         ending = run_program(
             world.words(line, place, 60_000),
             place.folder,
@@ -46,6 +45,23 @@ def test_at_a_call(world: World, name: str, number: str) -> None:
             meanwhile=ended_by(place, number) if line.kind in ("server", "watch") else None,
         )
         check_interrupted(world, line, place, number, ending)
+
+
+def test_calls_are_those_that_were_counted(world: World) -> None:
+    """Of one line, or of each: one that calls half as many was made shorter since."""
+    assert CALLS.keys() == LINES.keys()
+    ending = [name for name, line in LINES.items() if not line.kind]
+    for name in ending if WHOLE else ["describe"]:
+        line = LINES[name]
+        place = world.place(line)
+        file = place.folder / "moments"
+        ran = run_program(
+            world.words(line, place, 60_000),
+            place.folder,
+            env=environment_with(SIGNAL_COUNT=str(file), **world.settings(place)),
+        )
+        assert ran.code == 0, ran
+        assert 0.5 < moments_in(file)["call"] / CALLS[name] < 2, name
 
 
 @pytest.mark.parametrize(("name", "number"), TIMED, ids=names_of(TIMED))

@@ -42,6 +42,18 @@ def test_a_recorded_trace_is_answered_equally(name: str) -> None:
         assert theirs["t"] == mine["t"]
 
 
+@pytest.mark.parametrize("shape", ["classic", "modern", "mixed"])
+def test_heartbeats_that_change_nothing_may_be_answered_at_once(shape: str) -> None:
+    """The same answers, and the same ones afterwards: no state, session or timer differs."""
+    adapter = Adapter(at_once=True)
+    for name in (name for name in TRACES if name.startswith(f"{shape}-")):
+        for number, (op, theirs) in enumerate(read_trace(name)):
+            mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
+            want, got = comparable(theirs), comparable(mine)
+            assert want == got, (name, number, op, list(differences(want, got)))
+    assert adapter.answered_at_once > 20
+
+
 @pytest.mark.parametrize("name", TRACES)
 def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
     """A coordinator that reads the log stands by the records that its writer stands by."""

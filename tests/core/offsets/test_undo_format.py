@@ -126,7 +126,7 @@ def lines_of(changes: list[Change]) -> list[str]:
 def test_long_groups(name: str, most: int, metadata: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group with many commits, or with long metadata, takes several lines."""
     changes = [*changes_of(9, metadata), Change("g", "u", 0, None, CommittedOffset(1))]
-    monkeypatch.setattr(f"kgroups.core.offsets.undo_format.{name}", most)
+    monkeypatch.setattr(f"kgroups.core.offsets.undo_rows.{name}", most)
     lines = lines_of(changes)
     rows = json.loads("".join(lines))["rows"]
     assert len(rows) > 2

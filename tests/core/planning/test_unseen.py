@@ -16,6 +16,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.confidence import HIDDEN_RACKS
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import round_step
@@ -43,7 +44,7 @@ def racked(assignor: str, replicas: int = 1) -> ClusterSnapshot:
         assignor=assignor,
     )
     racks = [tuple("ab"[(number + copy) % 2] for copy in range(replicas)) for number in range(4)]
-    logs = {n: PartitionLog(0, 1, None, 1, racks[n]) for n in range(4)}
+    logs = {n: PartitionLog(0, 1, None, 1 + n % 2, racks[n]) for n in range(4)}
     snapshot = cluster_of(group, {"t": 4})
     return replace(snapshot, brokers=BROKERS, topics={"t": Topic("t", logs)})
 
@@ -81,7 +82,8 @@ def test_a_franz_go_leader_may_look_at_racks(assignor: str) -> None:
     snapshot = racked(assignor)
     leaves = [RemoveMember("c-1")]
     plan = plan_group(snapshot, snapshot.groups[0], leaves, leader="franz-go")
-    assert plan.confidence in ("likely", "counts")
+    assert plan.confidence == "outcomes"
+    assert HIDDEN_RACKS in (plan.confidence_reason or "")
     bare = replace(snapshot, brokers=tuple(replace(each, rack=None) for each in snapshot.brokers))
     plan = plan_group(bare, bare.groups[0], leaves, leader="franz-go")
     assert plan.confidence in ("exact", "outcomes")
@@ -265,7 +267,7 @@ def test_sticky_sarama_members_say_what_their_leader_wrote() -> None:
         return claim.previous is not None or claim.user_data is not None
 
     assert (says("java"), says("sarama")) == (True, False)
-    strategy = leader_strategies("sticky", infer_leader(group), [])[0]
+    strategy = leader_strategies("sticky", infer_leader(group))[0]
     assert strategy.leader_client == "java"
     found, complete = unseen(roster, strategy)
     assert complete
@@ -304,7 +306,7 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
     )
     snapshot = cluster_of(group, {"t": 2, "u": 1})
     roster = next_roster(snapshot, group, [Subscribe(("u",), added=True)])
-    strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"), [])[0]
+    strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"))[0]
     held: Shares = {"a": {"t": (0,)}, "b": {"t": ()}}
     step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
     found = race_ends(

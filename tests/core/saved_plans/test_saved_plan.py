@@ -8,7 +8,8 @@ import pytest
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.input_files import row_lines
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets import undo_rows
+from kgroups.core.offsets.undo_rows import Replaced, ReplacedRows, replaced_rows
 from kgroups.core.saved_plans.plan_rows import (
     COMMITS_A_ROW,
     PlannedDeletion,
@@ -22,10 +23,18 @@ from kgroups.core.snapshot import CommittedOffset
 ID = "-hSBI-hcR9G2Eci9fdkQXQ"
 OLD, NEW = CommittedOffset(40, 3, 'memo "x"\u202e'), CommittedOffset(2**63 - 1, None, "m")
 COMMITS = {("t", number): CommittedOffset(number, 7) for number in range(COMMITS_A_ROW + 2)}
-ROWS: dict[str, list[Row]] = {
-    "reset-offsets": [Replaced("g\n", "t", 0, OLD, NEW), Replaced("g\n", "t", 1, None, OLD)],
+CHANGES = {
+    "reset-offsets": [
+        Replaced("g\n", "t", 0, OLD, NEW),
+        Replaced("g\n", "t", 1, None, OLD),
+        Replaced("g\n", "u", 1, CommittedOffset(1), CommittedOffset(0)),
+        Replaced("h", "t", 1, CommittedOffset(1, 2), CommittedOffset(0)),
+    ],
     "copy-offsets": [Replaced("\u00e9", "t", 2**31 - 1, OLD, NEW)],
     "delete-offsets": [Replaced("g", "t", 0, OLD, None)],
+}
+ROWS: dict[str, list[Row]] = {
+    **{command: [*replaced_rows(changes)] for command, changes in CHANGES.items()},
     "delete": [PlannedDeletion("g", "Empty", COMMITS), PlannedDeletion("h", None, {})],
     "delete-records": [PlannedRecords("t", 0, 5, 2**63 - 1, 2**63 - 1)],
     "remove-members": [PlannedRemoval("g", "m-1", None, "", "/10.0.0.5", "gone")],
@@ -67,6 +76,13 @@ def _row(command: str = "reset-offsets", **fields: Any) -> str:
     return json.dumps(document)
 
 
+def _column(**columns: Any) -> str:
+    """A plan whose first row has other columns for a topic."""
+    document = json.loads(text_of("reset-offsets"))
+    document["rows"][0]["commits"]["t"] |= columns
+    return json.dumps(document)
+
+
 def _without(field: str) -> str:
     document = json.loads(text_of("reset-offsets"))
     del document[field]
@@ -78,7 +94,8 @@ BROKEN: dict[str, str | bytes] = {
     "torn": text_of("reset-offsets")[:200],
     "a list": "[]",
     "an undo file": '{"schema": "kgroups.undo/2", "rows": []}',
-    "a later version": _with(schema="kgroups.saved-plan/2"),
+    "an earlier version": _with(schema="kgroups.saved-plan/1"),
+    "a later version": _with(schema="kgroups.saved-plan/3"),
     "another command": _with(command="delete-offsets-all"),
     "a command that is a list": _with(command=["delete"]),
     "the rows of another command": _with(command="delete"),
@@ -93,13 +110,16 @@ BROKEN: dict[str, str | bytes] = {
     "a row less": _with(rows=json.loads(text_of("reset-offsets"))["rows"][:1]),
     "the rows turned round": _with(rows=json.loads(text_of("reset-offsets"))["rows"][::-1]),
     "a row twice": _with(rows=json.loads(text_of("reset-offsets"))["rows"][:1] * 2),
-    "another offset": _row(new_offset=5),
-    "an offset of 2^70": _row(new_offset=2**70),
-    "a negative offset": _row(offset=-1),
-    "an epoch of 2^31": _row(new_leader_epoch=2**31),
+    "a partition twice": _column(partition=[1, 1]),
+    "another offset": _column(new_offset=[5, 40]),
+    "an offset of 2^70": _column(new_offset=[2**70, 40]),
+    "a negative offset": _column(offset=[-1, None]),
+    "an epoch of 2^31": _column(new_leader_epoch=[2**31, None]),
+    "an offset too few": _column(new_offset=[40]),
+    "a column that is none": _column(more=[1, 1]),
     "no group": _row(group=""),
     "a field of a row too many": _row(more=1),
-    "nested rows": _row(metadata=json.loads("[" * 300 + "]" * 300)),
+    "nested rows": _column(metadata=json.loads("[" * 300 + "]" * 300)),
     "a nested commit": _row("delete", commits=[["t", 0, 5]]),
     "a commit that is none": _row("delete", commits=[["t", 0, "5", None]]),
     "a commit of before twice": _with(
@@ -131,8 +151,55 @@ def test_of_another_cluster() -> None:
     assert caught.value.exit_code == 4
 
 
-def test_longer_than_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What could not be read again is not written."""
-    monkeypatch.setattr("kgroups.core.saved_plans.saved_plan.MAX_ROWS", 1)
-    with pytest.raises(UsageError, match="at most 1 rows"):
+@pytest.mark.parametrize("command", CHANGES)
+def test_commits_come_back_as_they_were(command: str) -> None:
+    """Each of them, with epoch and metadata."""
+    rows = [row for row in read(text_of(command)).rows if isinstance(row, ReplacedRows)]
+    assert [change for own in rows for change in own] == CHANGES[command]
+
+
+def test_long_groups() -> None:
+    """More commits than a line holds take several lines, and stay one group."""
+    changes = [
+        Replaced("g", "t", number, CommittedOffset(number), CommittedOffset(0))
+        for number in range(2 * undo_rows.COMMITS_A_ROW + 1)
+    ]
+    text = text_of("reset-offsets", [*replaced_rows(changes)])
+    assert len(json.loads(text)["rows"]) == 3
+    (row,) = read(text).rows
+    assert isinstance(row, ReplacedRows)
+    assert list(row) == changes
+
+
+@pytest.mark.slow("half a million commits: seconds; the same rules on few are above")
+def test_half_a_million_commits() -> None:
+    """480,000 commits of 20,000 groups are saved in some MB and read back as they were."""
+    rows = replaced_rows(
+        Replaced(f"g{group}", "t", number, CommittedOffset(10**9 + number), CommittedOffset(0))
+        for group in range(20_000)
+        for number in range(24)
+    )
+    text = text_of("reset-offsets", [*rows])
+    assert len(text) < 10_000_000
+    assert read(text).rows == rows
+
+
+@pytest.mark.parametrize("command", ["reset-offsets", "delete"])
+@pytest.mark.parametrize("limit", [("undo_rows.MAX_COST", 2_000), ("undo_rows.MAX_ROWS", 1)])
+def test_longer_than_any(
+    command: str, limit: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be read again is not written; nor is it read."""
+    text = text_of(command)
+    monkeypatch.setattr(f"kgroups.core.offsets.{limit[0]}", limit[1])
+    with pytest.raises(UsageError, match="too large to be read back"):
+        text_of(command)
+    with pytest.raises(UsageError, match=r"more (rows or )?commits than any"):
+        read(text)
+
+
+def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file has a length, too."""
+    monkeypatch.setattr("kgroups.core.saved_plans.saved_plan.MAX_BYTES", 1_200)
+    with pytest.raises(UsageError, match="too large to be read back"):
         text_of("reset-offsets")

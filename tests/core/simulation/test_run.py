@@ -113,7 +113,10 @@ def test_each_partition_has_its_own_figures() -> None:
 
 
 def test_memory_does_not_grow_with_virtual_time() -> None:
-    """Four times as long, as much memory: from when the interpreter's spare tuples are full."""
+    """Four times as long, as much memory, but for the interpreter's spare tuples.
+
+    The longer run has 11,000 requests more: an object kept of each would take half a megabyte.
+    """
     simulate(scenario(until="5m"))  # what is made once
     peaks = []
     for minutes in (40, 160):
@@ -122,7 +125,7 @@ def test_memory_does_not_grow_with_virtual_time() -> None:
         simulate(scenario(until=f"{minutes}m"))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < peaks[0] * 1.1
+    assert peaks[1] < peaks[0] + 100_000
 
 
 def test_a_sweep_keeps_order_on_several_cores() -> None:

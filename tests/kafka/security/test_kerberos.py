@@ -239,3 +239,4 @@ def test_without_the_extra(
         "error: SASL `GSSAPI` requires the extra `kerberos` of kgroups, which is not installed\n"
     )
     assert "'kgroups[kerberos]'" in outcome.stderr
+    assert "not part of `kgroups[all]`" in outcome.stderr

@@ -238,7 +238,7 @@ def test_edited_by_hand(cluster_address: str, topic: str, tmp_path: Path) -> Non
     document = json.loads(file.read_text())
     file.write_text(json.dumps(document, indent=2))
     assert apply(cluster_address, file, "--dry-run").exit_code == 0
-    document["rows"][0]["new_offset"] = 5
+    document["rows"][0]["commits"][topic]["new_offset"][0] = 5
     file.write_text(json.dumps(document))
     outcome = apply(cluster_address, file)
     assert (outcome.exit_code, outcome.stdout) == (2, "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kgroups.assignors.other_clients.choices import PossibleAnswers, owners_of, possible_answers
 from kgroups.assignors.registry import assignor
-from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.spec import AssignmentRequest, Assignor
 from tests.support.assignors.histories import History, Kind, Plan, Rejoin, histories
 
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "1"))
@@ -64,19 +64,27 @@ def as_owners(plan: Plan) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
 
 
 def compare(
-    library: str, strategy: str, ask: Ask, rejoin: Rejoin, groups: int, kind: Kind
+    library: str,
+    strategy: str,
+    ask: Ask,
+    rejoin: Rejoin,
+    groups: int,
+    kind: Kind,
+    ours: Assignor | None = None,
 ) -> Agreement:
     """Groups led by the library, round after round, beside the model.
 
+    Args:
+        ours: the model; None: the library's own.
     Raises:
         AssertionError: the library answered what the model rules out; names the group.
     """
-    ours = assignor(strategy, library)
+    model = ours or assignor(strategy, library)
     found = Agreement()
     for text, history in histories(f"{library} {strategy}", SEED, groups, kind, rejoin):
         for number in range(ROUNDS):
             request = history.request()
-            possible = possible_answers(ours, request)
+            possible = possible_answers(model, request)
             if not _round(f"{text} round {number}", ask, request, possible, history, found):
                 break
     return found

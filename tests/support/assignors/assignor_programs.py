@@ -32,10 +32,12 @@ class AssignorProgram:
 
     Args:
         client: `franz-go`, `sarama` or `kafkajs`.
+        balances_racks: whether a franz-go application says `BalanceRacks`.
     """
 
-    def __init__(self, client: str) -> None:
+    def __init__(self, client: str, *, balances_racks: bool = False) -> None:
         self._client = client
+        self._balances_racks = balances_racks
         command = _kafkajs() if client == "kafkajs" else _go()
         self._process = LineProcess(command)
 
@@ -101,6 +103,16 @@ class AssignorProgram:
                 for member in request.members
             ],
             "leader": request.leader,
+            "racks": self._racks(request),
+        }
+
+    def _racks(self, request: AssignmentRequest) -> Any:
+        """Racks of partitions' leaders, empty where there is none; None where none count."""
+        if not self._balances_racks:
+            return None
+        return {
+            name: [rack or "" for rack in topic.leader_racks]
+            for name, topic in request.topics.items()
         }
 
 

@@ -138,7 +138,7 @@ class History:
                 tuple(self.dice.choice([*self.racks, None]) for _ in range(self.dice.randint(1, 3)))
                 for _ in range(count)
             ]
-        return TopicPartitions(count, racks)
+        return TopicPartitions(count, racks, leader_racks=_leaders(racks))
 
     def _change_topics(self) -> None:
         name = self.dice.choice(sorted(self.topics))
@@ -147,7 +147,9 @@ class History:
             before = self.topics[name]
             more = self._topic()
             racks = [*before.racks, *more.racks] if before.racks and more.racks else []
-            self.topics[name] = TopicPartitions(before.partitions + more.partitions, racks)
+            self.topics[name] = TopicPartitions(
+                before.partitions + more.partitions, racks, leader_racks=_leaders(racks)
+            )
         elif luck < 0.7 and len(self.topics) > 1:
             del self.topics[name]
         elif luck < 0.85:
@@ -179,6 +181,11 @@ class History:
                 rack=self.dice.choice([*self.racks, None, ""]) if self.racks else None,
             )
         )
+
+
+def _leaders(racks: Sequence[Sequence[str | None]]) -> list[str | None]:
+    """Rack of each partition's leader: the first replica."""
+    return [each[0] for each in racks]
 
 
 def histories(

@@ -8,6 +8,7 @@ from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.oracle_json import (
@@ -34,11 +35,16 @@ def known(properties: dict[str, str]) -> dict[str, str]:
 class Adapter:
     """One coordinator after another: each `config` operation begins a new one.
 
+    Args:
+        at_once: heartbeats are given to `answer_at_once` first.
+
     Attributes:
         events: what the coordinators told; whoever reads them may empty the list.
+        answered_at_once: how many requests were.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_once: bool = False) -> None:
+        self._at_once, self.answered_at_once = at_once, 0
         self.log: list[tuple[bytes, bytes | None]] = []
         self.events: list[Event] = []
         self._start({}, raw=False)
@@ -87,10 +93,20 @@ class Adapter:
             self._reload()
         else:
             token = op.get("id", NOW)
-            self.versions[token] = op["version"]
-            self.coordinator.submit(self.now_ms, token, read_request(op))
-            response = "parked"
+            response = self._submit(token, op["version"], read_request(op))
         return self._collect(op.get("id", NOW), response)
+
+    def _submit(self, token: str, version: int, request: Request) -> Any:
+        """The answer if there is one at once, without effects; else the request waits for them."""
+        if self._at_once:
+            found = self.coordinator.answer_at_once(self.now_ms, request)
+            if found is not None:
+                self.answered_at_once += 1
+                assert self.coordinator.take() == []
+                return write_answer(found, version)
+        self.versions[token] = version
+        self.coordinator.submit(self.now_ms, token, request)
+        return "parked"
 
     def _collect(self, current: str, response: Any) -> Json:
         completed: list[Json] = []

@@ -8,6 +8,7 @@ from typing import Self
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
+from kgroups.core.kafka.lookups.kip848_support import kip848_support
 from kgroups.core.planning.changes.kinds import MoveToProtocol
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
@@ -138,7 +139,8 @@ def rules_of(admin: ClusterAdmin, group: Group) -> BrokerRules:
     """What the group's coordinator allows."""
     assert group.coordinator is not None
     (answer,) = broker_settings(admin, [group.coordinator], ASKED_FOR).values()
-    return rules_from(answer.values, answer.failure, serves_kip848=answer.serves_kip848)
+    support = kip848_support(admin, {group.coordinator: group.group})
+    return rules_from(answer.values, answer.failure, kip848=support[group.coordinator])
 
 
 def planned_move(

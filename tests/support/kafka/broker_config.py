@@ -64,6 +64,7 @@ class ClusterSpec:
         system_properties: of the JVMs.
         hosts: what brokers advertise instead of 127.0.0.1, by id; of these `::1` is bound, too.
         release: one of `RELEASES`; SCRAM and ACLs are for the newest.
+        formatting: more arguments of the storage tool, which formats the folder of each broker.
     """
 
     brokers: int = 1
@@ -79,6 +80,7 @@ class ClusterSpec:
     system_properties: Mapping[str, str] = field(default_factory=dict)
     release: str = NEWEST
     hosts: Mapping[int, str] = field(default_factory=dict)
+    formatting: tuple[str, ...] = ()
 
     def bound(self, node_id: int) -> str:
         """The address that a broker binds, an IPv6 one in brackets."""
@@ -218,6 +220,7 @@ def zookeeper_properties(port: int, folder: Path) -> str:
 def format_arguments(spec: ClusterSpec, cluster_id: str, properties: Path) -> list[str]:
     """Arguments of the storage tool for a broker's first start; SCRAM users are made here."""
     arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
+    arguments += spec.formatting
     if any(each.startswith("SASL") for each in spec.listeners):
         for user, password in spec.users.items():
             for mechanism in SASL_MECHANISMS[1:]:

@@ -14,8 +14,8 @@ A rebalance begins with a poll and goes on by itself; `Callback` effects are run
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kgroups.core.coordinator.classic.messages import NO_GENERATION
-from kgroups.core.coordinator.client.classic.answers import take_answer
+from kgroups.core.coordinator.classic.messages import NO_GENERATION, HeartbeatResponse
+from kgroups.core.coordinator.client.classic.answers import keep_session, take_answer
 from kgroups.core.coordinator.client.classic.commits import ask_commit, commit_over, send_commits
 from kgroups.core.coordinator.client.classic.join import (
     count_partitions,
@@ -23,7 +23,7 @@ from kgroups.core.coordinator.client.classic.join import (
     send_heartbeat,
     send_join,
 )
-from kgroups.core.coordinator.client.classic.member import ClientMember, ClientTimer
+from kgroups.core.coordinator.client.classic.member import HEARTBEAT, ClientMember, ClientTimer
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     BEATING,
@@ -49,10 +49,13 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     Poll,
     Polled,
+    Send,
     Subscribe,
+    Unsubscribe,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
+from kgroups.core.coordinator.errors import ErrorCode
 
 
 class ClassicClient(ClientMember):
@@ -91,6 +94,49 @@ class ClassicClient(ClientMember):
             _pursue(self)
         if now_ms > self.now_ms:
             self.now_ms = now_ms
+
+    def beat_alone(self, now_ms: int) -> Send | None:
+        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
+
+        With `beat_answered` for drivers with very many members: most of what a member does is
+        this. None means that nothing was done.
+        """
+        if (
+            self.state is not ClientState.STABLE
+            or self.coordinator is None
+            or self.generation == NO_GENERATION
+            or self.commits
+            or self.effects
+            or Api.HEARTBEAT in self.current
+            or not self.timers.pop_alone(HEARTBEAT, now_ms)
+        ):
+            return None
+        self.now_ms = now_ms
+        _beat(self, 0)
+        sent = self.effects.pop()
+        assert type(sent) is Send
+        return sent
+
+    def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
+        """Take in that a heartbeat of a stable member was answered well; False: `response` must."""
+        flight = self.flights.get(token)
+        if (
+            flight is None
+            or answer.error_code is not ErrorCode.NONE
+            or self.state is not ClientState.STABLE
+            or self.coordinator is None
+            or flight.generation != self.generation
+            or flight.member_id != self.member_id
+            or self.commits
+            or self.effects
+            or not self.timers.is_quiet(now_ms)
+        ):
+            return False
+        self.now_ms = now_ms
+        self.land(token)
+        self.attempts = self.losses = 0
+        keep_session(self)
+        return True
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -137,6 +183,12 @@ def _subscribe(member: ClientMember, command: Subscribe) -> None:
         member.ask(ClientAsk.REJOIN, "the subscription changed")
 
 
+def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
+    member.topics, member.by_pattern = (), False
+    if member.ask(ClientAsk.UNSUBSCRIBE):
+        member.rejoin_reason = None
+
+
 def _poll(member: ClientMember, command: Poll) -> None:
     if member.is_armed(ClientTimer.POLL):
         member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
@@ -177,6 +229,7 @@ def _close(member: ClientMember, command: Close) -> None:
 
 COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
+    Unsubscribe: _unsubscribe,
     Poll: _poll,
     Polled: _polled,
     CallbackDone: _callback_done,
@@ -197,6 +250,8 @@ def _beat(member: ClientMember, token: int) -> None:
 
 
 def _session_over(member: ClientMember, token: int) -> None:
+    if member.config.tolerated_losses is not None and member.config.counts_late:
+        return  # it counts what is lost, and does not look at the clock
     reason = "session timed out without an answer to a heartbeat"
     if member.config.session_ends_membership:
         member.ask(ClientAsk.FORGOTTEN, reason)
@@ -221,9 +276,12 @@ def _steps_over(member: ClientMember, token: int) -> None:
 
 def _request_over(member: ClientMember, token: int) -> None:
     """Close the connection: nothing else that is under way is answered either."""
-    member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
-    for one in list(member.flights):
-        take_answer(member, one, None)
+    closes = member.config.timeout_closes_connection
+    if closes:
+        member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
+    for one, flight in list(member.flights.items()):
+        if closes or flight.until_ms <= member.now_ms:
+            take_answer(member, one, None, late=True)
 
 
 def _backoff_over(member: ClientMember, token: int) -> None:

@@ -50,9 +50,12 @@ class ClientTimer(Enum):
     COMMIT = "default.api.timeout.ms"
 
 
+# On its way out of the group: whatever comes is no reason to join it again.
+GOING = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
+HEARTBEAT: TimerKey = (ClientTimer.HEARTBEAT, 0)
 SESSION: TimerKey = (ClientTimer.SESSION, 0)
 
 
@@ -99,6 +102,7 @@ class ClientMember:
         agenda: steps of the present state that are still to be done.
         steps_over: the time for these steps is over.
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
+        losses: heartbeats and searches for the coordinator that were lost since the last answer.
         owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
@@ -130,6 +134,7 @@ class ClientMember:
         "join_reason",
         "last",
         "last_generation",
+        "losses",
         "member_id",
         "now_ms",
         "owned",
@@ -157,7 +162,7 @@ class ClientMember:
         self.steps_over = False
         self.callback: Callback | None = None
         self.coordinator: BrokerEndpoint | None = None
-        self.attempts = self._numbers = 0
+        self.attempts = self.losses = self._numbers = 0
         self.topics: tuple[str, ...] = ()
         self.by_pattern = False
         self.cluster_topics: dict[str, TopicInfo] = {}
@@ -279,7 +284,7 @@ class ClientMember:
 
     def want_rejoin(self, reason: str) -> None:
         """Let the next poll begin a rebalance; the first reason counts."""
-        if self.rejoin_reason is None and self.state is not ClientState.LEAVING:
+        if self.rejoin_reason is None and self.state not in GOING:
             self.rejoin_reason = reason
             self.tell(ClientEventKind.REJOIN_REQUESTED, reason)
 

@@ -5,7 +5,7 @@ ConsumerMembershipManager. Heartbeats go by themselves; a new target is reconcil
 application polls: commit, `revoked`, `assigned`, and the next heartbeat acknowledges.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.client.classic.states import Api
@@ -19,45 +19,41 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     Poll,
     Polled,
+    Send,
     Subscribe,
-    TopicPartition,
+    Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import (
-    commit_error,
-    heartbeat_request,
-)
+from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BACKOFF,
     BEAT_DUE,
+    COMMIT_OVER,
+    HEARTBEAT_API,
     JOIN_EPOCH,
-    LEAVE_EPOCH,
-    LEAVE_STATIC_EPOCH,
     POLL_OVER,
     REQUEST,
-    Kip848ClientMember,
 )
 from kgroups.core.coordinator.client.kip848.states import (
     BEAT_REACTIONS,
     BEATING,
     HASTY,
+    LEAVING,
     THROWN_OUT,
     BeatReaction,
     MemberState,
 )
-from kgroups.core.coordinator.client.requests import commit_request, find_request
+from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
+from kgroups.core.coordinator.client.requests import find_request
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
-from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
-HEARTBEAT_API = "ConsumerGroupHeartbeat"
 
-
-class Kip848Client(Kip848ClientMember):
+class Kip848Client(Kip848ClientSteps):
     """One member of a consumer group; arguments and attributes as `Kip848ClientMember`'s."""
 
     __slots__ = ()
@@ -85,9 +81,57 @@ class Kip848Client(Kip848ClientMember):
                 self._request_over()
             elif due.key == POLL_OVER:
                 self._poll_over()
+            elif due.key == COMMIT_OVER:
+                self._waited()
             self._pursue()
         if now_ms > self._now_ms:
             self._now_ms = now_ms
+
+    def beat_alone(self, now_ms: int) -> Send | None:
+        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
+
+        With `beat_answered` for drivers with very many members: most of what a member does is
+        this. None means that nothing was done.
+        """
+        if (
+            self.state is not MemberState.STABLE
+            or self.coordinator is None
+            or self._steps
+            or self._effects
+            or self._flights
+            or BACKOFF in self._timers
+            or not self._timers.pop_alone(BEAT_DUE, now_ms)
+        ):
+            return None
+        self._now_ms = now_ms
+        self._beat()
+        sent = self._effects.pop()
+        assert type(sent) is Send
+        return sent
+
+    def beat_answered(
+        self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
+    ) -> bool:
+        """Take in that the answer says nothing new to a stable member; False: `response` must."""
+        flight = self._flights.get(token)
+        if (
+            flight is None
+            or answer.error_code is not ErrorCode.NONE
+            or answer.assignment is not None
+            or answer.member_epoch != self.epoch
+            or answer.heartbeat_interval_ms != self._interval_ms
+            or self.state is not MemberState.STABLE
+            or self.coordinator is None
+            or self._steps
+            or self._effects
+            or BEAT_DUE not in self._timers
+            or not self._timers.is_quiet(now_ms)
+        ):
+            return False
+        self._now_ms = now_ms
+        self._land(token)
+        self._attempts = 0
+        return True
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -112,7 +156,7 @@ class Kip848Client(Kip848ClientMember):
     def poll_is_due(self) -> bool:
         """Whether the next poll does more than fetch records."""
         if self.state in THROWN_OUT or self.state is MemberState.UNSUBSCRIBED:
-            return self._callback is None and not self._steps
+            return self._callback is None and not self._steps and self.subscribed
         waits = self.state is MemberState.RECONCILING and not self._steps
         return waits and self._callback is None and self._resolved() != self.owned
 
@@ -142,32 +186,38 @@ class Kip848Client(Kip848ClientMember):
         if self._callback is not None and self._callback.number == command.number:
             self._callback = None
 
-    def _commit(self, command: CommitOffsets) -> None:
-        if self.coordinator is None:
-            self._tell(ClientEventKind.COMMIT_FAILED, "the coordinator is not known")
-        else:
-            self._send(Api.COMMIT, self._commit_of(command.offsets))
-
     def _update_topics(self, command: UpdateTopics) -> None:
         self._topics = dict(command.topics)
         self._topic_names = {topic.topic_id: name for name, topic in self._topics.items()}
 
     def _close(self, command: Close) -> None:
-        if self.state in (MemberState.PREPARE_LEAVING, MemberState.LEAVING, MemberState.CLOSED):
+        self._leaves_to = MemberState.CLOSED
+        self._prepare_leaving("close", commits=True)
+
+    def _unsubscribe(self, command: Unsubscribe) -> None:
+        self._names, self._pattern = (), None
+        if self.state not in (MemberState.UNSUBSCRIBED, MemberState.FATAL, *LEAVING):
+            self._leaves_to = MemberState.UNSUBSCRIBED
+            self._prepare_leaving("unsubscribe", commits=False)
+
+    def _prepare_leaving(self, reason: str, *, commits: bool) -> None:
+        if self.state in LEAVING:
             return
         thrown_out = self.state in THROWN_OUT or self.state is MemberState.FATAL
         kind = CallbackKind.LOST if thrown_out else CallbackKind.REVOKED
         member = self.epoch > JOIN_EPOCH and not thrown_out
-        self._enter(MemberState.PREPARE_LEAVING, "close")
+        self._enter(MemberState.PREPARE_LEAVING, reason)
         self._callback = None
         self._steps = [lambda: self._let_go(self.owned, kind), lambda: self._leave(member)]
-        if member:
+        if member and commits:
             self._steps.insert(0, self._auto_commit)
 
     # ------------------------------------------------------------------ steps
 
     def _pursue(self) -> None:
         """Do what can be done now."""
+        if self._waiting:
+            self._send_waiting()
         while self._steps and self._callback is None and self._commit_token not in self._flights:
             step = self._steps.pop(0)
             if not step():
@@ -184,89 +234,6 @@ class Kip848Client(Kip848ClientMember):
                 self._send(Api.FIND, find_request(self.config))
         elif self.state in BEATING and not self._waits_for(HEARTBEAT_API):
             self._beat()
-
-    def _auto_commit(self) -> bool:
-        if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
-            return True
-        offsets = self._positions(self.owned)
-        if not offsets:
-            return True
-        if self.coordinator is None:
-            return False
-        self._commit_token = self._send(Api.COMMIT, self._commit_of(offsets))
-        return True
-
-    def _let_go(self, partitions: Iterable[TopicPartition], kind: CallbackKind) -> bool:
-        gone = tuple(partitions)
-        if gone:
-            self._call_back(kind, gone)
-            self._steps.insert(0, lambda: self._forget(gone))
-        return True
-
-    def _forget(self, gone: tuple[TopicPartition, ...]) -> bool:
-        left = frozenset(gone)
-        self.owned = tuple(one for one in self.owned if one not in left)
-        return True
-
-    def _join(self) -> bool:
-        if self._names or self._pattern is not None:
-            self.epoch, self._sent = JOIN_EPOCH, None
-            self._target = {}
-            self._enter(MemberState.JOINING, "polled while not a member")
-            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
-        return True
-
-    def _leave(self, member: bool) -> bool:
-        if member and self.coordinator is not None:
-            self._say_good_bye()
-        self._enter(MemberState.LEAVING, "gave up all partitions")
-        self._timers = Timers()
-        self._flights.clear()
-        self._enter(MemberState.CLOSED, "left the group")
-        return True
-
-    def _say_good_bye(self) -> None:
-        static = self.config.group_instance_id is not None
-        self.epoch = LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH
-        self._send(HEARTBEAT_API, heartbeat_request(self._place(), self._whole_beat(), None))
-
-    # ------------------------------------------------------------------ reconciliation
-
-    def _begin_reconciling(self) -> None:
-        wanted = self._resolved()
-        keep, have = frozenset(wanted), frozenset(self.owned)
-        leaving = tuple(one for one in self.owned if one not in keep)
-        added = tuple(one for one in wanted if one not in have)
-        self._steps = [
-            self._auto_commit,
-            lambda: self._let_go(leaving, CallbackKind.REVOKED),
-            lambda: self._take_over(wanted, added),
-            self._acknowledge,
-        ]
-
-    def _take_over(
-        self, wanted: tuple[TopicPartition, ...], added: tuple[TopicPartition, ...]
-    ) -> bool:
-        self.owned = wanted
-        self._call_back(CallbackKind.ASSIGNED, added)
-        return True
-
-    def _acknowledge(self) -> bool:
-        self._enter(MemberState.ACKNOWLEDGING, "reconciled")
-        return True
-
-    def _after_beat(self) -> None:
-        """An acknowledgement has been sent, or an answer taken in: which state follows."""
-        if self._steps or self._callback is not None:
-            return
-        wanted = {TopicPartition(n, p) for n, p in self._resolved()}
-        unresolved = any(topic not in self._topic_names for topic in self._target)
-        if unresolved:
-            self._tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
-        if wanted != set(self.owned) or unresolved:
-            self._enter(MemberState.RECONCILING, "the assignment changed")
-        else:
-            self._enter(MemberState.STABLE, "the assignment is fully owned")
 
     # ------------------------------------------------------------------ heartbeats
 
@@ -357,7 +324,7 @@ class Kip848Client(Kip848ClientMember):
                 self._say_good_bye()
             self._throw_out(MemberState.STALE, "consumer poll timeout has expired")
 
-    # ------------------------------------------------------------------ the coordinator, commits
+    # ------------------------------------------------------------------ the coordinator
 
     def _found(self, answer: Any) -> None:
         found = None if answer is None else answer.coordinators[0]
@@ -369,25 +336,10 @@ class Kip848Client(Kip848ClientMember):
         self._tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
         self._timers.cancel(BEAT_DUE)
 
-    def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        place = self._place()
-        return commit_request(place.config, place.epoch, place.member_id, offsets)
-
-    def _committed(self, token: int, answer: Any) -> None:
-        error = commit_error(answer)
-        if error is ErrorCode.NONE:
-            self._tell(ClientEventKind.OFFSETS_COMMITTED)
-            return
-        self._tell(ClientEventKind.COMMIT_FAILED, error.name)
-        if BEAT_REACTIONS.get(error) is BeatReaction.FIND:
-            self._lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
-            if token == self._commit_token and self._steps:
-                # The rebalance waits for this commit: again, once the coordinator is found.
-                self._steps.insert(0, self._auto_commit)
-
 
 COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {
     Subscribe: Kip848Client._subscribe,
+    Unsubscribe: Kip848Client._unsubscribe,
     Poll: Kip848Client._poll,
     Polled: Kip848Client._polled,
     CallbackDone: Kip848Client._callback_done,

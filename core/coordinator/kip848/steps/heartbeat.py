@@ -102,7 +102,7 @@ def _stay(
     shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, existing: Group | None
 ) -> Refusal | None:
     if isinstance(existing, Kip848Group) and _is_quiet(existing, request):
-        _keep_alive(shard, token, request, existing)
+        shard.reply(token, _keep_alive(shard, request, existing))
         return None
     partition = shard.partition_of(request.group_id) if existing is None else existing.partition
     batch = Batch(shard, partition)
@@ -154,17 +154,31 @@ def _is_quiet(group: Kip848Group, request: ConsumerGroupHeartbeatRequest) -> boo
 
 
 def _keep_alive(
-    shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, group: Kip848Group
-) -> None:
+    shard: Shard, request: ConsumerGroupHeartbeatRequest, group: Kip848Group
+) -> ConsumerGroupHeartbeatResponse:
     """A quiet heartbeat begins the member's session anew, and that is all."""
-    restart_session(shard, group, group.members[request.member_id])
+    member = group.members[request.member_id]
+    restart_session(shard, group, member)
     interval_ms = heartbeat_interval_ms(shard, group.group_id)
-    shard.reply(
-        token,
-        ConsumerGroupHeartbeatResponse(
-            ErrorCode.NONE, None, request.member_id, request.member_epoch, interval_ms
-        ),
-    )
+    told = group.last_answers.get(request.member_id)
+    if (
+        told is None
+        or told.member_epoch != member.member_epoch
+        or told.heartbeat_interval_ms != interval_ms
+    ):
+        told = group.last_answers[request.member_id] = ConsumerGroupHeartbeatResponse(
+            ErrorCode.NONE, None, member.member_id, member.member_epoch, interval_ms
+        )
+    return told
+
+
+def answer_heartbeat(
+    shard: Shard, request: ConsumerGroupHeartbeatRequest, group: Group
+) -> ConsumerGroupHeartbeatResponse | None:
+    """The answer of `heartbeat` to a quiet one; None to any other."""
+    if isinstance(group, Kip848Group) and _is_quiet(group, request):
+        return _keep_alive(shard, request, group)
+    return None
 
 
 def _tell_newcomer(

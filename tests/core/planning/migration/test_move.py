@@ -221,11 +221,11 @@ def test_an_unknown_policy_makes_it_likely() -> None:
     plan = moved(TWO, rules=None)
     assert plan.confidence == "likely"
     assert (plan.confidence_reason or "").startswith("a file does not have the brokers' settings")
-    denied = rules_from({}, "CLUSTER_AUTHORIZATION_FAILED", serves_kip848=True)
+    denied = rules_from({}, "CLUSTER_AUTHORIZATION_FAILED")
     assert "CLUSTER_AUTHORIZATION_FAILED" in (moved(TWO, rules=denied).confidence_reason or "")
-    odd = rules_from({POLICY: "sideways"}, None, serves_kip848=True)
+    odd = rules_from({POLICY: "sideways"}, None)
     assert "not valid" in (odd.unknown or "")
-    old = rules_from({}, None, serves_kip848=False)
+    old = rules_from({}, None, kip848="missing")
     assert [one.code for one in moved(TWO, rules=old).blockers] == ["UNSUPPORTED_VERSION"]
 
 

@@ -1,7 +1,8 @@
 // What the strategies of franz-go and sarama answer to groups that are described on standard input.
 //
 // A line of JSON a group: {"client", "strategy", "times", "topics": {name: partitions}, "members":
-// [{"id", "instance", "metadata": base64 of the subscription}], "leader": id}. A line of JSON an
+// [{"id", "instance", "metadata": base64 of the subscription}], "leader": id, "racks": {name: [rack of each
+// partition's leader]} where the application says BalanceRacks}. A line of JSON an
 // answer: {"outcomes": [{"times", "members": {id: {topic: [partition]}}}]} or {"error"}. The strategy is
 // asked so many times, because the order of Go's maps may decide. With "joining": {"topics", "held",
 // "generation"} the answer is {"sent"}, what a member sends next, in base64. The members of franz-go are
@@ -13,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"sort"
 
 	"github.com/IBM/sarama"
@@ -27,13 +29,14 @@ type member struct {
 }
 
 type group struct {
-	Client   string           `json:"client"`
-	Strategy string           `json:"strategy"`
-	Times    int              `json:"times"`
-	Topics   map[string]int32 `json:"topics"`
-	Members  []member         `json:"members"`
-	Leader   string           `json:"leader"`
-	Joining  *joining         `json:"joining"`
+	Client   string              `json:"client"`
+	Strategy string              `json:"strategy"`
+	Times    int                 `json:"times"`
+	Topics   map[string]int32    `json:"topics"`
+	Racks    map[string][]string `json:"racks"`
+	Members  []member            `json:"members"`
+	Leader   string              `json:"leader"`
+	Joining  *joining            `json:"joining"`
 }
 
 type joining struct {
@@ -180,6 +183,9 @@ func decideFranz(asked group) (plan, error) {
 			}
 		}
 	}
+	if asked.Racks != nil {
+		balanceRacks(balancer.(*kgo.ConsumerBalancer), counts, asked.Racks)
+	}
 	found := plan{}
 	for _, each := range asked.Members {
 		found[each.ID] = map[string][]int32{}
@@ -196,6 +202,17 @@ func decideFranz(asked group) (plan, error) {
 		found[given.MemberID] = topics
 	}
 	return found, nil
+}
+
+// As with BalanceRacks in balanceGroup, which tells a balancer of racks in fields that nobody else can set.
+func balanceRacks(balancer *kgo.ConsumerBalancer, counts map[string]int32, led map[string][]string) {
+	racks := make(map[string][]string, len(counts))
+	for topic := range counts {
+		racks[topic] = led[topic]
+	}
+	fields := reflect.ValueOf(balancer).Elem()
+	*(*map[string][]string)(fields.FieldByName("partitionRacks").Addr().UnsafePointer()) = racks
+	*(*bool)(fields.FieldByName("balanceRacks").Addr().UnsafePointer()) = true
 }
 
 func decideSarama(asked group) (plan, error) {

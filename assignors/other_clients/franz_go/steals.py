@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Protocol
 
+from kgroups.assignors.other_clients.franz_go.racks import Racks
+
 
 class Balancing(Protocol):
     """A group while it is balanced; partitions are numbers, topics places in an order."""
@@ -18,6 +20,7 @@ class Balancing(Protocol):
     origin: list[int]
     topics: list[int]
     readers: list[list[int]]
+    racks: Racks | None
 
     def numbers_of(self, place: int) -> range:
         """Partitions of a topic."""

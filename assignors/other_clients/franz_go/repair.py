@@ -1,16 +1,18 @@
-"""franz-go, different subscriptions: which partitions members hold, their numbers being settled.
+"""franz-go, different subscriptions or racks: which partitions members hold, not how many.
 
-Topics with the same subscribers make a row, and a table says how many partitions of each row each
-member holds and how many it came with. Taking one more than it came with costs a move, giving such
-a one up saves one. Rotations that lower the price are found with Bellman-Ford and carried out
-until there are none; then everybody takes back what it came with, as far as its numbers allow.
+Partitions with the same subscribers in the same rack make a row, and a table says how many of each
+row each member holds and how many it came with. Taking one more than it came with costs a move,
+giving such a one up saves one; what is far from its member costs more than all moves together.
+Rotations that lower the price are found with Bellman-Ford and carried out until there are none;
+then everybody takes back what it came with, as far as its numbers allow.
 
 Source: kgo/internal/sticky/repair.go of franz-go 1.22.
 """
 
 from dataclasses import dataclass
 
-from kgroups.assignors.other_clients.franz_go_steals import Balancing
+from kgroups.assignors.other_clients.franz_go.racks import NO_RACK
+from kgroups.assignors.other_clients.franz_go.steals import Balancing
 
 NOBODY = NOWHERE = -1
 NEVER = 1 << 62
@@ -23,24 +25,26 @@ class Cell:
     Args:
         row: number of the row.
         member: who.
+        far: price of each for being in another rack than its member.
         held: how many it holds.
         came: how many it came with.
     """
 
     row: int
     member: int
+    far: int = 0
     held: int = 0
     came: int = 0
 
     @property
     def taking(self) -> int:
         """Price of one more."""
-        return int(self.held >= self.came)
+        return int(self.held >= self.came) + self.far
 
     @property
     def giving(self) -> int:
         """Price of one less."""
-        return NEVER if self.held == 0 else -int(self.held > self.came)
+        return NEVER if self.held == 0 else -int(self.held > self.came) - self.far
 
     def room(self, step: int) -> int:
         """How many partitions can go this way before the price of the next one changes."""
@@ -63,12 +67,13 @@ class Rotation:
 
 
 def repair(group: Balancing) -> None:
-    """Rearrange the plan of a group with different subscriptions so that fewer partitions move."""
-    rows, cells, place = _table(group)
+    """Rearrange the plan so that more partitions are near their members, and fewer move."""
+    rows = Rows(group)
+    cells, place = _table(group, rows)
     if not cells:
         return
     loads = [len(numbers) for numbers in group.plan]
-    finder = Finder(max(rows) + 1, len(group.plan), cells, loads)
+    finder = Finder(rows.count, len(group.plan), cells, loads)
     moved = False
     while rotations := finder.find():
         moved = True
@@ -87,27 +92,60 @@ def repair(group: Balancing) -> None:
         _realize(group, rows, cells, place)
 
 
-def _table(group: Balancing) -> tuple[list[int], list[Cell], dict[tuple[int, int], int]]:
-    """Row of each topic; the cells, by member and row; where the cell of (member, row) is."""
-    by_readers: dict[tuple[int, ...], int] = {}
-    rows = [by_readers.setdefault(tuple(readers), len(by_readers)) for readers in group.readers]
-    mine: list[set[int]] = [set() for _ in group.plan]
-    for readers, row in by_readers.items():
-        for member in readers:
-            mine[member].add(row)
-    everything = {(m, row): Cell(row, m) for m, reads in enumerate(mine) for row in sorted(reads)}
+class Rows:
+    """The rows of the table: one for each class of topics, and in it for each rack.
+
+    Args:
+        group: the group, topics numbered.
+    """
+
+    def __init__(self, group: Balancing) -> None:
+        by_readers: dict[tuple[int, ...], int] = {}
+        self._group = group
+        self._classes = [by_readers.setdefault(tuple(r), len(by_readers)) for r in group.readers]
+        self._width = group.racks.count + 1 if group.racks is not None else 1
+        self.count = len(by_readers) * self._width
+        self.of_member: list[list[int]] = [[] for _ in group.plan]
+        for number, readers in enumerate(by_readers):
+            for member in readers:
+                self.of_member[member] += range(number * self._width, (number + 1) * self._width)
+
+    def of_partition(self, number: int) -> int:
+        """The row of a partition."""
+        rack = self._group.racks.partitions[number] if self._group.racks is not None else 0
+        return self._classes[self._group.place_of(number)] * self._width + rack
+
+    def price(self, row: int, member: int, total: int) -> int:
+        """What a partition of this row costs for being far from this member.
+
+        Args:
+            total: number of partitions: no more than these can move.
+        """
+        if self._group.racks is None:
+            return 0
+        rack, own = row % self._width, self._group.racks.members[member]
+        return (total + 1) * (rack != NO_RACK and own not in (NO_RACK, rack))
+
+
+def _table(group: Balancing, rows: Rows) -> tuple[list[Cell], dict[tuple[int, int], int]]:
+    """The cells, by member and row; where the cell of (member, row) is."""
+    everything = {
+        (member, row): Cell(row, member, rows.price(row, member, len(group.origin)))
+        for member, own in enumerate(rows.of_member)
+        for row in own
+    }
     for member, numbers in enumerate(group.plan):
         for number in numbers:
-            cell = everything.get((member, rows[group.place_of(number)]))
+            cell = everything.get((member, rows.of_partition(number)))
             if cell is not None:
                 cell.held += 1
     for number, member in enumerate(group.origin):
-        cell = everything.get((member, rows[group.place_of(number)]))
+        cell = everything.get((member, rows.of_partition(number)))
         if cell is not None:
             cell.came += 1
     filled = {cell.row for cell in everything.values() if cell.held}
     cells = [cell for cell in everything.values() if cell.row in filled]
-    return rows, cells, {(cell.member, cell.row): at for at, cell in enumerate(cells)}
+    return cells, {(cell.member, cell.row): at for at, cell in enumerate(cells)}
 
 
 class Finder:
@@ -202,7 +240,7 @@ def _on_cycles(source: list[int]) -> list[int]:
 
 
 def _realize(
-    group: Balancing, rows: list[int], cells: list[Cell], place: dict[tuple[int, int], int]
+    group: Balancing, rows: Rows, cells: list[Cell], place: dict[tuple[int, int], int]
 ) -> None:
     """Write the plan anew from the table."""
     needed = [cell.held for cell in cells]
@@ -211,7 +249,7 @@ def _realize(
     for numbers in group.plan:
         numbers.clear()
     for number in everything:
-        row, member = rows[group.place_of(number)], group.origin[number]
+        row, member = rows.of_partition(number), group.origin[number]
         at = place.get((member, row))
         if at is not None and needed[at] > 0:
             needed[at] -= 1

@@ -3,7 +3,8 @@
 Where all members read the same, what is free goes to the least loaded and then the fullest give to
 the emptiest. Where they do not, partitions are stolen along chains of members, and a repair finds
 among all assignments with the same loads one that keeps most partitions in place. Topics are
-numbered in the order of a Go map; racks count only where the application asks for it.
+numbered in the order of a Go map. Where the application says `BalanceRacks`, partitions that are
+free go near a member first, and the repair prefers partitions near members to those that stay.
 
 Source: kgo/internal/sticky/sticky.go and group_balancer.go (AdjustCooperative) of franz-go 1.22.
 """
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.assignors.other_clients.franz_go_repair import repair
-from kgroups.assignors.other_clients.franz_go_steals import Levels, steal_all
+from kgroups.assignors.other_clients.franz_go.racks import Racks, number_racks
+from kgroups.assignors.other_clients.franz_go.repair import repair
+from kgroups.assignors.other_clients.franz_go.steals import Levels, steal_all
 from kgroups.assignors.other_clients.go_maps import any_order, topic_orders
 from kgroups.assignors.other_clients.user_data import read_franz_go_data
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
@@ -31,11 +33,13 @@ class FranzGoSticky:
         name: registered name.
         member_order: its order of members.
         cooperative: read what members own and withhold what changes hands.
+        racks: whether the application says `BalanceRacks`.
     """
 
     name: str
     member_order: OrderRule
     cooperative: bool = False
+    racks: bool = False
 
     def assign(self, request: AssignmentRequest) -> CompactAssignment:
         """Every partition of the subscribed topics, by topic and number."""
@@ -46,7 +50,7 @@ class FranzGoSticky:
         view = LeaderView(request, self.member_order)
         if not view.members:
             return CompactAssignment.of_lists([], view.table, [])
-        run = _StickyRun(view, self.cooperative, choices)
+        run = _StickyRun(view, self.cooperative, self.racks, choices)
         lists: list[list[int]] = [[] for _ in view.members]
         for member, numbers in zip(view.ordered, run.run(), strict=True):
             lists[member] = sorted(numbers)
@@ -66,10 +70,16 @@ class _StickyRun:
     Args:
         view: the group.
         cooperative: whether members say on the wire what they own.
+        balances_racks: whether racks are looked at.
         choices: decides the order of topics.
     """
 
-    def __init__(self, view: LeaderView, cooperative: bool, choices: Choices) -> None:
+    def __init__(
+        self, view: LeaderView, cooperative: bool, balances_racks: bool, choices: Choices
+    ) -> None:
+        self._balances_racks = balances_racks
+        self._topics = view.request.topics
+        self.racks: Racks | None = None
         self._table = view.table
         self._choices = choices
         self._members = [view.members[position] for position in view.ordered]
@@ -89,13 +99,18 @@ class _StickyRun:
         stales = self._take_claims()
         self._number_topics()
         self._give_back(stales)
-        self._fill()
+        owners = self.owners()
+        if self.mixed:
+            self._fill_mixed(owners)
+        else:
+            self._fill_alike(owners)
         levels = Levels(self.plan)
         if self.mixed:
             steal_all(self, levels)
-            repair(self)
         else:
             self._even_out(levels)
+        if self.mixed or self.racks is not None:
+            repair(self)
         return self.plan
 
     def _claim(self, member: MemberSubscription, cooperative: bool) -> tuple[list[int], int]:
@@ -151,13 +166,16 @@ class _StickyRun:
             for number, member in enumerate(self.origin)
             if member == NOBODY
         }
-        if not self.mixed and len(free) < 2:
+        if not self.mixed and len(free) < 2 and not self._balances_racks:
             order: Sequence[str] = names  # no topic's place decides anything
         else:
             orders = topic_orders(names, leaders)
             order = (
                 any_order(names, self._choices) if orders is None else self._choices.pick(orders)
             )
+        if self._balances_racks:
+            known = {name: self._topics[name] for name in self._table.names}
+            self.racks = number_racks(self._members, known, order, self._choices)
         self.topics = [self._table.index[name] for name in order]
         place = self._places = {topic: number for number, topic in enumerate(self.topics)}
         for numbers in self.plan:
@@ -202,20 +220,56 @@ class _StickyRun:
             self.plan[member].append(number)
             self.origin[number] = member
 
-    def _fill(self) -> None:
-        """Deal what nobody has to the least loaded subscriber, by a heap with its own ties."""
-        owners = self.owners()
+    def _free(self, place: int, owners: Sequence[int]) -> list[int]:
+        """Partitions of the topic at this place that nobody has."""
+        return [number for number in self.numbers_of(place) if owners[number] == NOBODY]
+
+    def _fill_alike(self, owners: list[int]) -> None:
+        """Deal what nobody has to the least loaded member, by a heap with its own ties.
+
+        With racks, members take what is near them first, up to the lower even share.
+        """
         heap = list(self.readers[0]) if self.readers else []
-        if not self.mixed:
-            self._heapify(heap)
+        numbers = [n for place in range(len(self.topics)) for n in self._free(place, owners)]
+        if self.racks is not None:
+            heaps = self._heaps_by_rack(heap)
+            share = self._table.total // len(self.plan)
+            far = []
+            for number in numbers:
+                near = heaps[self.racks.partitions[number]]
+                if near and self.racks.partitions[number] and len(self.plan[near[0]]) < share:
+                    self._give(near, number)
+                else:
+                    far.append(number)
+            numbers = far
+        self._heapify(heap)
+        for number in numbers:
+            self._give(heap, number)
+
+    def _fill_mixed(self, owners: list[int]) -> None:
+        """Deal what nobody has to the least loaded reader, near ones before others."""
         for place, readers in enumerate(self.readers):
-            free = [number for number in self.numbers_of(place) if owners[number] == NOBODY]
-            if self.mixed and free:
-                heap = list(readers)
-                self._heapify(heap)
+            free = self._free(place, owners)
+            heaps = self._heaps_by_rack(readers) if free else []
             for number in free:
-                self.plan[heap[0]].append(number)
-                self._sift_down(heap, 0)
+                least = min(len(self.plan[heap[0]]) for heap in heaps if heap)
+                fitting = [heap for heap in heaps if heap and len(self.plan[heap[0]]) == least]
+                near = heaps[self.racks.partitions[number]] if self.racks is not None else []
+                self._give(near if near in fitting else fitting[0], number)
+
+    def _heaps_by_rack(self, readers: Sequence[int]) -> list[list[int]]:
+        """A heap of members for each rack, those without one first; one heap without racks."""
+        heaps: list[list[int]] = [[] for _ in range(self.racks.count + 1 if self.racks else 1)]
+        for reader in readers:
+            heaps[self.racks.members[reader] if self.racks else 0].append(reader)
+        for heap in heaps:
+            self._heapify(heap)
+        return heaps
+
+    def _give(self, heap: list[int], number: int) -> None:
+        """Give a partition to the first of a heap."""
+        self.plan[heap[0]].append(number)
+        self._sift_down(heap, 0)
 
     def _heapify(self, heap: list[int]) -> None:
         for node in reversed(range(len(heap) // 2)):

@@ -1,0 +1,1 @@
+"""franz-go's sticky strategies, and its racks."""

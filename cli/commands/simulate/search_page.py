@@ -1,0 +1,113 @@
+"""The page of a search: today's settings beside the best, the path there, and every trial."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgroups.cli.commands.simulate.simulate_report import variation_text
+from kgroups.cli.commands.simulate.simulate_search import (
+    AS_IS,
+    PATH_COLUMNS,
+    RESULT_COLUMNS,
+    cost_of_staying,
+    cost_text,
+    figure_row,
+    number_text,
+    path_rows,
+    result_rows,
+)
+from kgroups.cli.output.table import Column, Row
+from kgroups.cli.pages.charts import bars, descent
+from kgroups.cli.pages.page import Figure, Page, Section, Table
+
+if TYPE_CHECKING:
+    from kgroups.core.simulation.scenario.scenario_model import Scenario
+    from kgroups.core.simulation.search.search import Found
+
+REFUSED = Column("refused", "REFUSED")
+
+
+def search_page(
+    scenario: "Scenario",
+    minimise: str,
+    found: "Found",
+    items: Sequence[Mapping[str, Any]],
+    runs: int,
+) -> Page:
+    """The page of a search.
+
+    Args:
+        items: its trials, as the document has them.
+        runs: how many there were in all.
+    """
+    best = next(item for item in items if item["best"])
+    compared = [row for item in items for row in result_rows(item)]
+    path = [row for item in items for row in path_rows(item, every=False)]
+    columns = (*RESULT_COLUMNS, REFUSED)
+    trials = [(item["trial"], *figure_row(item, columns)) for item in items]
+    trial = PATH_COLUMNS[0]
+    return Page(
+        title="A search over settings",
+        lead=f"{scenario.name or 'A scenario'}, seed {scenario.seed}: the least of {minimise}, "
+        "durations in seconds.",
+        facts=[
+            ("as is", _shown(items[0]["value"])),
+            ("best", _shown(best["value"])),
+            ("cost of staying as is", _shown(cost_of_staying(found))),
+            ("trials", f"{len(items) - 1:,}"),
+            ("runs", f"{runs:,}"),
+        ],
+        sections=[
+            Section(
+                "As is, and the best",
+                [*_compared(items), _table("As is, and the best", RESULT_COLUMNS, compared)],
+                _sentence(cost_text(found, cost_of_staying(found))),
+            ),
+            Section("Path", (_path(items), _table("Better than all before", PATH_COLUMNS, path))),
+            Section("Trials", (_table("Every trial", (trial, *columns), trials),)),
+        ],
+        notes=[
+            *(f"measured: {text}" for text in scenario.measured),
+            *(f"assumed: {text}" for text in scenario.assumed),
+        ],
+    )
+
+
+def _shown(value: float | None) -> str:
+    return number_text(value) or "\N{EN DASH}"
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}."
+
+
+def _table(caption: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
+    return Table([column.header or column.field for column in columns], rows, caption)
+
+
+def _compared(items: Sequence[Mapping[str, Any]]) -> list[Figure]:
+    """Both with seeds that the search has not seen; nothing where one has no value there."""
+    shown = [item for item in items if item["new_seeds"] is not None]
+    if len(shown) < 2:  # today's settings and the best
+        return []
+    rows = [(variation_text(one["variation"]) or AS_IS, one["new_seeds"]) for one in shown]
+    told = ", ".join(f"{name} {number_text(value)}" for name, value in rows)
+    summary = f"With seeds that the search has not seen: {told}."
+    return [bars("Value with new seeds", summary, rows, unit="value", lane="settings")]
+
+
+def _path(items: Sequence[Mapping[str, Any]]) -> Figure:
+    """Every trial's value, and the least until then."""
+    rows: list[tuple[int, str, float | None, float | None]] = []
+    least: float | None = None
+    for item in items:
+        if item["improved"]:
+            least = item["value"]
+        settings = variation_text(item["variation"]) or AS_IS
+        rows.append((item["trial"], settings, item["value"], least))
+    improved = sum(item["improved"] for item in items)
+    refused = sum(item["refused"] is not None for item in items)
+    summary = (
+        f"{len(items) - 1:,} trials after the scenario as it is (0). The line falls where a trial "
+        f"was better than all before it, {max(improved - 1, 0)} times; {refused} have no value."
+    )
+    return descent("Value of each trial", summary, rows, unit="value")

@@ -1,0 +1,50 @@
+"""Whether brokers serve KIP-848: one that has its requests need not answer them."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import only
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.transport.requests import describe_groups
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+
+Kip848Support = Literal["served", "refused", "missing"]
+"""`missing`: they lack the requests. `refused`: they have them, and answer UNSUPPORTED_VERSION."""
+
+_API: Final = "consumer_group_describe"
+
+
+def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Kip848Support]:
+    """What each broker makes of KIP-848; it is left out where that was not learned.
+
+    Brokers refuse it before they look at the group, where `group.coordinator.rebalance.protocols`
+    lacks `consumer` or, from 4.0 on, `group.version` is not finalized, as after an upgrade.
+
+    Args:
+        groups: of each broker that is asked, a group; of any type, and it need not exist.
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, Kip848Support]:
+        async def one(broker: int, limit: float) -> Kip848Support:
+            connection = await cluster.connection(broker, limit)
+            if connection.offers(_API) is None:
+                return "missing"
+            body = describe_groups(_API, [groups[broker]])
+            _, answer = await cluster.ask(broker, _API, body, limit)
+            refused = error_name(only(answer.groups).error_code) == "UNSUPPORTED_VERSION"
+            return "refused" if refused else "served"
+
+        found, _ = await cluster.each_broker(one, deadline, sorted(groups))
+        return found
+
+    def otherwise(_: "LibrdkafkaClient") -> dict[int, Kip848Support]:
+        return {}
+
+    return admin.over_wire(ask, otherwise)
