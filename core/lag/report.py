@@ -37,10 +37,10 @@ from kgroups.core.lag.report_rows import (
     answer_frames,
     collect_rows,
     collect_together,
+    compared,
     failed_rows,
 )
 from kgroups.core.lag.rosters import member_loads, with_members
-from kgroups.core.lag.window.comparison import compared
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.api import functions as F

@@ -32,12 +32,12 @@ from kgroups.core.lag.report import (
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import compared
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.window import hourly, trends
 from kgroups.core.lag.window.capture_files import AnyFile, captures_changed, read_files
-from kgroups.core.lag.window.comparison import compared
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.plans.api import Column, DataFrame
 from kgroups.core.spark.plans.api import functions as F
