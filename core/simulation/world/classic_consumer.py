@@ -16,7 +16,8 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
 from kgroups.core.simulation.world.actors import Refresh
-from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.world.client_settings import client_config
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 SILENT: Final = frozenset({*LEAVING, ClientState.CLOSED, ClientState.FAILED})
