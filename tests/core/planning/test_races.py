@@ -214,7 +214,7 @@ def test_franz_go_members_find_a_topic_one_by_one() -> None:
         for name, share in held.items()
     ]
     group = replace(group_of(*members, assignor="cooperative-sticky"), leader="c-1")
-    changes = [Pattern("^[efh]", "java"), AddTopic("f", 5)]
+    changes: list[Change] = [Pattern("^[efh]", "java"), AddTopic("f", 5)]
     plan = plan_group(cluster_of(group, {"e": 6, "h": 3}), group, changes)
     assert plan.leader_clients == ("franz-go",)
     assert plan.confidence == "outcomes"
