@@ -88,11 +88,11 @@ class OverBeside:
         return line_of(name, target, ours, reference, passed=passed, load=load)
 
 
-def over_arguments(folder: Path, until_ms: int) -> list[str]:
+def over_arguments(folder: Path, until_ms: int, since_ms: int = START_MS) -> list[str]:
     """Arguments of `kgroups` for a report over all captures of a folder."""
     since, until = (
         datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
-        for ms in (START_MS, until_ms)
+        for ms in (since_ms, until_ms)
     )
     window = ["--captures", str(folder), "--since", since, "--until", until]
     return ["lag", "report", *window, "--top", str(TOP), "-o", "json"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.lag_captures import START_MS, STEP_MS, captures_of
+from bench.lag_captures import PARTITIONS, START_MS, STEP_MS, captures_of
 from bench.lag_cases import (
     TIMEOUT_S,
     TOP,
@@ -25,6 +25,7 @@ from bench.lag_cases import (
 from bench.lag_measure import TreeRun, kgroups_command, run_tree
 from bench.lag_results import Line
 from bench.lag_snapshot import snapshot_of
+from bench.lag_year import DAY_MS, FIRST_MS, RECORDS_A_DAY, days_of, lag_of
 
 ROUNDS = 3
 
@@ -72,6 +73,43 @@ class CapturesBesideFloor:
 
         def compare(answer: str) -> None:
             must_agree_with_duckdb(name, answer, reference.stdout)
+
+        return _beside_floor(name, command, compare, self.max_times)
+
+
+@dataclass(frozen=True)
+class YearBesideFloor:
+    """`lag report --captures` over days that are rolled up; their lag and rates are known.
+
+    Args:
+        max_times: how many times the floor ours may take.
+    """
+
+    series: int
+    days: int
+    max_times: float
+
+    def __call__(self, name: str) -> Line:
+        """Once to make the archive, then by turns."""
+        folder = days_of(self.series, self.days)
+        until_ms = FIRST_MS + self.days * DAY_MS
+        command = kgroups_command(*over_arguments(folder, until_ms, FIRST_MS))
+
+        def compare(answer: str) -> None:
+            document = json.loads(answer)
+            lags: dict[str, int] = {}
+            for number in range(self.series):
+                group = f"group-{number // PARTITIONS:06}"
+                lags[group] = lags.get(group, 0) + lag_of(number)
+            most = sorted(lags.items(), key=lambda one: (-one[1], one[0]))[:TOP]
+            per_second = RECORDS_A_DAY / (DAY_MS / 1_000)
+            found = [
+                (item["group"], item["lag"], item["lag_peak"], round(item["rate_in"], 6))
+                for item in document["items"]
+            ]
+            rate = round(per_second * PARTITIONS, 6)
+            must_agree(name, found, [(group, lag, lag, rate) for group, lag in most])
+            must_agree(name, document["summary"]["days"], self.days)
 
         return _beside_floor(name, command, compare, self.max_times)
 

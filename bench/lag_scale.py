@@ -17,7 +17,12 @@ from bench.lag_cases import (
     OverBeside,
     StartUp,
 )
-from bench.lag_floor import CapturesBesideFloor, LiveBesideFloor, PageBesideNone
+from bench.lag_floor import (
+    CapturesBesideFloor,
+    LiveBesideFloor,
+    PageBesideNone,
+    YearBesideFloor,
+)
 from bench.lag_results import NAMES_BY_KEY, Line, merge_lines, read_lines, write_lines
 from bench.stage import say
 
@@ -26,6 +31,7 @@ CASES: Mapping[str, Callable[[str], Line]] = {
     "live": LiveBesideFloor(10, max_times=1.3),
     "4800": CapturesBesideFloor(48, 100, max_times=1.6),
     "1e5": CapturesBesideFloor(1_000, 100, max_times=1.6),
+    "year": YearBesideFloor(10_000, 365, max_times=2),
     "html": PageBesideNone(48, 100, max_more_s=3),
     "1e6": OverBeside(10_000, 100, max_times=6),
     "1e7": OverBeside(100_000, 100, max_times=4),

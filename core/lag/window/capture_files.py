@@ -28,24 +28,31 @@ AnyFile = ActiveFile | CapturedFile | RowFile
 
 
 def read_files(
-    spark: Any, place: Place, files: Sequence[AnyFile], schema: StructType, *, few: bool = False
+    spark: Any,
+    place: Place,
+    files: Sequence[AnyFile],
+    schema: StructType,
+    *,
+    few: bool = False,
+    wide: bool = False,
 ) -> DataFrame:
     """The rows of files of one table, null what a file does not have.
 
     Args:
         place: of the table; cluster and date are directories in it.
         few: whether it is little that all files have, and so worth one task and no shuffle.
+        wide: whether there are many columns, of which few are asked: Spark reads only these.
     Raises:
-        KgroupsError: `few`, and a file cannot be read.
+        KgroupsError: `few` and not `wide`, and a file cannot be read.
     """
     if isinstance(place, Store) and files:  # several tasks at once: most of it is waiting
         return to_ask(_read_in_tasks(spark, place, files, schema))
-    if few or not files:
+    if not files or (few and not wide):
         # From a list it would be a job of Python workers that have nothing to do.
         return to_ask(spark.createDataFrame(_read_here(place, files, schema), schema).coalesce(1))
     reader = spark.read.schema(schema).option("basePath", str(place))
     frame = reader.parquet(*(str(file.path) for file in files))
-    return to_ask(frame)
+    return to_ask(frame.coalesce(1) if few else frame)
 
 
 def _read_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.Table:

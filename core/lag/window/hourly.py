@@ -57,7 +57,7 @@ def read_hours(
     for kind in (SERIES, PEAKS):
         files = window.hours.files[kind]
         few = is_few(sum(file.rows for file in files), query)
-        rows = read_files(spark, folder / HOURS, files, HOUR_ROWS, few=few)
+        rows = read_files(spark, folder / HOURS, files, HOUR_ROWS, few=few, wide=True)
         frames.append(rows.where(_is_inside(span_ms)))
     rows, peaks = frames
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
