@@ -49,6 +49,8 @@ class Kind:
         listener: of its members, in ms.
         chance: whether chance has a part in it: when metadata are looked at, which connection is
             made first.
+        races: whether what comes first decides: the session of who is frozen ends when heartbeats
+            of the others, which began with its own, arrive.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Kind:
     listener: int = 0
     pattern: bool = False
     chance: bool = False
+    races: bool = False
 
 
 def _cut(name: str, for_s: int, libraries: tuple[Library, ...], **more: Any) -> Kind:
@@ -92,7 +95,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "slow poll", _SLOW, (*BOTH, *PYTHON), lasts_s=50, settings={"max.poll.interval.ms": 10_000}
     ),
-    Kind("frozen process", _FREEZE, lasts_s=45),
+    Kind("frozen process", _FREEZE, lasts_s=45, chance=True, races=True),
     Kind("partitions added", {"add_partitions": {"partitions": 9}}, settings=FRESH, chance=True),
     Kind(
         "new topic matches a pattern",
@@ -201,6 +204,7 @@ class Row:
             {
                 "until": f"{event_ms + round(1_000 * (kind.lasts_s + down_s))}ms",
                 "cluster": dict(CLUSTER),
+                **({"network": {"latency": {"exponential": "1ms"}}} if kind.races else {}),
                 "topics": {topic: {"partitions": PARTITIONS, "rate": RATE}},
                 "groups": {
                     GROUP: {
