@@ -264,9 +264,9 @@ class Network(ABC):
         if connection == process.link.number and to in self.brokers.up:
             response = self.services[to].answer_at_once(now_ms, ask.request)
             if response is not None:
+                # A session was put off: nothing is due earlier than the service will be woken for.
                 self.invariants.checks += 1
                 self._reply(process, ask.token, ask.kind, response, self._beat_answered)
-                self._look_after(to)
                 return
         self._arrive(process, ask, connection)
 

@@ -23,16 +23,24 @@ from kgroups.core.coordinator.client.classic.join import (
     send_heartbeat,
     send_join,
 )
-from kgroups.core.coordinator.client.classic.member import HEARTBEAT, ClientMember, ClientTimer
+from kgroups.core.coordinator.client.classic.member import (
+    HEARTBEAT,
+    POLL,
+    ClientMember,
+    ClientTimer,
+)
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
+    BEAT,
     BEATING,
     CLIENT_OUTCOMES,
+    JOINING,
     NEEDS_COORDINATOR,
+    STABLE,
+    UNJOINED,
     Api,
     ClientAct,
     ClientAsk,
-    ClientState,
 )
 from kgroups.core.coordinator.client.classic.steps import (
     finish_callback,
@@ -54,7 +62,7 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 
 
 class ClassicClient(ClientMember):
@@ -101,12 +109,12 @@ class ClassicClient(ClientMember):
         this. None means that nothing was done.
         """
         if (
-            self.state is not ClientState.STABLE
+            self.state is not STABLE
             or self.coordinator is None
             or self.generation == NO_GENERATION
             or self.commits
             or self.effects
-            or Api.HEARTBEAT in self.current
+            or BEAT in self.current
             or not self.timers.pop_alone(HEARTBEAT, now_ms)
         ):
             return None
@@ -121,8 +129,8 @@ class ClassicClient(ClientMember):
         flight = self.flights.get(token)
         if (
             flight is None
-            or answer.error_code is not ErrorCode.NONE
-            or self.state is not ClientState.STABLE
+            or answer.error_code is not NO_ERROR
+            or self.state is not STABLE
             or self.coordinator is None
             or flight.generation != self.generation
             or flight.member_id != self.member_id
@@ -161,7 +169,7 @@ def _pursue(member: ClientMember) -> None:
         run_steps(member)
         if member.commits:
             send_commits(member)
-    if member.coordinator is not None and member.state is not ClientState.JOINING:
+    if member.coordinator is not None and member.state is not JOINING:
         return
     if member.is_armed(ClientTimer.BACKOFF):
         return
@@ -183,9 +191,8 @@ def _subscribe(member: ClientMember, command: Subscribe) -> None:
 
 
 def _poll(member: ClientMember, command: Poll) -> None:
-    if member.is_armed(ClientTimer.POLL):
-        member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
-    if member.state is ClientState.UNJOINED:
+    member.timers.move(POLL, member.now_ms + member.config.max_poll_interval_ms)
+    if member.state is UNJOINED:
         due = member.subscribed
     else:
         due = member.rejoin_reason is not None or member.generation == NO_GENERATION
@@ -194,7 +201,7 @@ def _poll(member: ClientMember, command: Poll) -> None:
 
 
 def _polled(member: ClientMember, command: Polled) -> None:
-    key, due_ms = (ClientTimer.POLL, 0), command.at_ms + member.config.max_poll_interval_ms
+    key, due_ms = POLL, command.at_ms + member.config.max_poll_interval_ms
     armed_ms = member.timers.deadline(key)
     if armed_ms is not None and armed_ms < due_ms:
         member.timers.schedule(key, due_ms, None)
@@ -235,8 +242,9 @@ COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
 
 
 def _beat(member: ClientMember, token: int) -> None:
-    member.arm(ClientTimer.HEARTBEAT, member.config.heartbeat_interval_ms)
-    ready = member.coordinator is not None and Api.HEARTBEAT not in member.current
+    interval_ms = member.config.heartbeat_interval_ms
+    member.timers.schedule(HEARTBEAT, member.now_ms + interval_ms, None)
+    ready = member.coordinator is not None and BEAT not in member.current
     if ready and member.state in BEATING and member.generation != NO_GENERATION:
         send_heartbeat(member)
 

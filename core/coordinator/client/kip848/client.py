@@ -39,13 +39,14 @@ from kgroups.core.coordinator.client.kip848.states import (
     BEAT_REACTIONS,
     BEATING,
     HASTY,
+    STABLE,
     THROWN_OUT,
     BeatReaction,
     MemberState,
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requests import find_request
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
@@ -92,7 +93,7 @@ class Kip848Client(Kip848ClientSteps):
         this. None means that nothing was done.
         """
         if (
-            self.state is not MemberState.STABLE
+            self.state is not STABLE
             or self.coordinator is None
             or self._steps
             or self._effects
@@ -114,11 +115,11 @@ class Kip848Client(Kip848ClientSteps):
         flight = self._flights.get(token)
         if (
             flight is None
-            or answer.error_code is not ErrorCode.NONE
+            or answer.error_code is not NO_ERROR
             or answer.assignment is not None
             or answer.member_epoch != self.epoch
             or answer.heartbeat_interval_ms != self._interval_ms
-            or self.state is not MemberState.STABLE
+            or self.state is not STABLE
             or self.coordinator is None
             or self._steps
             or self._effects
@@ -330,7 +331,7 @@ class Kip848Client(Kip848ClientSteps):
 
     def _committed(self, token: int, answer: Any) -> None:
         error = commit_error(answer)
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             self._tell(ClientEventKind.OFFSETS_COMMITTED)
             return
         self._tell(ClientEventKind.COMMIT_FAILED, error.name)
