@@ -53,6 +53,7 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
   pause            members pause partitions: member, topics, for
+  subscribe, unsubscribe   members read other topics: member, topics, pattern
   network_partition     a member cannot reach the cluster: member, for, stall,
                    lost
   zone_outage, spot_eviction   members of a rack end: rack, for; count, notice

@@ -33,6 +33,14 @@ class Subscribe:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """Read nothing from now on: give every partition up and leave the group unless static.
+
+    Nothing is committed; a driver whose library does that asks for it before.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Poll:
     """The application asks for records: it is alive, and a rebalance may begin."""
 
@@ -80,7 +88,9 @@ class Close:
     """Commit, give every partition up, leave the group unless static."""
 
 
-Command = Subscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
+Command = (
+    Subscribe | Unsubscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
+)
 
 
 # ---------------------------------------------------------------------- effects

@@ -116,7 +116,9 @@ async def _describe_on(
     left = list(groups)
     for kinds in _TYPES_AT_ONCE:
         names = {
-            kind: [group for group in left if types.get(group, kind) == kind]
+            kind: [
+                group for group in left if types.get(group, kind) == kind and _may_be(kind, group)
+            ]
             for kind in kinds
             if connection.offers(DESCRIBERS[kind]) is not None
         }
@@ -138,6 +140,13 @@ async def _describe_on(
             kind_known = types.get(group)
             described[group] = left_out() if group in asked else _not_describable(kind_known)
     return described
+
+
+def _may_be(kind: GroupType, group: str) -> bool:
+    """Only a classic group may have the empty name; Kafka 3.9 and 4.0 answer ConsumerGroupDescribe
+    with UNKNOWN_SERVER_ERROR for every group where it is among them.
+    """
+    return kind == "classic" or bool(group)
 
 
 _SAYS_LEAST: Final = ("GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION")
@@ -183,7 +192,13 @@ async def _describe_as(
             *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    return {item.group_id: _described(kind, version, item, broker) for item in answer.groups}
+    described: dict[str, Described] = {}
+    for item in answer.groups:
+        # Kafka 4.0 may name a group twice: with its description, and as one that does not exist.
+        outcome = _described(kind, version, item, broker)
+        known = described.get(item.group_id)
+        described[item.group_id] = outcome if known is None else _choose((known, outcome))
+    return described
 
 
 def _described(kind: GroupType, version: int, item: Any, broker: int) -> Described:

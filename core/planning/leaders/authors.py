@@ -75,12 +75,20 @@ def could_have_assigned(group: Group, library: str) -> bool:
     return False
 
 
-def dealt_counts(members: Sequence[Member]) -> Mapping[str, int] | None:
-    """How many partitions of each topic were dealt; None unless each has one owner."""
+def dealt_counts(members: Sequence[Member], *, withheld: bool = False) -> Mapping[str, int] | None:
+    """How many partitions of each topic were dealt; None unless each has one owner.
+
+    Args:
+        withheld: whether some may wait for the next round: members had them when they joined.
+    """
     numbers: dict[str, list[int]] = {}
     for member in members:
         for topic, held in (member.assignment or {}).items():
             numbers.setdefault(topic, []).extend(held)
+    for member in members if withheld else ():
+        for topic, held in (member.owned or {}).items():
+            known = numbers.setdefault(topic, [])
+            known += [number for number in held if number not in known]
     if any(sorted(held) != list(range(len(held))) for held in numbers.values()):
         return None
     return {topic: len(held) for topic, held in numbers.items() if held}

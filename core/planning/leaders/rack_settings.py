@@ -19,6 +19,7 @@ from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.planning.leaders.authors import dealt_counts, dealt_owners
 from kgroups.core.planning.leaders.guess import may_have_come_back
+from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Group, Member, Topic
 
@@ -71,7 +72,7 @@ def _could_have_dealt(group: Group, topics: Mapping[str, Topic], balances_racks:
     Also where that cannot be told.
     """
     members, name = group.members or (), group.assignor or ""
-    counts = dealt_counts(members)
+    counts = dealt_counts(members, withheld=name in COOPERATIVE)
     if name not in RACK_BALANCING or group.state != "Stable" or counts is None:
         return True
     if any(m.assignment_version is None or m.subscription is None for m in members):

@@ -29,6 +29,9 @@ class LibraryTraits:
         session_grace_ms: how much later than that.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
+        resubscribes: whether a consumer that runs can read other topics from now on.
+        unsubscribes: whether it can leave the group and not be closed.
+        commits_drops: before it unsubscribes it commits what it has read, if it auto-commits.
         first_beat_ms: when a cooperative member sends its first heartbeat; None: as the others.
     """
 
@@ -44,13 +47,21 @@ class LibraryTraits:
     session_grace_ms: int = 0
     beats_between_records: bool = False
     one_connection: bool = False
+    resubscribes: bool = True
+    unsubscribes: bool = True
+    commits_drops: bool = False
     first_beat_ms: int | None = None
 
 
 LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "java": LibraryTraits(("range", "cooperative-sticky"), kip848=True, both=False),
-    "librdkafka": LibraryTraits(("range", "roundrobin"), kip848=True, session_ends_membership=True),
-    "sarama": LibraryTraits(("range",), patterns="none", one_connection=True),
+    "librdkafka": LibraryTraits(
+        ("range", "roundrobin"),
+        kip848=True,
+        session_ends_membership=True,
+        commits_drops=True,
+    ),
+    "sarama": LibraryTraits(("range",), patterns="none", one_connection=True, unsubscribes=False),
     "franz-go": LibraryTraits(
         ("range",),
         default_protocol="cooperative",
@@ -60,6 +71,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         # defaults, from the last one that was answered.
         session_ends_membership=True,
         session_grace_ms=5_500,
+        unsubscribes=False,
         first_beat_ms=500,
     ),
     "kafka-python": LibraryTraits(("range", "roundrobin"), both=False),
@@ -71,5 +83,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         patterns="once",
         beats_between_records=True,
         one_connection=True,
+        resubscribes=False,
+        unsubscribes=False,
     ),
 }

@@ -1,11 +1,42 @@
-"""What applications do by events: they pause partitions, and resume them."""
+"""What applications do by events: pause and resume partitions, change and end subscriptions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
+from kgroups.core.simulation.applications.application_events import (
+    ChangeSubscription,
+    PausePartitions,
+    Unsubscribe,
+)
 from kgroups.core.simulation.engine.pending import later
 from kgroups.core.simulation.engine.world import World
-from kgroups.core.simulation.scenario.scenario_events import PausePartitions
-from kgroups.core.simulation.world.process import Process
+from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.process import GroupState, Process
+
+
+def _running(world: World, group: str, member: str | None) -> Iterator[Process]:
+    """Processes of a group that run: of one member, or of all."""
+    for seat in list(world.groups[group].seats.values()):
+        process = seat.process
+        if process is not None and not process.closing and member in (None, seat.name):
+            yield process
+
+
+def between_polls(world: World, process: Process, wish: Callable[[], None]) -> None:
+    """The application does something with its consumer before it polls again."""
+
+    def grant() -> None:
+        world.pending -= 1
+        world.last_ms = world.now_ms
+        wish()
+
+    world.pending += 1
+    process.wishes.append(grant)
+    world.arrange_poll(process)
+
+
+# ---------------------------------------------------------------------- pause, resume
 
 
 def pause_partitions(world: World, event: PausePartitions) -> None:
@@ -29,3 +60,44 @@ def _resuming(world: World, event: PausePartitions, process: Process) -> Callabl
             world.arrange_poll(process)
 
     return resume
+
+
+# ---------------------------------------------------------------------- subscriptions
+
+
+def change_subscription(world: World, event: ChangeSubscription) -> None:
+    """Members read other topics."""
+    state = world.groups[event.group]
+
+    def change(process: Process) -> None:
+        seat, topology = process.seat, world.brokers.topology
+        seat.reads = replace(seat.reads, topics=event.topics, pattern=event.pattern)
+        text = ", ".join(event.topics) or str(event.pattern)
+        world.recorder.line(world.now_ms, event.group, seat.name, "subscribed", text)
+        state.expect(seat.group, (seat.reads,), topology, world.now_ms, count=True)
+        _retire(world, state)
+        state.whole_since_ms = None
+        process.consumer.subscribe(world.now_ms, event.topics, event.pattern, topology)
+
+    for process in _running(world, event.group, event.member):
+        between_polls(world, process, partial(change, process))
+
+
+def _retire(world: World, state: GroupState) -> None:
+    """What no member reads any more needs no owner."""
+    members = tuple(seat.reads for seat in state.seats.values() if not seat.retired)
+    group = replace(state.plan, members=members, templates=())
+    read = [name for name in world.brokers.topology.topics if reads(group, name)]
+    state.ledger.retire(read, world.now_ms)
+
+
+def unsubscribe(world: World, event: Unsubscribe) -> None:
+    """Members leave the group, and their processes go on."""
+
+    def leave(process: Process) -> None:
+        world.recorder.line(world.now_ms, event.group, process.seat.name, "unsubscribed")
+        world.groups[event.group].whole_since_ms = None
+        process.consumer.unsubscribe(world.now_ms)
+
+    for process in _running(world, event.group, event.member):
+        between_polls(world, process, partial(leave, process))

@@ -6,8 +6,17 @@ from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.applications.application_events import (
+    ChangeSubscription,
+    PausePartitions,
+    Unsubscribe,
+)
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.engine.application_effects import pause_partitions
+from kgroups.core.simulation.engine.application_effects import (
+    change_subscription,
+    pause_partitions,
+    unsubscribe,
+)
 from kgroups.core.simulation.engine.broker_effects import (
     broker_down,
     broker_up,
@@ -40,7 +49,6 @@ from kgroups.core.simulation.scenario.scenario_events import (
     MoveCoordinator,
     NetworkSplit,
     Pause,
-    PausePartitions,
     Poison,
     RollBrokers,
     RollingRestart,
@@ -56,7 +64,7 @@ from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.listener import FAILED
-from kgroups.core.simulation.world.process import Process, Seat
+from kgroups.core.simulation.world.process import GroupState, Process, Seat
 
 
 def plan_events(world: World, until_ms: int) -> None:
@@ -272,13 +280,21 @@ def _create_missing(world: World, process: Process) -> None:
 
 def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> None:
     for state in world.groups.values():
-        if reads(state.plan, topic):
+        if _read_by(state, topic):
             state.ledger.expect(new, world.now_ms, count=True)
             state.whole_since_ms = None
     world.brokers.set_topics(world.now_ms, world.logs.topics())
     tell_others(world)
     drain(world)
     _refresh_later(world)
+
+
+def _read_by(state: GroupState, topic: str) -> bool:
+    """Whether a group reads a topic: by its plan, or by what members have subscribed to since."""
+    if all(seat.reads is seat.plan for seat in state.seats.values()):
+        return reads(state.plan, topic)
+    members = tuple(seat.reads for seat in state.seats.values() if not seat.retired)
+    return reads(replace(state.plan, members=members, templates=()), topic)
 
 
 def _refresh_later(world: World) -> None:
@@ -308,6 +324,8 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     Pause: _pause,
     Poison: _poison,
     PausePartitions: pause_partitions,
+    ChangeSubscription: change_subscription,
+    Unsubscribe: unsubscribe,
     NetworkSplit: _cut_off,
     MoveCoordinator: move_coordinator,
     BrokerDown: broker_down,

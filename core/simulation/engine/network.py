@@ -116,6 +116,14 @@ class Network(ABC):
     def carry_out(self, process: Process) -> None:
         """See to what the process's consumer wants done."""
 
+    @abstractmethod
+    def arrange_poll(self, process: Process) -> None:
+        """Let the application poll, as soon as it is free, with the world looking on."""
+
+    @abstractmethod
+    def poll_at(self, process: Process, at_ms: int) -> None:
+        """Let it poll then, unless it does so earlier."""
+
     @property
     def waiting(self) -> int:
         """Requests that have arrived and are not answered."""

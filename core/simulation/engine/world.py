@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.engine.hand_commits import step_once, to_commit
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
@@ -61,6 +62,7 @@ class World(Network):
         process.consumer = make_consumer(
             group, plan, process.life, partial(self._positions, process), self.new_id, self.services
         )
+        seat.reads = plan
         seat.process = self.processes[process.life] = process
         state.alive += 1
         state.restless += 1
@@ -125,6 +127,8 @@ class World(Network):
         if state.readers is not None:
             state.readers.leave(process.life, now_ms)
         state.alive -= 1
+        state.idle -= process.idle
+        self.pending -= len(process.wishes)
         if not process.whole:
             state.restless -= 1
         seat.stopped.end(now_ms)
@@ -178,9 +182,9 @@ class World(Network):
         now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
         busy_ms = process.consumer.busy_ms
-        self._poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
+        self.poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
 
-    def _poll_at(self, process: Process, at_ms: int) -> None:
+    def poll_at(self, process: Process, at_ms: int) -> None:
         """Let it poll then, unless it does so earlier."""
         if process.poll_ms is None or at_ms < process.poll_ms:
             process.poll_ms = at_ms
@@ -203,40 +207,21 @@ class World(Network):
             consumer.close(now_ms)
             self.carry_out(process)
             return
+        process.grant_wishes()
         if process.commit_due:
             process.commit_due = False
             self.agenda.at(
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
             if app.positions:
-                consumer.commit(now_ms, self._to_commit(process))
+                consumer.commit(now_ms, to_commit(process))
         elif app.uncommitted and process.by_hand:
             consumer.commit(now_ms, dict(app.uncommitted))
             app.uncommitted = {}
         consumer.poll(now_ms)
         self.carry_out(process)
         if process.by_hand and app.positions and process.alive:
-            self._step_once(process)
-
-    def _to_commit(self, process: Process) -> dict[TopicPartition, int]:
-        """What is not committed already, of everything that a client names; one at least."""
-        stored, positions = process.group.ledger.committed, process.app.positions
-        changed = {one: at for one, at in positions.items() if stored.get(one) != at}
-        return changed or dict([next(iter(positions.items()))])
-
-    def _step_once(self, process: Process) -> None:
-        """One poll with records; the next one, which commits them, is the world's again."""
-        app = process.app
-        before = dict(app.positions)
-        if process.consumer.gives_records:
-            app.hold_up(self.now_ms, False)
-            app.run_to(self.now_ms)
-        app.uncommitted = {p: at for p, at in app.positions.items() if before.get(p) != at}
-        app.hold_up(self.now_ms, True)
-        at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
-        # It polls on without records too: its consumer must hear of it in time.
-        patience_ms = process.seat.plan.settings.max_poll_interval_ms // 2
-        self._poll_at(process, ceil(min(at_ms, max(app.free_ms, self.now_ms + patience_ms))))
+            step_once(self, process)
 
     # ------------------------------------------------------------------ what a consumer wants done
 
@@ -301,7 +286,7 @@ class World(Network):
                 state.readers.end(process.life, output.partitions, now_ms)
             if output.partitions and not process.closing:
                 self._unsettle(state)
-                if not process.app.positions:
+                if not process.app.positions and process.consumer.plan.subscribes:
                     seat.stopped.begin(now_ms)
             self._tell_share(process, "lost" if output.lost else "revoked", output.partitions)
         elif type(output) is Read:
@@ -346,6 +331,9 @@ class World(Network):
 
     def _settle(self, process: Process, whole: bool) -> None:
         state = process.group
+        idle = whole and process.consumer.idle
+        state.idle += idle - process.idle
+        process.idle = idle
         if whole is process.whole:
             if whole and state.whole_since_ms is None:
                 self.judge(state)
@@ -363,10 +351,12 @@ class World(Network):
             protocol = state.plan.protocol
             if protocol == "zookeeper" and self._mourned(state):
                 return
-            if protocol != "zookeeper" and (state.ledger.free or state.ledger.shared):
+            ledger, all_idle = state.ledger, state.idle == state.alive
+            unowned = ledger.free and not all_idle
+            if protocol != "zookeeper" and (unowned or ledger.shared):
                 return
             mixed = protocol == "consumer" or bool(state.rollouts)
-            if mixed and self.brokers.state_of(state.plan.name) != "Stable":
+            if mixed and not all_idle and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)

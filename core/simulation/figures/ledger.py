@@ -4,7 +4,7 @@ Counted as it happens, so that nothing grows with time. Source of every entry ar
 `Hold` and `Release` outputs and what the service stored.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
@@ -117,6 +117,8 @@ class Ledger:
         self.first_owned_ms: int | None = None
         self.retired: list[Account] = []
         self.owned: list[Owned] = []
+        # The only topics that it reads from some time on; None: whatever was expected.
+        self._only: set[str] | None = None
         self._since: dict[tuple[TopicPartition, str], tuple[str, int]] = {}
 
     def expect(self, partitions: Iterable[TopicPartition], now_ms: int, *, count: bool) -> None:
@@ -126,11 +128,17 @@ class Ledger:
             count: whether their time without an owner counts before the first one has them.
         """
         for partition in partitions:
+            if self._only is not None:
+                self._only.add(partition.topic)
             if partition not in self.accounts:
-                account = self.accounts[partition] = Account()
-                self.free.add(partition)
+                account = self._open(partition)
                 if count:
                     account.unowned.begin(now_ms)
+
+    def _open(self, partition: TopicPartition) -> Account:
+        account = self.accounts[partition] = Account()
+        self.free.add(partition)
+        return account
 
     def hold(
         self, partitions: Iterable[TopicPartition], seat: str, life: str, now_ms: int
@@ -138,9 +146,7 @@ class Ledger:
         """A life owns these too; gives back where it is not the only one, with the others."""
         shared: list[tuple[TopicPartition, frozenset[str]]] = []
         for partition in partitions:
-            if partition not in self.accounts:
-                self.expect((partition,), now_ms, count=False)
-            account = self.accounts[partition]
+            account = self.accounts.get(partition) or self._open(partition)
             if account.owners:
                 if life in account.owners:
                     continue
@@ -172,6 +178,8 @@ class Ledger:
             elif not account.owners:
                 account.unowned.begin(now_ms)
                 self.free.add(partition)
+                if self._only is not None and partition.topic not in self._only:
+                    self._retire(partition, now_ms)
 
     def store(self, offsets: Mapping[TopicPartition, int]) -> list[TopicPartition]:
         """Commits were stored; gives back those that went backwards."""
@@ -180,13 +188,17 @@ class Ledger:
         committed.update(offsets)
         return backwards
 
-    def retire(self, topics: Container[str], now_ms: int) -> None:
-        """The group reads only these topics from now on."""
-        for partition in [one for one in self.free if one.topic not in topics]:
-            account = self.accounts.pop(partition)
-            account.unowned.end(now_ms)
-            self.free.discard(partition)
-            self.retired.append(account)
+    def retire(self, topics: Iterable[str], now_ms: int) -> None:
+        """The group reads only these topics from now on, and what is still owned of others."""
+        only = self._only = set(topics)
+        for partition in [one for one in self.free if one.topic not in only]:
+            self._retire(partition, now_ms)
+
+    def _retire(self, partition: TopicPartition, now_ms: int) -> None:
+        account = self.accounts.pop(partition)
+        account.unowned.end(now_ms)
+        self.free.discard(partition)
+        self.retired.append(account)
 
     def totals(self, now_ms: int) -> tuple[int, int]:
         """Time without an owner, and with two, until now; added up over partitions."""

@@ -13,22 +13,13 @@ from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.ports.client_ports import known_assignor
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, NO_CHANGE, Deploy
+from kgroups.core.simulation.kubernetes.deploy_event import NO_CHANGE, Deploy
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
+from kgroups.core.simulation.scenario.event_contradictions import of_events
 from kgroups.core.simulation.scenario.scenario_events import (
-    AddPartitions,
     CreateTopic,
-    Load,
-    PausePartitions,
-    RollingRestart,
-    ScaleIn,
-    ScaleOut,
-    Scheduled,
-    SpotEviction,
-    ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
-from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import close_to, offered
 
 Path = tuple[str | int, ...]
@@ -109,7 +100,9 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
         for found in (*wrong, *_of_library(group, plan), *_of_settings(group, plan)):
             yield in_deploy(number, found)
     yield from _of_autoscalers(scenario)
-    yield from _of_events(scenario)
+    for number, event, key, what, hint in of_events(scenario):
+        place: Path = ("events", number, event)
+        yield Contradiction(f"`{event}`", what, ((*place, key), place, place[:2]), hint)
 
 
 def _of_autoscalers(scenario: Scenario) -> Iterator[Contradiction]:
@@ -277,116 +270,3 @@ def _of_common_assignor(group: GroupPlan) -> Iterator[Contradiction]:
             )
             return
         common = set(names) if common is None else common & set(names)
-
-
-# ---------------------------------------------------------------------- events
-
-
-def _of_events(scenario: Scenario) -> Iterator[Contradiction]:
-    """Events one after the other, those at random last: whether each finds what it is about."""
-    partitions = {topic.name: topic.partitions for topic in scenario.topics}
-    seats = {group.name: {one.name for one in group.members} for group in scenario.groups}
-    numbered = list(enumerate(scenario.events))
-    numbered.sort(key=lambda one: (one[1].at_ms is None, one[1].at_ms or 0))
-    for number, scheduled in numbered:
-        for key, what, hint in _of_event(scenario, scheduled, partitions, seats):
-            event: Path = ("events", number, scheduled.name)
-            paths = ((*event, key), event, ("events", number))
-            yield Contradiction(f"`{scheduled.name}`", what, paths, hint)
-
-
-Found = Iterator[tuple[str, str, str | None]]
-
-
-def _of_event(
-    scenario: Scenario,
-    scheduled: Scheduled,
-    partitions: dict[str, int],
-    seats: dict[str, set[str]],
-) -> Found:
-    event, once = scheduled.event, scheduled.at_ms is not None
-    if isinstance(event, CreateTopic):
-        if event.topic in partitions or not once:
-            what = f"topic `{event.topic}` is created twice"
-            yield "topic", what, None if once else "write `at` instead of `every`"
-        partitions[event.topic] = event.partitions
-    elif isinstance(event, Load):
-        if event.topic not in partitions:
-            hint = close_to(event.topic, partitions)
-            yield "topic", f"there is no topic `{event.topic}` yet", hint
-    elif isinstance(event, ZoneOutage | SpotEviction):
-        racks = {one.rack for group in scenario.groups for one in group.templates} - {None}
-        racks |= {one.rack for group in scenario.groups for one in group.members} - {None}
-        if event.rack is not None and event.rack not in racks:
-            known = [rack for rack in racks if rack is not None]
-            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
-    elif isinstance(event, AddPartitions):
-        yield from _of_growth(event, partitions)
-    elif isinstance(event, PausePartitions):
-        for topic in [name for name in event.topics if name not in partitions]:
-            yield "topics", f"there is no topic `{topic}` yet", close_to(topic, partitions)
-        yield from _of_seats(scenario, scheduled, seats)
-    elif isinstance(event, ScaleOut):
-        yield from _of_scale_out(scenario, event, seats[event.group], once=once)
-    elif isinstance(event, Deploy):
-        yield from _of_deploy(scenario, event, seats[event.group], once=once)
-    else:
-        yield from _of_seats(scenario, scheduled, seats)
-
-
-def _of_deploy(scenario: Scenario, event: Deploy, seats: set[str], *, once: bool) -> Found:
-    group = scenario.group(event.group)
-    assert group is not None
-    if not seats:
-        yield "group", "the group has no members", None
-    if event.kind == "StatefulSet":
-        for key, given in (("maxSurge", event.surge), ("maxUnavailable", event.unavailable)):
-            if given != A_QUARTER:
-                hint = "it replaces one pod after the other, from the highest ordinal down"
-                yield key, f"a StatefulSet has no `{key}`", hint
-    elif once:
-        for plan in group.members:
-            if event.entry in (None, plan.entry):
-                seats.add(next_name(plan.name, seats))
-
-
-def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:
-    before = partitions.get(event.topic)
-    if before is None:
-        yield "topic", f"there is no topic `{event.topic}` yet", close_to(event.topic, partitions)
-    elif event.partitions <= before:
-        what = f"`{event.topic}` has {before} partitions already"
-        yield "partitions", what, "a topic can only get more partitions"
-    else:
-        partitions[event.topic] = event.partitions
-
-
-def _of_scale_out(scenario: Scenario, event: ScaleOut, seats: set[str], *, once: bool) -> Found:
-    group = scenario.group(event.group)
-    assert group is not None
-    like = group.like(event.like)
-    if like is None:
-        what = f"there is no member `{event.like}`" if event.like else "the group has no members"
-        yield "like", what, close_to(event.like or "", seats)
-        return
-    for _ in range(event.count if once else 0):
-        seats.add(next_name(like.name, seats))
-
-
-def _of_seats(scenario: Scenario, scheduled: Scheduled, seats: dict[str, set[str]]) -> Found:
-    """Members that an event names, or counts, are there by then."""
-    event = scheduled.event
-    there = seats.get(getattr(event, "group", ""), set())
-    named = [getattr(event, "member", None), *getattr(event, "members", ())]
-    grows = any(
-        isinstance(one.event, ScaleOut) and one.at_ms is None and one.event.group == event.group  # type: ignore[union-attr] # has one
-        for one in scenario.events
-        if there
-    )
-    for name in named:
-        if name is not None and name not in there and not grows:
-            key = "members" if isinstance(event, RollingRestart | ScaleIn) else "member"
-            yield key, f"there is no member `{name}` at that time", close_to(name, there)
-    counted = isinstance(event, ScaleIn) and not event.members and scheduled.at_ms is not None
-    if counted and isinstance(event, ScaleIn) and event.count > len(there) and not grows:
-        yield "count", f"the group has {len(there)} members, not {event.count}", None

@@ -13,6 +13,7 @@ from kgroups.core.simulation.kubernetes.deploy_file import (
     read_kind,
     read_unavailable,
 )
+from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
     LOST,
     SCENARIO_EVENTS,
@@ -198,6 +199,13 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "topics": ("topics", False, _plain(_read_topics)),
         "for": _FOR,
     },
+    "subscribe": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "topics": ("topics", False, _plain(read_topics)),
+        "pattern": ("pattern", False, _plain(Cursor.text)),
+    },
+    "unsubscribe": {"group": _GROUP, "member": _MEMBER},
     "network_partition": {
         "group": _GROUP,
         "member": _MEMBER,

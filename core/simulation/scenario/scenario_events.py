@@ -8,6 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.core.simulation.applications.application_events import (
+    ApplicationEvent,
+    ChangeSubscription,
+    PausePartitions,
+    Unsubscribe,
+)
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
 
 # Whose packets a cut loses.
@@ -80,24 +86,6 @@ class Poison:
     group: str
     for_ms: int
     member: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PausePartitions:
-    """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
-
-    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused.
-
-    Args:
-        for_ms: until it resumes them.
-        member: None for every member that runs.
-        topics: whose partitions; empty for all.
-    """
-
-    group: str
-    for_ms: int
-    member: str | None = None
-    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +229,7 @@ ScenarioEvent = (
     | Crash
     | Pause
     | Poison
-    | PausePartitions
+    | ApplicationEvent
     | NetworkSplit
     | MoveCoordinator
     | BrokerDown
@@ -265,6 +253,8 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "gc_pause": Pause,
     "poison_record": Poison,
     "pause": PausePartitions,
+    "subscribe": ChangeSubscription,
+    "unsubscribe": Unsubscribe,
     "network_partition": NetworkSplit,
     "move_coordinator": MoveCoordinator,
     "broker_down": BrokerDown,

@@ -9,13 +9,13 @@ from typing import Final
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.kubernetes.autoscaler_file import read_autoscaler
+from kgroups.core.simulation.load.load_readers import read_backlog, read_hours, read_weights
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
     Names,
     read_events,
 )
-from kgroups.core.simulation.scenario.load_readers import read_backlog, read_hours, read_weights
 from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
 from kgroups.core.simulation.scenario.member_readers import read_share, read_spread
 from kgroups.core.simulation.scenario.scenario_model import (

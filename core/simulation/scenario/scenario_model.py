@@ -119,6 +119,11 @@ class MemberPlan:
     workers: int = 1
     listener: ListenerPlan | None = None
 
+    @property
+    def subscribes(self) -> bool:
+        """Whether it has a subscription."""
+        return bool(self.topics) or self.pattern is not None
+
     def numbered(self, number: int) -> "MemberPlan":
         """The member of this number of the entry that this one is the template of."""
         name = f"{self.entry or self.name}-{number}"

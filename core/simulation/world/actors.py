@@ -135,6 +135,16 @@ class Consumer(ABC):
         outputs, self.outputs = self.outputs, []
         return outputs
 
+    def subscribe(
+        self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology
+    ) -> None:
+        """Read these in the place of what it read; called between two polls."""
+        raise NotImplementedError
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """Read nothing, and leave the group; called between two polls."""
+        raise NotImplementedError
+
     def listen(self, random: Random) -> None:  # noqa: B027 # a ZooKeeper one takes no time
         """Its application has a rebalance listener; told before `start`."""
 
@@ -217,8 +227,14 @@ class Consumer(ABC):
     def settled(self) -> bool:
         """Whether it is in its group, holds what it should, and plans nothing else.
 
-        Then it gives records, has no failure, is not closed and wants no poll.
+        Or it is `idle`. Then it has no failure, is not closed and wants no poll; one that is not
+        idle gives records.
         """
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has unsubscribed and is in no group any more."""
+        return False
 
     @property
     @abstractmethod

@@ -15,7 +15,8 @@ from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matc
 from kgroups.core.simulation.world.actors import Refresh
 from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
 
-SILENT: Final = frozenset({ClientState.LEAVING, ClientState.CLOSED, ClientState.FAILED})
+LEAVING: Final = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
+SILENT: Final = frozenset({*LEAVING, ClientState.CLOSED, ClientState.FAILED})
 POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
 
 
@@ -61,6 +62,13 @@ class ClassicConsumer(GroupConsumer):
             self._found = tuple(found)
         return Subscribe(tuple(found), self.plan.pattern)
 
+    def subscribe(
+        self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology
+    ) -> None:
+        """As every member's; metadata of the new topics are fetched before it joins."""
+        self._found, self._fresh = None, True
+        super().subscribe(now_ms, topics, pattern, topology)
+
     def poll(self, now_ms: int) -> None:
         """As every member's; before it joins by a pattern it waits for fresh metadata."""
         if self.plan.pattern is None or not self._joins:
@@ -91,7 +99,7 @@ class ClassicConsumer(GroupConsumer):
 
     @property
     def _is_leaving(self) -> bool:
-        return self._client.state is ClientState.LEAVING
+        return self._client.state in LEAVING
 
     @property
     def wants_poll(self) -> bool:
@@ -113,10 +121,18 @@ class ClassicConsumer(GroupConsumer):
         """Stable, with nothing on its mind."""
         client = self._client
         if client.state is not STABLE or client.rejoin_reason is not None:
-            return False
+            return self.idle
         if self._callbacks or self._lookup.wanted:
             return False
         return self.listener is None or self.listener.callback is None
+
+    @property
+    def idle(self) -> bool:
+        """Unsubscribed, and everything given up."""
+        client = self._client
+        if client.subscribed or client.state is not ClientState.UNJOINED:
+            return False
+        return not (self._callbacks or self._listens)
 
     @property
     def closed(self) -> bool:

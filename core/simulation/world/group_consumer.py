@@ -7,6 +7,7 @@ application's poll, and what the group committed is looked up for partitions tha
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import Any, Final
@@ -27,6 +28,7 @@ from kgroups.core.coordinator.client.effects import (
     Send,
     Subscribe,
     TopicPartition,
+    Unsubscribe,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
@@ -149,6 +151,26 @@ class GroupConsumer(Consumer):
         self._tell(now_ms, UpdateTopics(topology.topics))
         self._tell(now_ms, self._subscription(topology))
         self._go_on(now_ms)
+
+    def subscribe(
+        self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology
+    ) -> None:
+        """Tell the client half, which asks for a rebalance where that changes anything."""
+        self.plan = replace(self.plan, topics=topics, pattern=pattern)
+        self._tell(now_ms, UpdateTopics(topology.topics))
+        self._tell(now_ms, self._subscription(topology))
+        self._go_on(now_ms)
+
+    def unsubscribe(self, now_ms: int) -> None:
+        """Give everything up and leave; some libraries commit first what was processed."""
+        owned = self._client.owned
+        if self.plan.settings.enable_auto_commit and LIBRARIES[self.plan.library].commits_drops:
+            offsets = self.positions(owned)
+            if offsets:
+                self.commit(now_ms, offsets)
+        self.plan = replace(self.plan, topics=(), pattern=None)
+        self._tell(now_ms, Unsubscribe())
+        self._run_callbacks(now_ms)
 
     def _go_on(self, now_ms: int) -> None:
         """Rebalance by itself, where the library does not wait for the application's poll."""

@@ -72,8 +72,14 @@ class Kip848Consumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        stable = self._client.state is STABLE
+        stable = self._client.state is STABLE or self.idle
         return stable and not (self._callbacks or self._lookup.wanted or self._listens)
+
+    @property
+    def idle(self) -> bool:
+        """Unsubscribed, and everything given up."""
+        client = self._client
+        return client.state is MemberState.UNSUBSCRIBED and not client.subscribed
 
     @property
     def closed(self) -> bool:

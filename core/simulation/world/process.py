@@ -32,9 +32,11 @@ class Process:
         told_ms: of which poll its consumer was told last.
         by_hand: every poll is the world's, because each commits what the last one gave.
         commit_due: its next poll commits.
+        wishes: what its application asks of the consumer before its next poll, in order.
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
+        idle: unsubscribed and so counted.
         record_ms: a timer waits for the end of this record; None if none does.
         beats_late: its timers wait until the record that is being processed is done.
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
@@ -51,6 +53,7 @@ class Process:
         "consumer",
         "frozen_ms",
         "group",
+        "idle",
         "idle_ms",
         "life",
         "lines",
@@ -64,6 +67,7 @@ class Process:
         "told_ms",
         "wake_ms",
         "whole",
+        "wishes",
     )
 
     def __init__(self, seat: "Seat", group: "GroupState", life: str, now_ms: int) -> None:
@@ -79,11 +83,12 @@ class Process:
         self.poll_ms: int | None = None
         self.told_ms = now_ms
         self.commit_due = False
+        self.wishes: list[Callable[[], None]] = []
         settings = seat.plan.settings
         self.by_hand = settings.commit_each_poll and not settings.enable_auto_commit
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
-        self.whole = False
+        self.whole = self.idle = False
         self.beats_late = LIBRARIES[seat.plan.library].beats_between_records
         self.record_ms: float | None = None
         idle_ms = settings.connections_max_idle_ms
@@ -99,6 +104,11 @@ class Process:
             return False
         self.record_ms = self.app.free_ms
         return True
+
+    def grant_wishes(self) -> None:
+        """Let the application do what it is to do between its polls."""
+        while self.wishes:
+            self.wishes.pop(0)()
 
     def in_turn(self, line: int, arrives_ms: int) -> int:
         """When a message of one of several connections arrives, not before the one before it.
@@ -122,12 +132,13 @@ class Seat:
         starting: time from the start of a process until its first assignment.
         records: records handed to its application.
         failures: fatal errors.
+        reads: its plan with what it subscribed to last, whether or not it still does.
         retired: its pod is gone: nobody sits down there any more.
         coming: its pod is being started.
     """
 
     def __init__(self, group: GroupPlan, plan: MemberPlan) -> None:
-        self.group, self.plan = group, plan
+        self.group, self.plan, self.reads = group, plan, plan
         self.process: Process | None = None
         self.lives = 0
         self.stopped = Stretch()
@@ -149,6 +160,7 @@ class GroupState:
         seats: by name, in the order in which they came.
         restless: processes that are alive and not settled.
         alive: processes that are alive.
+        idle: those of them that have unsubscribed.
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
@@ -164,7 +176,7 @@ class GroupState:
         self.readers = Readers() if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
-        self.alive = 0
+        self.alive = self.idle = 0
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
         self.deploys: list[DeployWindow] = []
@@ -174,14 +186,20 @@ class GroupState:
         self.when_whole: list[Callable[[], None]] = []
 
     def expect(
-        self, group: GroupPlan, members: Iterable[MemberPlan], topology: Topology, now_ms: int
+        self,
+        group: GroupPlan,
+        members: Iterable[MemberPlan],
+        topology: Topology,
+        now_ms: int,
+        *,
+        count: bool = False,
     ) -> None:
-        """The group is to read what these members subscribe to."""
+        """The group is to read what these members subscribe to; `count` as `Ledger.expect`'s."""
         read = replace(group, members=tuple(members), templates=())
         for name, topic in topology.topics.items():
             if reads(read, name):
                 partitions = (TopicPartition(name, n) for n in range(topic.partitions))
-                self.ledger.expect(partitions, now_ms, count=False)
+                self.ledger.expect(partitions, now_ms, count=count)
 
     def interval_ms(self, settings: MemberSettings) -> int:
         """Between the heartbeats of a member."""

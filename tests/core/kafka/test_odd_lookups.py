@@ -20,7 +20,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics
 NAME = "gone"
 THROTTLED_MS = 10
 OFFSETS_PARTITIONS = 50
-# 12 MB of commits, where the answers to one question may take 8.8.
+# 12 MB of commits, where the answers to one question may take 11.
 WIDE, GROUPS, METADATA = 100, 30, 4_000
 LONGEST = 1_100_000
 ROWS = {"fetch": "responses", "list_offsets": "topics", "describe_configs": "results"}

@@ -160,6 +160,24 @@ def test_earlier_rounds_tell_more() -> None:
     assert settings(told) == {False}
 
 
+def test_a_round_that_withholds_partitions_tells_too() -> None:
+    """A member that joins waits for what others give up; the rest looks like all that there is."""
+    led = {"t": "abba"}
+    after = dealt("cooperative-sticky", False, led=led, racks="b", topics=("t",))
+    (alone,) = after.groups[0].members or ()
+    first = replace(alone, generation=1, owned={"t": (0, 1, 2, 3)}, assignment={"t": (0, 1)})
+    second = replace(
+        member("d-1", {}, topics=("t",), rack="a"),
+        user_data=FRESH,
+        assignment_version=0,
+        generation=-1,
+    )
+    group = replace(after.groups[0], members=(first, second))
+    assert settings(replace(after, groups=(group,))) == {False}
+    near = replace(group, members=(replace(first, assignment={"t": (1, 2)}), second))
+    assert settings(replace(after, groups=(near,))) == {True}
+
+
 def test_a_static_leader_may_have_come_back_with_another_setting() -> None:
     """It has then assigned nothing, unless the log says so."""
     snapshot = dealt("sticky", False)

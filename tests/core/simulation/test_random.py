@@ -48,6 +48,9 @@ events:
   - {every: 4m, until: 14m, spot_eviction: {group: app, count: 2, notice: 5s, restart_after: 9s}}
   - {every: 5m, until: 14m, slow_broker: {broker: 0, by: 3s, for: 30s}}
   - {every: 3m, until: 14m, network_partition: {group: app, for: 11s, lost: answers}}
+  - {every: 4m, until: 13m, unsubscribe: {group: app, member: dyn-1}}
+  - {every: 2m, until: 14m, subscribe: {group: app, member: dyn-1, topics: [orders]}}
+  - {at: 14m, subscribe: {group: app, member: dyn-1, topics: [orders, bills]}}
   - {at: 4m, roll_brokers: {down: 9s, pause: 20s}}
   - {at: 5m, add_partitions: {topic: bills, partitions: 5}}
   - {at: 6m, create_topic: {topic: more, partitions: 2, rate: 3}}

@@ -27,6 +27,7 @@ groups:
       metadata.max.age.ms: 30s
 """
 PATTERN: Final = BASE.replace("topics: [orders]", "pattern: 'ord.*'")
+TWO_TOPICS: Final = BASE.replace("  orders:", "  bills: {partitions: 3, rate: 30}\n  orders:")
 ZONES: Final = BASE.replace(
     "    settings:",
     "      z: {count: 2, rack: z, topics: [orders], processing: 2ms}\n    settings:",
@@ -41,6 +42,8 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "gc_pause": (BASE, {"group": "app", "member": "m-1", "for": "70s"}),
     "poison_record": (BASE, {"group": "app", "member": "m-1", "for": "90s"}),
     "pause": (BASE, {"group": "app", "topics": ["orders"], "for": "60s"}),
+    "subscribe": (TWO_TOPICS, {"group": "app", "member": "m-1", "topics": ["bills"]}),
+    "unsubscribe": (BASE, {"group": "app", "member": "m-2"}),
     "network_partition": (BASE, {"group": "app", "member": "m-1", "for": "80s"}),
     "move_coordinator": (BASE, {"group": "app"}),
     # The group's partition of the log is led by broker 0.

@@ -59,6 +59,7 @@ from kgroups.core.coordinator.client.effects import (
     Polled,
     Send,
     Subscribe,
+    Unsubscribe,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
@@ -190,6 +191,12 @@ def _subscribe(member: ClientMember, command: Subscribe) -> None:
         member.ask(ClientAsk.REJOIN, "the subscription changed")
 
 
+def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
+    member.topics, member.by_pattern = (), False
+    if member.ask(ClientAsk.UNSUBSCRIBE):
+        member.rejoin_reason = None
+
+
 def _poll(member: ClientMember, command: Poll) -> None:
     member.timers.move(POLL, member.now_ms + member.config.max_poll_interval_ms)
     if member.state is UNJOINED:
@@ -229,6 +236,7 @@ def _close(member: ClientMember, command: Close) -> None:
 
 COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
+    Unsubscribe: _unsubscribe,
     Poll: _poll,
     Polled: _polled,
     CallbackDone: _callback_done,

@@ -51,6 +51,8 @@ class ClientTimer(Enum):
     COMMIT = "default.api.timeout.ms"
 
 
+# On its way out of the group: whatever comes is no reason to join it again.
+GOING = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
@@ -282,7 +284,7 @@ class ClientMember:
 
     def want_rejoin(self, reason: str) -> None:
         """Let the next poll begin a rebalance; the first reason counts."""
-        if self.rejoin_reason is None and self.state is not ClientState.LEAVING:
+        if self.rejoin_reason is None and self.state not in GOING:
             self.rejoin_reason = reason
             self.tell(ClientEventKind.REJOIN_REQUESTED, reason)
 

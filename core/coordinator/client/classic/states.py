@@ -21,6 +21,7 @@ class ClientState(StrEnum):
     SYNCING = "Syncing"
     ASSIGNING = "Assigning"
     STABLE = "Stable"
+    UNSUBSCRIBING = "Unsubscribing"
     LEAVING = "Leaving"
     CLOSED = "Closed"
     FAILED = "Failed"
@@ -29,10 +30,11 @@ class ClientState(StrEnum):
 UNJOINED, PREPARING, JOINING = ClientState.UNJOINED, ClientState.PREPARING, ClientState.JOINING
 SYNCING, ASSIGNING, STABLE = ClientState.SYNCING, ClientState.ASSIGNING, ClientState.STABLE
 LEAVING, CLOSED, FAILED = ClientState.LEAVING, ClientState.CLOSED, ClientState.FAILED
+UNSUBSCRIBING = ClientState.UNSUBSCRIBING
 
 # A JoinGroup is fenced off from heartbeats; before and after it they keep the session alive.
-BEATING = frozenset({PREPARING, SYNCING, ASSIGNING, STABLE, LEAVING})
-NEEDS_COORDINATOR = frozenset({PREPARING, JOINING, SYNCING, ASSIGNING, STABLE, LEAVING})
+BEATING = frozenset({PREPARING, SYNCING, ASSIGNING, STABLE, UNSUBSCRIBING, LEAVING})
+NEEDS_COORDINATOR = BEATING | {JOINING}
 
 
 class Step(Enum):
@@ -59,6 +61,7 @@ class ClientAsk(StrEnum):
     REJOIN = "subscription, topics or revocation ask for a rebalance"
     FORGOTTEN = "generation or member id refused"
     POLL_EXPIRED = "max.poll.interval.ms over"
+    UNSUBSCRIBE = "unsubscribe"
     CLOSE = "close"
     LEFT = "left"
     FATAL = "fatal error"
@@ -118,6 +121,7 @@ CLIENT_OUTCOMES: Mapping[ClientAsk, Mapping[ClientState, ClientOutcome]] = {
             SYNCING: _forget(PREPARING),
             ASSIGNING: FORGET,
             STABLE: _forget(UNJOINED),
+            UNSUBSCRIBING: FORGET,
             LEAVING: FORGET,
         }
     ),
@@ -129,10 +133,16 @@ CLIENT_OUTCOMES: Mapping[ClientAsk, Mapping[ClientState, ClientOutcome]] = {
             STABLE: _forget(UNJOINED),
         }
     ),
+    ClientAsk.UNSUBSCRIBE: _row(
+        {
+            state: _go(UNSUBSCRIBING)
+            for state in (UNJOINED, PREPARING, JOINING, SYNCING, ASSIGNING, STABLE)
+        }
+    ),
     ClientAsk.CLOSE: _row(
         {state: _go(LEAVING) for state in ClientState if state not in (LEAVING, CLOSED)}
     ),
-    ClientAsk.LEFT: _row({LEAVING: _go(CLOSED)}),
+    ClientAsk.LEFT: _row({UNSUBSCRIBING: _go(UNJOINED), LEAVING: _go(CLOSED)}),
     ClientAsk.FATAL: _row(
         {state: _forget(FAILED) for state in ClientState if state not in (LEAVING, CLOSED, FAILED)}
         | {LEAVING: FORGET}
@@ -143,6 +153,7 @@ CLIENT_OUTCOMES: Mapping[ClientAsk, Mapping[ClientState, ClientOutcome]] = {
 AGENDAS: Mapping[ClientState, tuple[tuple[Step, ...], ClientAsk]] = {
     PREPARING: ((Step.COMMIT, Step.GIVE_UP), ClientAsk.PREPARED),
     ASSIGNING: ((Step.HAND_OVER, Step.TAKE_OVER), ClientAsk.TAKEN_OVER),
+    UNSUBSCRIBING: ((Step.GIVE_UP_ALL, Step.LEAVE), ClientAsk.LEFT),
     LEAVING: ((Step.COMMIT, Step.GIVE_UP_ALL, Step.LEAVE), ClientAsk.LEFT),
 }
 

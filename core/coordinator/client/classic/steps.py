@@ -130,6 +130,11 @@ def _take_over(member: ClientMember) -> bool:
 
 
 def _leave(member: ClientMember) -> bool:
+    if member.state is ClientState.UNSUBSCRIBING:
+        reason = "the consumer unsubscribed from all topics"
+        send_leave(member, reason, awaited=False)
+        member.forget(reason, keep_id=False)
+        return _done(member)
     # When the time for closing is over, good-bye is said but no answer waited for.
     send_leave(member, "the consumer is being closed", awaited=not member.steps_over)
     return _done(member)

@@ -21,15 +21,14 @@ from kgroups.core.coordinator.client.effects import (
     Polled,
     Send,
     Subscribe,
+    Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import (
-    commit_error,
-    heartbeat_request,
-)
+from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BACKOFF,
     BEAT_DUE,
+    COMMIT_OVER,
     HEARTBEAT_API,
     JOIN_EPOCH,
     POLL_OVER,
@@ -39,6 +38,7 @@ from kgroups.core.coordinator.client.kip848.states import (
     BEAT_REACTIONS,
     BEATING,
     HASTY,
+    LEAVING,
     STABLE,
     THROWN_OUT,
     BeatReaction,
@@ -82,6 +82,8 @@ class Kip848Client(Kip848ClientSteps):
                 self._request_over()
             elif due.key == POLL_OVER:
                 self._poll_over()
+            elif due.key == COMMIT_OVER:
+                self._waited()
             self._pursue()
         if now_ms > self._now_ms:
             self._now_ms = now_ms
@@ -155,7 +157,7 @@ class Kip848Client(Kip848ClientSteps):
     def poll_is_due(self) -> bool:
         """Whether the next poll does more than fetch records."""
         if self.state in THROWN_OUT or self.state is MemberState.UNSUBSCRIBED:
-            return self._callback is None and not self._steps
+            return self._callback is None and not self._steps and self.subscribed
         waits = self.state is MemberState.RECONCILING and not self._steps
         return waits and self._callback is None and self._resolved() != self.owned
 
@@ -185,32 +187,38 @@ class Kip848Client(Kip848ClientSteps):
         if self._callback is not None and self._callback.number == command.number:
             self._callback = None
 
-    def _commit(self, command: CommitOffsets) -> None:
-        if self.coordinator is None:
-            self._tell(ClientEventKind.COMMIT_FAILED, "the coordinator is not known")
-        else:
-            self._send(Api.COMMIT, self._commit_of(command.offsets))
-
     def _update_topics(self, command: UpdateTopics) -> None:
         self._topics = dict(command.topics)
         self._topic_names = {topic.topic_id: name for name, topic in self._topics.items()}
 
     def _close(self, command: Close) -> None:
-        if self.state in (MemberState.PREPARE_LEAVING, MemberState.LEAVING, MemberState.CLOSED):
+        self._leaves_to = MemberState.CLOSED
+        self._prepare_leaving("close", commits=True)
+
+    def _unsubscribe(self, command: Unsubscribe) -> None:
+        self._names, self._pattern = (), None
+        if self.state not in (MemberState.UNSUBSCRIBED, MemberState.FATAL, *LEAVING):
+            self._leaves_to = MemberState.UNSUBSCRIBED
+            self._prepare_leaving("unsubscribe", commits=False)
+
+    def _prepare_leaving(self, reason: str, *, commits: bool) -> None:
+        if self.state in LEAVING:
             return
         thrown_out = self.state in THROWN_OUT or self.state is MemberState.FATAL
         kind = CallbackKind.LOST if thrown_out else CallbackKind.REVOKED
         member = self.epoch > JOIN_EPOCH and not thrown_out
-        self._enter(MemberState.PREPARE_LEAVING, "close")
+        self._enter(MemberState.PREPARE_LEAVING, reason)
         self._callback = None
         self._steps = [lambda: self._let_go(self.owned, kind), lambda: self._leave(member)]
-        if member:
+        if member and commits:
             self._steps.insert(0, self._auto_commit)
 
     # ------------------------------------------------------------------ steps
 
     def _pursue(self) -> None:
         """Do what can be done now."""
+        if self._waiting:
+            self._send_waiting()
         while self._steps and self._callback is None and self._commit_token not in self._flights:
             step = self._steps.pop(0)
             if not step():
@@ -317,7 +325,7 @@ class Kip848Client(Kip848ClientSteps):
                 self._say_good_bye()
             self._throw_out(MemberState.STALE, "consumer poll timeout has expired")
 
-    # ------------------------------------------------------------------ the coordinator, commits
+    # ------------------------------------------------------------------ the coordinator
 
     def _found(self, answer: Any) -> None:
         found = None if answer is None else answer.coordinators[0]
@@ -329,21 +337,10 @@ class Kip848Client(Kip848ClientSteps):
         self._tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
         self._timers.cancel(BEAT_DUE)
 
-    def _committed(self, token: int, answer: Any) -> None:
-        error = commit_error(answer)
-        if error is NO_ERROR:
-            self._tell(ClientEventKind.OFFSETS_COMMITTED)
-            return
-        self._tell(ClientEventKind.COMMIT_FAILED, error.name)
-        if BEAT_REACTIONS.get(error) is BeatReaction.FIND:
-            self._lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
-            if token == self._commit_token and self._steps:
-                # The rebalance waits for this commit: again, once the coordinator is found.
-                self._steps.insert(0, self._auto_commit)
-
 
 COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {
     Subscribe: Kip848Client._subscribe,
+    Unsubscribe: Kip848Client._unsubscribe,
     Poll: Kip848Client._poll,
     Polled: Kip848Client._polled,
     CallbackDone: Kip848Client._callback_done,

@@ -25,6 +25,7 @@ from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 
+COMMIT_OVER = "commit"
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
 HEARTBEAT_API = "ConsumerGroupHeartbeat"
 REQUEST, BEAT_DUE, POLL_OVER, BACKOFF = "request", "heartbeat", "poll", "back-off"
@@ -58,6 +59,7 @@ class Kip848ClientMember:
         "_effects",
         "_flights",
         "_interval_ms",
+        "_leaves_to",
         "_names",
         "_now_ms",
         "_numbers",
@@ -113,8 +115,15 @@ class Kip848ClientMember:
         # The heartbeat that says that nothing has changed: most of them are that one.
         self._quiet: ConsumerGroupHeartbeatRequest | None = None
         self._interval_ms = 0
+        # What it is once it has left.
+        self._leaves_to = MemberState.CLOSED
         self._callback: Callback | None = None
         self._steps: list[Callable[[], bool]] = []
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether it is to be a member."""
+        return bool(self._names) or self._pattern is not None
 
     def _resolved(self) -> tuple[TopicPartition, ...]:
         """The target, as far as the names of its topics are known."""

@@ -41,7 +41,7 @@ MOVES: Final[Mapping[MemberState, frozenset[MemberState]]] = {
     S.FENCED: frozenset({S.JOINING, S.PREPARE_LEAVING}),
     S.STALE: frozenset({S.JOINING, S.PREPARE_LEAVING}),
     S.PREPARE_LEAVING: frozenset({S.LEAVING}),
-    S.LEAVING: frozenset({S.CLOSED}),
+    S.LEAVING: frozenset({S.UNSUBSCRIBED, S.CLOSED}),
     S.CLOSED: frozenset(),
     S.FATAL: frozenset({S.PREPARE_LEAVING}),
 }
@@ -49,6 +49,7 @@ MOVES: Final[Mapping[MemberState, frozenset[MemberState]]] = {
 BEATING: Final = frozenset({S.JOINING, S.RECONCILING, S.ACKNOWLEDGING, S.STABLE})
 # The next heartbeat waits for no interval.
 HASTY: Final = frozenset({S.JOINING, S.ACKNOWLEDGING})
+LEAVING: Final = frozenset({S.PREPARE_LEAVING, S.LEAVING, S.CLOSED})
 # What it owned, if anything, is lost; it joins again once the listener knows and it polls.
 THROWN_OUT: Final = frozenset({S.FENCED, S.STALE})
 

@@ -4,10 +4,10 @@ A step that needs an answer or a callback holds up those behind it. Source:
 `AbstractMembershipManager`, `ConsumerMembershipManager`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind, TopicPartition
+from kgroups.core.coordinator.client.kip848.commits import Kip848Commits
 from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     HEARTBEAT_API,
@@ -15,33 +15,15 @@ from kgroups.core.coordinator.client.kip848.member import (
     LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
     POLL_OVER,
-    Kip848ClientMember,
 )
 from kgroups.core.coordinator.client.kip848.states import MemberState
-from kgroups.core.coordinator.client.requests import commit_request
-from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 
 
-class Kip848ClientSteps(Kip848ClientMember):
+class Kip848ClientSteps(Kip848Commits):
     """What a member does when something is to be changed; attributes as `Kip848ClientMember`'s."""
 
     __slots__ = ()
-
-    def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        place = self._place()
-        return commit_request(place.config, place.epoch, place.member_id, offsets)
-
-    def _auto_commit(self) -> bool:
-        if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
-            return True
-        offsets = self._positions(self.owned)
-        if not offsets:
-            return True
-        if self.coordinator is None:
-            return False
-        self._commit_token = self._send(Api.COMMIT, self._commit_of(offsets))
-        return True
 
     def _let_go(self, partitions: Iterable[TopicPartition], kind: CallbackKind) -> bool:
         gone = tuple(partitions)
@@ -56,7 +38,7 @@ class Kip848ClientSteps(Kip848ClientMember):
         return True
 
     def _join(self) -> bool:
-        if self._names or self._pattern is not None:
+        if self.subscribed:
             self.epoch, self._sent = JOIN_EPOCH, None
             self._target = {}
             self._enter(MemberState.JOINING, "polled while not a member")
@@ -69,7 +51,10 @@ class Kip848ClientSteps(Kip848ClientMember):
         self._enter(MemberState.LEAVING, "gave up all partitions")
         self._timers = Timers()
         self._flights.clear()
-        self._enter(MemberState.CLOSED, "left the group")
+        self._give_commits_up("the member has left the group")
+        self._enter(self._leaves_to, "left the group")
+        if self._leaves_to is MemberState.UNSUBSCRIBED:
+            self.epoch, self._sent = JOIN_EPOCH, None
         return True
 
     def _say_good_bye(self) -> None:

@@ -12,7 +12,9 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     Subscribe,
     TopicPartition,
+    Unsubscribe,
 )
+from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from tests.support.coordinator.classic_client_world import App, World
 
 SETTLE_MS = 10_000
@@ -317,3 +319,39 @@ def test_moves_joins_and_leaves_in_any_order(seed: int) -> None:
         world.run(world.random.choice([50, 900, 4_000]))
     world.run(60_000)
     world.assert_settled()
+
+
+# ---------------------------------------------------------------------- unsubscribing
+
+
+@pytest.mark.parametrize("assignors", ["range", "cooperative-sticky"])
+def test_who_unsubscribes_gives_up_leaves_and_commits_nothing(assignors: str) -> None:
+    """`revoked`, LeaveGroup with the reason, a new member id when it subscribes again."""
+    world, apps = settled(4, assignors=assignors)
+    gone, held = apps[1], sorted(apps[1].client.owned)
+    sent, before = len(gone.sent), gone.client.member_id
+    gone.commits = False
+    world.tell(gone, Unsubscribe())
+    world.run(SETTLE_MS)
+    assert (gone.callbacks[-1].kind, sorted(gone.callbacks[-1].partitions)) == (REVOKED, held)
+    (leave,) = [one for one in gone.sent[sent:] if isinstance(one, LeaveGroupRequest)]
+    assert leave.members[0].reason == "the consumer unsubscribed from all topics"
+    assert not any(isinstance(one, OffsetCommitRequest) for one in gone.sent[sent:])
+    assert (gone.client.state, gone.client.generation) == (ClientState.UNJOINED, -1)
+    assert sorted(n for share in world.shares().values() for n in share) == list(range(6))
+    world.tell(gone, Subscribe(("t",)))
+    world.run(SETTLE_MS)
+    world.assert_settled()
+    assert gone.client.member_id not in ("", before)
+
+
+def test_who_unsubscribes_while_it_joins_is_no_member_afterwards() -> None:
+    """Its JoinGroup may be parked; the others do not wait for it."""
+    world, _ = settled(5)
+    late = world.start("late")
+    world.run(50)
+    world.tell(late, Unsubscribe())
+    world.run(3 * SETTLE_MS)
+    assert late.client.state is ClientState.UNJOINED
+    assert sorted(n for share in world.shares().values() for n in share) == list(range(6))
+    assert not late.client.owned

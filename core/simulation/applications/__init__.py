@@ -1,0 +1,1 @@
+"""What applications do with their consumers, as data."""

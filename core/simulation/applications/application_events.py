@@ -1,0 +1,56 @@
+"""What applications do with their consumers while they run, as data: one class an event.
+
+An application calls its consumer between two polls, so each of these waits until the member polls.
+A process that is started again begins as its entry of the scenario says.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PausePartitions:
+    """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
+
+    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused.
+
+    Args:
+        for_ms: until it resumes them.
+        member: None for every member that runs.
+        topics: whose partitions; empty for all.
+    """
+
+    group: str
+    for_ms: int
+    member: str | None = None
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSubscription:
+    """An application subscribes to these topics in the place of what it read before.
+
+    Args:
+        member: None for every member that runs.
+        topics: by name.
+        pattern: in the dialect of the member's protocol and library; None if not.
+    """
+
+    group: str
+    member: str | None = None
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """An application unsubscribes: its consumer leaves the group, and its process goes on.
+
+    Args:
+        member: None for every member that runs.
+    """
+
+    group: str
+    member: str | None = None
+
+
+ApplicationEvent = PausePartitions | ChangeSubscription | Unsubscribe

@@ -1,0 +1,1 @@
+"""How many records come to a topic, and to which of its partitions."""

@@ -1,0 +1,174 @@
+"""Applications that change what they read, or leave their group and come back."""
+
+from typing import Any
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
+from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from tests.support.simulation.sample_scenarios import BASE, TWO_TOPICS, in_protocol, scenario
+
+PROTOCOLS = ("eager", "cooperative", "consumer")
+OTHER = {"at": "2m", "subscribe": {"group": "app", "topics": ["bills"]}}
+LEAVE = {"at": "2m", "unsubscribe": {"group": "app", "member": "m-2"}}
+BACK = {"at": "3m", "subscribe": {"group": "app", "member": "m-2", "topics": ["orders"]}}
+
+
+def ran(text: str, *events: dict[str, Any], seed: int = 1) -> GroupOutcome:
+    """The group of a run with these events."""
+    return simulate(scenario(text, events=list(events)), seed=seed).groups[0]
+
+
+def owners(group: GroupOutcome) -> dict[str, int]:
+    """Partitions of each topic that have an owner at the end."""
+    found: dict[str, int] = {}
+    for one in group.partitions:
+        found[one.topic] = found.get(one.topic, 0) + (one.owner is not None)
+    return found
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("client", ["java", "librdkafka"])
+def test_a_group_reads_other_topics(client: str, protocol: str) -> None:
+    """It rejoins; what nobody reads any more is no longer counted, at the end or as unowned."""
+    text = in_protocol(TWO_TOPICS, protocol).replace("count: 3", f"count: 3, client: {client}")
+    found = ran(text, OTHER)
+    assert found.settled
+    assert owners(found) == {"bills": 3}
+    assert found.epoch > ran(text).epoch
+    assert found.unowned_ms < 60_000
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_same_subscription_changes_nothing(protocol: str) -> None:
+    """As in Java: a rebalance needs another set of topics."""
+    text = in_protocol(TWO_TOPICS, protocol)
+    same = ran(text, {"at": "2m", "subscribe": {"group": "app", "topics": ["orders"]}})
+    before = ran(text)
+    assert (same.epoch, same.rebalance_count) == (before.epoch, before.rebalance_count)
+    assert same.unowned_ms == before.unowned_ms
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_member_that_unsubscribes_leaves_and_can_come_back(protocol: str) -> None:
+    """Its partitions go to the others, and its process lives on; then it has its share again."""
+    text = in_protocol(BASE, protocol)
+    left = ran(text, LEAVE)
+    assert [(one.partitions, one.lives) for one in left.members] == [(3, 1), (0, 1), (3, 1)]
+    assert left.settled
+    assert any("unsubscribe" in cause or "left" in cause for cause in left.causes), left.causes
+    back = ran(text, LEAVE, BACK)
+    assert [(one.partitions, one.lives) for one in back.members] == [(2, 1)] * 3
+
+
+def test_java_commits_nothing_when_it_unsubscribes_and_librdkafka_does() -> None:
+    """20 records a second come to the member; its last commit may be 5 s old."""
+    read_again = {
+        client: ran(BASE.replace("count: 3", f"count: 3, client: {client}"), LEAVE).read_again
+        for client in ("java", "librdkafka")
+    }
+    assert 0 < read_again["java"] <= 20 * 5 + 20
+    assert read_again["librdkafka"] <= 2
+
+
+def test_a_group_that_has_unsubscribed_as_a_whole_rests() -> None:
+    """Nothing comes, nobody waits; its partitions have no owner until it subscribes again."""
+    text = BASE.replace("until: 7m\n", "").replace("rate: 60", "rate: 0")
+    every = {"at": "2m", "unsubscribe": {"group": "app"}}
+    gone = simulate(scenario(text, events=[every]))
+    assert gone.settled
+    assert gone.end_ms < 180_000
+    assert gone.groups[0].state == "Empty"
+    again = {"at": "3m", "subscribe": {"group": "app", "topics": ["orders"]}}
+    (back,) = simulate(scenario(text, events=[every, again])).groups
+    assert [one.partitions for one in back.members] == [2, 2, 2]
+    # `group.initial.rebalance.delay.ms`, twice: others join meanwhile.
+    assert 60_000 <= back.longest_unowned_ms <= 66_100
+
+
+def test_a_process_that_is_started_again_reads_what_its_entry_says() -> None:
+    """An application begins anew with its code."""
+    restart = {"at": "4m", "crash": {"group": "app", "restart_after": "5s", "member": "m-1"}}
+    other = {"group": "app", "member": "m-1", "topics": ["bills"]}
+    found = ran(TWO_TOPICS, {"at": "2m", "subscribe": other}, restart)
+    assert owners(found) == {"bills": 0, "orders": 6}
+    assert [one.partitions for one in found.members] == [2, 2, 2]
+
+
+def test_a_static_member_that_unsubscribes_stays_in_the_group() -> None:
+    """It says no LeaveGroup: its session has to be over first."""
+    found = ran(BASE.replace("count: 3", "count: 3, static: true"), LEAVE)
+    assert found.requests.get("LeaveGroup", 0) == 0
+    assert 7_000 <= found.longest_unowned_ms <= 10_100
+    assert [one.partitions for one in found.members] == [3, 0, 3]
+
+
+@pytest.mark.parametrize("protocol", ["eager", "consumer"])
+def test_from_topics_to_a_pattern_by_unsubscribing(protocol: str) -> None:
+    """Java refuses it otherwise."""
+    text = in_protocol(TWO_TOPICS, protocol)
+    pattern = {"at": "3m", "subscribe": {"group": "app", "pattern": ".*s"}}
+    found = ran(text, {"at": "2m", "unsubscribe": {"group": "app"}}, pattern)
+    assert owners(found) == {"bills": 3, "orders": 6}
+
+
+SUBSCRIBE = "subscribe: {group: app, "
+WRONG = {
+    "nothing": (SUBSCRIBE + "member: m-1}", "no subscription"),
+    "an unknown key": (SUBSCRIBE + "topic: orders}", "unknown key `topic`"),
+    "no group": ("subscribe: {topics: [orders]}", "`group`"),
+    "another group": ("subscribe: {group: apt, topics: [orders]}", "there is no group `apt`"),
+    "a topic that is not there": (SUBSCRIBE + "topics: [order]}", "there is no topic `order` yet"),
+    "no list of topics": (SUBSCRIBE + "topics: orders}", "list"),
+    "no topic": (SUBSCRIBE + "topics: []}", "at least one topic"),
+    "a member that is not there": (
+        SUBSCRIBE + "member: m-9, topics: [orders]}",
+        "there is no member `m-9` at that time",
+    ),
+    "both": (SUBSCRIBE + "topics: [orders], pattern: 'o.*'}", "either to topics or to a pattern"),
+    "a broken pattern": (SUBSCRIBE + "pattern: '(o'}", "pattern"),
+    "a pattern after topics": (SUBSCRIBE + "pattern: 'o.*'}", "must unsubscribe before"),
+    "unsubscribe from something": ("unsubscribe: {group: app, topics: [orders]}", "unknown key"),
+    "unsubscribe of nobody": ("unsubscribe: {group: app, member: x}", "there is no member `x`"),
+}
+LIBRARIES = {
+    "kafkajs": (SUBSCRIBE + "topics: [orders]}", "kafkajs cannot change the subscription"),
+    "sarama": ("unsubscribe: {group: app}", "sarama cannot unsubscribe"),
+    "franz-go": ("unsubscribe: {group: app}", "franz-go cannot unsubscribe"),
+}
+
+
+def refused(text: str, event: str) -> str:
+    """Why an event is refused, in its line."""
+    text = f"{text}events:\n  - {{at: 2m, {event}}}\n"
+    document = parse_document(text, "s.yaml", "yaml")
+    with pytest.raises(UsageError) as raised:
+        check_scenario(parse_simulation(document), document)
+    message = raised.value.message
+    assert message.startswith(f"`s.yaml`, line {len(text.splitlines())}, "), message
+    return message
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
+    """One sentence."""
+    event, said = WRONG[name]
+    assert said in refused(BASE, event)
+
+
+@pytest.mark.parametrize("client", LIBRARIES)
+def test_what_a_library_cannot_do_is_refused(client: str) -> None:
+    """With what to write in its place."""
+    event, said = LIBRARIES[client]
+    assert said in refused(BASE.replace("count: 3", f"count: 3, client: {client}"), event)
+
+
+def test_members_of_the_zookeeper_era_change_nothing() -> None:
+    """They were subscribed once."""
+    text = in_protocol(BASE, "zookeeper")
+    for event in (SUBSCRIBE + "topics: [orders]}", "unsubscribe: {group: app}"):
+        assert "cannot change what it reads" in refused(text, event)
