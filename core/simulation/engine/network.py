@@ -5,12 +5,13 @@ What takes how long is drawn from the seed; messages of one connection keep thei
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import count
 from random import Random
 from typing import Final
 from uuid import UUID
 
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.agenda import Agenda
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
@@ -265,6 +266,16 @@ class Network(ABC):
         if ask is None:
             return False
         self.send(process, ask, self._beat_arrives)
+        return True
+
+    def commit(self, process: Process, offsets: Mapping[TopicPartition, int]) -> bool:
+        """Send the commit of a settled member's poll, if that is all that comes of the poll."""
+        if not process.whole or process.group.whole_since_ms is None or process.consumer.outputs:
+            return False
+        ask = process.consumer.commit_alone(self.agenda.now_ms, offsets)
+        if ask is None:
+            return False
+        self.send(process, ask)
         return True
 
     def _beat_arrives(self, process: Process, ask: Ask, connection: int) -> None:

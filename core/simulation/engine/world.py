@@ -161,12 +161,16 @@ class World(Network):
             process.told_ms = int(process.app.polled_ms)
             process.consumer.polled(now_ms, process.told_ms)
         if self.beat(process):
-            due_ms = process.consumer.next_deadline()
-            assert due_ms is not None, "its next heartbeat"
-            self._wake_at(process, due_ms)
+            self._see_to_wake(process)
             return
         process.consumer.advance(now_ms)
         self.carry_out(process)
+
+    def _see_to_wake(self, process: Process) -> None:
+        """Be woken when the consumer's next timer is due, if not before."""
+        due_ms, wake_ms = process.consumer.next_deadline(), process.wake_ms
+        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
+            self._wake_at(process, due_ms)
 
     def _wake_at(self, process: Process, at_ms: int) -> None:
         process.wake_ms = at_ms
@@ -214,7 +218,12 @@ class World(Network):
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
             if app.positions:
-                consumer.commit(now_ms, to_commit(process))
+                offsets = to_commit(process)
+                if self.commit(process, offsets):
+                    self._see_to_wake(process)
+                    app.hold_up(now_ms, False)
+                    return
+                consumer.commit(now_ms, offsets)
         elif app.uncommitted and process.by_hand:
             consumer.commit(now_ms, dict(app.uncommitted))
             app.uncommitted = {}
@@ -237,9 +246,7 @@ class World(Network):
         settled = consumer.settled
         if not settled and not self._see_to(process):
             return
-        due_ms, wake_ms = consumer.next_deadline(), process.wake_ms
-        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
-            self._wake_at(process, due_ms)
+        self._see_to_wake(process)
         held = process.poll_ms is not None or process.by_hand
         held = held or (not settled and not consumer.gives_records)
         if held is not process.app.held:

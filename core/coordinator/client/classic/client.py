@@ -28,6 +28,7 @@ from kgroups.core.coordinator.client.classic.member import (
     POLL,
     ClientMember,
     ClientTimer,
+    Commit,
 )
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
@@ -45,6 +46,7 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.client.classic.steps import (
     finish_callback,
     run_steps,
+    send_commit,
     send_leave,
 )
 from kgroups.core.coordinator.client.config import ClientConfig
@@ -59,6 +61,7 @@ from kgroups.core.coordinator.client.effects import (
     Polled,
     Send,
     Subscribe,
+    TopicPartition,
     Unsubscribe,
     UpdateTopics,
 )
@@ -109,21 +112,13 @@ class ClassicClient(ClientMember):
         With `beat_answered` for drivers with very many members: most of what a member does is
         this. None means that nothing was done.
         """
-        if (
-            self.state is not STABLE
-            or self.coordinator is None
-            or self.generation == NO_GENERATION
-            or self.commits
-            or self.effects
-            or BEAT in self.current
-            or not self.timers.pop_alone(HEARTBEAT, now_ms)
-        ):
+        if BEAT in self.current or not self._is_at_rest():
+            return None
+        if not self.timers.pop_alone(HEARTBEAT, now_ms):
             return None
         self.now_ms = now_ms
         _beat(self, 0)
-        sent = self.effects.pop()
-        assert type(sent) is Send
-        return sent
+        return self._sent_alone()
 
     def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
         """Take in that a heartbeat of a stable member was answered well; False: `response` must."""
@@ -131,12 +126,9 @@ class ClassicClient(ClientMember):
         if (
             flight is None
             or answer.error_code is not NO_ERROR
-            or self.state is not STABLE
-            or self.coordinator is None
             or flight.generation != self.generation
             or flight.member_id != self.member_id
-            or self.commits
-            or self.effects
+            or not self._is_at_rest()
             or not self.timers.is_quiet(now_ms)
         ):
             return False
@@ -145,6 +137,37 @@ class ClassicClient(ClientMember):
         self.attempts = 0
         keep_session(self)
         return True
+
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
+        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None.
+
+        None means that nothing was done.
+        """
+        if self.rejoin_reason is not None or not self._is_at_rest():
+            return None
+        if self.is_armed(ClientTimer.BACKOFF) or not self.timers.is_quiet(now_ms):
+            return None
+        self.now_ms = now_ms
+        commit = Commit(self.number(), dict(offsets), 0, None)
+        send_commit(self, commit.offsets, awaited=False, commit=commit)
+        _poll(self, Poll())
+        return self._sent_alone()
+
+    def _is_at_rest(self) -> bool:
+        """Whether it is a member that waits for timers and answers only."""
+        return (
+            self.state is STABLE
+            and self.coordinator is not None
+            and self.generation != NO_GENERATION
+            and not self.commits
+            and not self.effects
+        )
+
+    def _sent_alone(self) -> Send:
+        """The one thing that it wants done."""
+        sent = self.effects.pop()
+        assert type(sent) is Send
+        return sent
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
