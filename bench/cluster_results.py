@@ -18,12 +18,18 @@ TARGET_SIZE: Final = 24_000
 COMMITS: Final = 20
 """Of each group."""
 
+ON_A_BROKER: Final = ", a real broker"
+"""Behind the names of commands that were not measured on the embedded cluster."""
+
 TARGETS: Final = {
     "`snapshot save` as `.jsonl.zst`": (3.0, 300),
     "`describe --all-groups -o jsonl --from` it": (3.0, 300),
     "`reset-offsets --all-groups`": (8.0, None),
+    f"`reset-offsets --all-groups`{ON_A_BROKER}": (8.0, None),
 }
-"""Most seconds of processor time and 10^6 bytes of memory with `TARGET_SIZE` groups."""
+"""Most seconds of processor time (on a real broker by the clock) and 10^6 bytes of memory with
+`TARGET_SIZE` groups.
+"""
 
 MOST_TIMES: Final = 1.5
 """More processor time or memory a group than in the smallest cluster is no linear growth."""
@@ -60,7 +66,8 @@ class Cost:
         if self.groups != TARGET_SIZE or self.name not in TARGETS:
             return ""
         most_s, most_mb = TARGETS[self.name]
-        return f"{most_s:g} s" + ("" if most_mb is None else f", {most_mb} MB")
+        clock = " by the clock" if self.name.endswith(ON_A_BROKER) else ""
+        return f"{most_s:g} s{clock}" + ("" if most_mb is None else f", {most_mb} MB")
 
     @property
     def meets_target(self) -> bool:
@@ -68,7 +75,8 @@ class Cost:
         if not self.target:
             return True
         most_s, most_mb = TARGETS[self.name]
-        return self.cpu_s <= most_s and (most_mb is None or self.peak_mb <= most_mb)
+        took_s = self.wall_s if self.name.endswith(ON_A_BROKER) else self.cpu_s
+        return took_s <= most_s and (most_mb is None or self.peak_mb <= most_mb)
 
     def is_linear(self, costs: Sequence["Cost"]) -> bool:
         """Whether it grows no faster than the cluster."""
@@ -97,8 +105,9 @@ def render_costs(costs: Sequence[Cost]) -> str:
     heads = [f"{size:,} groups, {size * COMMITS:,} commits" for size in sizes]
     text = [
         (
-            "Embedded cluster, one broker, no members; the command's own process: time, processor"
-            " time, peak memory. The cluster runs beside it on the same two cores, at a load of"
+            "Embedded cluster (a real broker where the row says so), no members; the command's own"
+            " process: time, processor time, peak memory. The cluster runs beside it on the same"
+            " two cores, at a load of"
             f" {min(cost.load for cost in costs):.0f} to {max(cost.load for cost in costs):.0f}:"
             " processor time is what compares, and what the targets are about. Growth is processor"
             " time a group, the largest cluster's in times of the smallest's: at most"

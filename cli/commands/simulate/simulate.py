@@ -54,6 +54,7 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   poison_record    one record takes very long: member, for
   pause            members pause partitions: member, topics, for
   subscribe, unsubscribe   members read other topics: member, topics, pattern
+  seek             members read on from elsewhere: to, topics, partitions
   network_partition     a member cannot reach the cluster: member, for, stall,
                    lost
   zone_outage, spot_eviction   members of a rack end: rack, for; count, notice

@@ -14,9 +14,21 @@ class ClientConfig:
         session_ends_membership: without an answer to a heartbeat for a session, give everything up
             and join anew, as librdkafka does; the Java client only looks for its coordinator.
         session_grace_ms: how much longer than a session that takes.
+        tolerated_losses: heartbeats and searches for the coordinator that may be lost in a row,
+            with the connection or for want of an answer in time; with one more the member gives
+            everything up and joins anew. None: any number.
+        counts_late: whether an answer that does not come in time is such a loss; else only a broken
+            connection is.
+        repeats_at_once: a heartbeat whose connection broke is sent again at once, so often that all
+            of them are lost.
+        keeps_id: whether it joins anew under its old id then.
+        timeout_closes_connection: whether a request that is not answered in time takes the
+            connection with it; else only the request is given up.
         first_heartbeat_ms: from the answer to JoinGroup to the first heartbeat of a generation;
             None: `heartbeat_interval_ms`.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
+        rejoin_backoff_ms: after a JoinGroup or SyncGroup that was answered with an error that
+            passes; None: as after other failures, and nothing after a SyncGroup.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
 
@@ -38,6 +50,12 @@ class ClientConfig:
     enable_auto_commit: bool = True
     session_ends_membership: bool = False
     session_grace_ms: int = 0
+    tolerated_losses: int | None = None
+    counts_late: bool = True
+    repeats_at_once: bool = False
+    keeps_id: bool = True
+    timeout_closes_connection: bool = True
+    rejoin_backoff_ms: int | None = None
     first_heartbeat_ms: int | None = None
 
     def __post_init__(self) -> None:

@@ -27,8 +27,19 @@ class LibraryTraits:
         background: a rebalance goes on while the application is busy; else it waits for its poll.
         session_ends_membership: without an answer for a session it gives everything up itself.
         session_grace_ms: how much later than that.
+        tolerated_losses: requests that may be lost in a row; None: any number.
+        counts_late: whether those count that are not answered in time, besides broken connections.
+        repeats_at_once: it repeats a heartbeat at once where a connection is broken.
+        keeps_id: whether it joins under its old id after one more.
+        timeout_closes_connection: whether a request without an answer ends the connection.
+        backoff_jitter: by what share a back-off is longer or shorter than twice the one before.
+        rejoin_backoff_ms: before it joins again after it was told to try later; None: as always.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
+        finds_over_fetches: it looks for the coordinator where records come from, and reads on.
+        looks_by_timer: its leader looks for new partitions every `metadata.max.age.ms` in what it
+            knows, which is refreshed as often at other times.
+        forgets_topics: a leader may take its topics for gone when no broker was there for a while.
         resubscribes: whether a consumer that runs can read other topics from now on.
         unsubscribes: whether it can leave the group and not be closed.
         commits_drops: before it unsubscribes it commits what it has read, if it auto-commits.
@@ -45,8 +56,18 @@ class LibraryTraits:
     background: bool = False
     session_ends_membership: bool = False
     session_grace_ms: int = 0
+    tolerated_losses: int | None = None
+    counts_late: bool = True
+    repeats_at_once: bool = False
+    keeps_id: bool = True
+    timeout_closes_connection: bool = True
+    backoff_jitter: float = 0.0
+    rejoin_backoff_ms: int | None = None
     beats_between_records: bool = False
     one_connection: bool = False
+    finds_over_fetches: bool = False
+    looks_by_timer: bool = False
+    forgets_topics: bool = False
     resubscribes: bool = True
     unsubscribes: bool = True
     commits_drops: bool = False
@@ -54,14 +75,26 @@ class LibraryTraits:
 
 
 LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
-    "java": LibraryTraits(("range", "cooperative-sticky"), kip848=True, both=False),
+    "java": LibraryTraits(
+        ("range", "cooperative-sticky"), kip848=True, both=False, forgets_topics=True
+    ),
     "librdkafka": LibraryTraits(
         ("range", "roundrobin"),
         kip848=True,
         session_ends_membership=True,
         commits_drops=True,
     ),
-    "sarama": LibraryTraits(("range",), patterns="none", one_connection=True, unsubscribes=False),
+    "sarama": LibraryTraits(
+        ("range",),
+        patterns="none",
+        one_connection=True,
+        unsubscribes=False,
+        looks_by_timer=True,
+        # Metadata.Retry.Max of the heartbeat loop, at the end of which it ends the session.
+        tolerated_losses=3,
+        repeats_at_once=True,
+        rejoin_backoff_ms=2_000,
+    ),
     "franz-go": LibraryTraits(
         ("range",),
         default_protocol="cooperative",
@@ -71,11 +104,16 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         # defaults, from the last one that was answered.
         session_ends_membership=True,
         session_grace_ms=5_500,
+        # A connection that is refused ends the session at once, if no other broker is there.
+        tolerated_losses=1,
+        counts_late=False,
         unsubscribes=False,
         first_beat_ms=500,
     ),
-    "kafka-python": LibraryTraits(("range", "roundrobin"), both=False),
-    "aiokafka": LibraryTraits(("roundrobin",), cooperative=False, both=False, background=True),
+    "kafka-python": LibraryTraits(("range", "roundrobin"), both=False, forgets_topics=True),
+    "aiokafka": LibraryTraits(
+        ("roundrobin",), cooperative=False, both=False, background=True, finds_over_fetches=True
+    ),
     "kafkajs": LibraryTraits(
         ("RoundRobinAssigner",),
         cooperative=False,
@@ -83,6 +121,12 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         patterns="once",
         beats_between_records=True,
         one_connection=True,
+        # What broke, and `retries` after the first attempt to connect; then the consumer crashes
+        # and starts anew.
+        tolerated_losses=6,
+        keeps_id=False,
+        timeout_closes_connection=False,
+        backoff_jitter=0.2,
         resubscribes=False,
         unsubscribes=False,
     ),

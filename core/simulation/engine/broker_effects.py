@@ -3,6 +3,7 @@
 from typing import Final
 
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.pending import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import BrokerDown, BrokerUp, MoveCoordinator
@@ -98,7 +99,8 @@ def _learn_anew(world: World) -> None:
     """
     for process in list(world.processes.values()):
         plan = process.seat.plan
-        if plan.library == "java" and plan.settings.metadata_recovery == "rebootstrap":
+        forgets = LIBRARIES[plan.library].forgets_topics
+        if forgets and plan.settings.metadata_recovery == "rebootstrap":
             if world.chance.random() < SAME_POLL:
                 process.consumer.update_topics(world.now_ms, Topology())
             world.refresh(process)

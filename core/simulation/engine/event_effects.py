@@ -9,12 +9,15 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.applications.application_events import (
     ChangeSubscription,
     PausePartitions,
+    Seek,
     Unsubscribe,
 )
+from kgroups.core.simulation.applications.listener import FAILED
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.application_effects import (
     change_subscription,
     pause_partitions,
+    seek,
     unsubscribe,
 )
 from kgroups.core.simulation.engine.broker_effects import (
@@ -63,7 +66,6 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
-from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import GroupState, Process, Seat
 
 
@@ -231,8 +233,17 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
         together = LIBRARIES[seat.plan.library].one_connection
         if not together and seat.group.protocol != "zookeeper":
             apart = Random(f"{world.seed} {seat.process.life} {world.now_ms} fetches")
-        link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost, apart=apart)
-        seat.process.app.cut_off(world.now_ms, link.reads_ms)
+        app = seat.process.app
+        link.cut(
+            world.now_ms,
+            until_ms,
+            stalls=event.stall,
+            lost=event.lost,
+            apart=apart,
+            waited_ms=app.longest_wait_ms,
+            finds=LIBRARIES[seat.plan.library].finds_over_fetches,
+        )
+        app.cut_off(world.now_ms, link.reads_ms)
         world.stop_reading(seat.process, link.reads_ms - world.now_ms)
         later(world, event.for_ms, lambda: None)
 
@@ -300,12 +311,19 @@ def _read_by(state: GroupState, topic: str) -> bool:
 def _refresh_later(world: World) -> None:
     """A group's members hear of new partitions when they refresh their metadata.
 
-    They do so at one time: it counts from when they last joined, or were started together.
+    They do so at one time: it counts from when they last joined, or were started together. Where
+    the leader looks by a timer of its own, that is as long, and comes on top.
     """
     phases = {name: world.chance.random() for name in world.groups}
+    looks = dict[str, float]()
     for process in world.processes.values():
-        age_ms = process.seat.plan.settings.metadata_max_age_ms
-        in_ms = round(phases[process.seat.group.name] * age_ms)
+        plan, name = process.seat.plan, process.seat.group.name
+        age_ms = plan.settings.metadata_max_age_ms
+        in_ms = round(phases[name] * age_ms)
+        if LIBRARIES[plan.library].looks_by_timer:
+            if name not in looks:
+                looks[name] = world.chance.random()
+            in_ms += round(looks[name] * age_ms)
         world.agenda.at(world.now_ms + in_ms, world.refresh, process)
 
 
@@ -326,6 +344,7 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     PausePartitions: pause_partitions,
     ChangeSubscription: change_subscription,
     Unsubscribe: unsubscribe,
+    Seek: seek,
     NetworkSplit: _cut_off,
     MoveCoordinator: move_coordinator,
     BrokerDown: broker_down,

@@ -165,6 +165,8 @@ class Network(ABC):
             arrives_ms += self.slow.get(ask.to, 0) if type(ask.to) is int else 0
         if process.idle_ms is not None:
             arrives_ms += self._set_up(process, process.idle_ms)
+        if ask.to is ANY_BROKER and arrives_ms < process.link.finds_ms:
+            arrives_ms = process.link.finds_ms
         if type(ask.request) is Frame:
             arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
         elif arrives_ms < process.sent_ms:

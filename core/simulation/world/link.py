@@ -28,6 +28,7 @@ class Link:
         number: of its connection; what was sent on an earlier one never arrives.
         opens_ms: what is sent before then passes then.
         reads_ms: records pass again then.
+        finds_ms: until then the coordinator cannot be looked for.
     """
 
     __slots__ = (
@@ -38,6 +39,7 @@ class Link:
         "_settings",
         "_stalls",
         "_until_ms",
+        "finds_ms",
         "number",
         "opens_ms",
         "reads_ms",
@@ -46,6 +48,7 @@ class Link:
     def __init__(self, settings: MemberSettings, now_ms: int) -> None:
         self._settings = settings
         self._from_ms = self._until_ms = self.opens_ms = self.reads_ms = now_ms
+        self.finds_ms = now_ms
         self._apart = False
         # When each side's first packet was lost, of a connection that is kept and that carries no
         # records: those of one that does are lost at once.
@@ -62,11 +65,15 @@ class Link:
         stalls: bool,
         lost: Lost = "both",
         apart: Random | None = None,
+        waited_ms: float = 0.0,
+        finds: bool = False,
     ) -> None:
         """Nothing passes until then.
 
         Args:
             apart: chance of the connection that records come over; None: they share this one.
+            waited_ms: how long a fetch waits at most; one is under way when the cut comes.
+            finds: whether the coordinator is looked for over the connection that records come over.
             stalls: packets are kept, and pass as soon as the cut is over.
             lost: whose packets do not pass; the others do as long as the connection is kept.
         """
@@ -79,9 +86,14 @@ class Link:
         self.opens_ms = self._until_ms if self._stalls else self._sent_again(self._from_ms)
         self.reads_ms = self.opens_ms
         self._apart = apart is not None
-        given_up_ms = self._from_ms + self._settings.request_timeout_ms
-        if apart is not None and given_up_ms < self.opens_ms:
+        if apart is None:
+            return
+        sent_ms = self._from_ms - round(waited_ms * apart.random())
+        given_up_ms = sent_ms + self._settings.request_timeout_ms
+        if given_up_ms < self.opens_ms:
             self.reads_ms = self._connected(given_up_ms, apart)
+        if finds:
+            self.finds_ms = self.reads_ms
 
     def blocked_ms(self, now_ms: int, sender: Lost) -> int:
         """How long what is sent now waits until it passes; 0 or less: not at all."""

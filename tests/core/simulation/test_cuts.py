@@ -1,5 +1,8 @@
 """Network cuts: what is lost and when it is sent again, whatever the length of the cut."""
 
+from itertools import pairwise
+from typing import Final
+
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
@@ -165,9 +168,90 @@ def rebalances_of(text: str) -> set[int]:
     }
 
 
-def test_a_java_leader_may_take_the_topics_for_gone() -> None:
+@pytest.mark.parametrize("client", ["java", "kafka-python"])
+def test_a_leader_may_take_the_topics_for_gone(client: str) -> None:
     """It forgets them when no broker answers: some restarts cost a rebalance, others none."""
-    assert rebalances_of(RESTART) == {0, 1}
+    assert rebalances_of(RESTART.replace("count: 3,", f"count: 3, client: {client},")) == {0, 1}
+
+
+# Library -> how long its members try at most before they give everything up; whether they keep
+# their ids; how long a group without an owner waits at most once the broker is back.
+GIVING_UP: Final = {
+    "sarama": (1_100, True, 2_500),
+    "franz-go": (1_100, True, 5_000),
+    "kafkajs": (18_000, False, 36_000),
+}
+
+
+@pytest.mark.parametrize("client", GIVING_UP)
+def test_a_broker_that_is_away_for_some_attempts_costs_everything(client: str) -> None:
+    """Its members join anew, those of kafkajs when the sessions of their old ids are over."""
+    patience_ms, keeps_id, most_ms = GIVING_UP[client]
+    text = RESTART.replace("count: 3,", f"count: 3, client: {client},").replace("5s}", "20s}")
+    settings = "    settings: {session.timeout.ms: 10s, heartbeat.interval.ms: 1s}\n"
+    lines: list[Line] = []
+    wanted = scenario(text.replace("events:", f"{settings}events:"))
+    (group,) = simulate(wanted, timeline=lines.append).groups
+    assert all(one.owner is not None for one in group.partitions)
+    lost = [one.at_ms for one in lines if one.kind == "lost"]
+    assert len(lost) == 3
+    assert all(30_000 < at_ms <= 30_000 + patience_ms for at_ms in lost)
+    rebalances = sum(one.at_ms > 30_000 for one in group.rebalances)
+    assert 1 <= rebalances <= (1 if keeps_id else 3)
+    handed_out = [one for one in lines if one.kind == "member id given" and one.at_ms > 30_000]
+    assert len(handed_out) == (0 if keeps_id else 3)
+    assert group.longest_unowned_ms <= 50_000 + most_ms - min(lost)
+
+
+def test_who_crashes_tries_again_in_rounds() -> None:
+    """kafkajs: after 0.3 s, 0.6, 1.2, 2.4, 4.8, then once more; each 20 % more or less."""
+    text = RESTART.replace("count: 3,", "count: 1, client: kafkajs,").replace("5s}", "40s}")
+    text = text.replace("rate: 60", "rate: 1")
+
+    def waits(seed: int) -> list[float]:
+        lines: list[Line] = []
+        simulate(scenario(text), seed=seed, timeline=lines.append)
+        tried = [line.at_ms for line in lines if line.kind == "FindCoordinator"]
+        return [b - a for a, b in pairwise(at_ms for at_ms in tried if at_ms > 30_000)]
+
+    found = {tuple(waits(seed)) for seed in range(3)}
+    assert len(found) == 3
+    for one in found:
+        firsts = [place for place, wait_ms in enumerate(one) if wait_ms <= 310]
+        assert firsts[:4] == [0, 5, 6, 12]
+        for before, after in pairwise(one):
+            assert after <= 310 or 1.55 <= after / before <= 2.45, one
+
+
+def test_franz_go_outlives_a_broker_where_another_is_up() -> None:
+    """It looks for the coordinator again; sarama tries the old one until it gives up."""
+    for client, rebalances in (("franz-go", 0), ("sarama", 1)):
+        text = "brokers: 3\n" + RESTART.replace("count: 3,", f"count: 3, client: {client},")
+        # A commit would find the new coordinator first.
+        text = text.replace("events:", "    settings: {auto.commit.interval.ms: 60s}\nevents:")
+        away = [scenario(text.replace("broker: 0", f"broker: {broker}")) for broker in range(3)]
+        found = [simulate(one).groups[0].rebalances for one in away]
+        late = [[one for one in each if one.at_ms > 30_000] for each in found]
+        assert max(map(len, late)) == rebalances, client
+
+
+def test_kafkajs_keeps_a_connection_that_does_not_answer() -> None:
+    """So TCP's next attempt decides, 204.6 s after the loss."""
+    _, lines = cut(120, client="kafkajs")
+    own = [(one.at_ms, one.kind) for one in lines if one.who == "app-2" and one.at_ms > 30_000]
+    (lost_ms,) = [at_ms for at_ms, kind in own if kind == "lost"]
+    (found_ms,) = [at_ms for at_ms, kind in own if kind == "coordinator found"]
+    assert 234_600 <= found_ms <= lost_ms <= 234_650
+
+
+def test_aiokafka_looks_for_its_coordinator_where_it_fetches() -> None:
+    """So it hears soon after it reads again that it is no member, whatever was opened first."""
+    group, lines = cut(40, client="aiokafka")
+    lost = [one.at_ms for one in lines if (one.who, one.kind) == ("app-2", "lost")]
+    assert len(lost) == 1
+    assert lost[0] >= 70_000
+    # 20 records a second were not committed for up to five seconds.
+    assert group.read_again <= 20 * 5 + 50
 
 
 def test_who_does_not_forget_the_topics_does_not_rebalance() -> None:
@@ -198,3 +282,18 @@ def test_members_that_joined_together_hear_of_a_topic_together() -> None:
         return sorted(found)[4]
 
     assert waits_ms(6) > waits_ms(1) / 2
+
+
+def test_a_leader_of_sarama_looks_twice_for_new_partitions() -> None:
+    """Its metadata are refreshed by one timer, and looked at by another; the others' by one."""
+
+    def longest_s(client: str) -> float:
+        settings = "    settings: {metadata.max.age.ms: 10s}\n"
+        text = CUT.replace("count: 3,", f"count: 3, client: {client},") + settings
+        event = {"at": "60s", "add_partitions": {"topic": "orders", "partitions": 9}}
+        wanted = scenario(text, events=[event])
+        found = [simulate(wanted, seed=n).groups[0].longest_unowned_ms for n in range(9)]
+        return max(found) / 1_000
+
+    assert longest_s("aiokafka") <= 10 + 3.5
+    assert 14 <= longest_s("sarama") <= 20 + 3.5

@@ -7,7 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorResponse
-from kgroups.core.coordinator.classic.messages import JoinGroupResponse, SyncGroupResponse
+from kgroups.core.coordinator.classic.messages import (
+    NO_GENERATION,
+    JoinGroupResponse,
+    SyncGroupResponse,
+)
 from kgroups.core.coordinator.client.classic.commits import commit_answered
 from kgroups.core.coordinator.client.classic.join import send_sync
 from kgroups.core.coordinator.client.classic.member import (
@@ -32,11 +36,18 @@ from kgroups.core.coordinator.client.ports import PortError
 from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
+# By what a member sees whether anybody is there.
+TELLING = frozenset({Api.HEARTBEAT, Api.FIND})
+TOO_MANY = "no answer to one request after the other"
 ILLEGAL_ANSWER = "the answer names no assignor of this member"
 
 
-def take_answer(member: ClientMember, token: int, response: Any) -> None:
-    """Take in the answer to a request; None stands for a connection that broke."""
+def take_answer(member: ClientMember, token: int, response: Any, *, late: bool = False) -> None:
+    """Take in the answer to a request; None stands for a connection that broke.
+
+    Args:
+        late: none came in time.
+    """
     flight = member.land(token)
     if flight is None:
         return
@@ -49,6 +60,10 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
     elif api is COMMIT:
         _tell_commit(member, error)
     if stale and api is not FIND:
+        return
+    if response is not None:
+        member.losses = 0
+    elif api in TELLING and _lose(member, api, late=late):
         return
     if reaction is PROCEED:
         member.attempts = 0
@@ -63,6 +78,33 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
 def keep_session(member: ClientMember) -> None:
     """The coordinator has heard of the member; the session of one that is none stays over."""
     member.timers.move(SESSION, member.now_ms + member.config.silence_ms)
+
+
+def _lose(member: ClientMember, api: Api, *, late: bool) -> bool:
+    """Count what is lost in a row; whether that was one too many, and everything is given up."""
+    config = member.config
+    tolerated = config.tolerated_losses
+    if tolerated is None or (late and not config.counts_late):
+        return False
+    member.losses += 1
+    if config.repeats_at_once and api is Api.HEARTBEAT and not late:
+        member.losses = tolerated + 1
+    if member.losses <= tolerated:
+        return False
+    member.losses = 0
+    if member.generation == NO_GENERATION:
+        if not config.keeps_id:
+            member.losses, member.attempts = 1, 0  # it starts anew once more
+        return False
+    member.lose_coordinator(TOO_MANY)
+    if not config.timeout_closes_connection:
+        member.tell(ClientEventKind.CONNECTION_CLOSED, TOO_MANY)
+    member.ask(ClientAsk.FORGOTTEN, TOO_MANY, keep_id=config.keeps_id)
+    member.attempts = 0
+    member.back_off()
+    if not config.keeps_id:
+        member.attempts = 0
+    return True
 
 
 def error_of(api: Api, response: Any) -> ErrorCode:
@@ -95,6 +137,7 @@ def _react(
         member.ask(ClientAsk.FORGOTTEN, reason, keep_id=keep_id)
     elif reaction is Reaction.REJOIN:
         member.ask(ClientAsk.SYNC_REFUSED if api is Api.SYNC else ClientAsk.REBALANCING, reason)
+        _wait_to_rejoin(member, api)
     elif reaction in (Reaction.RETRY, Reaction.FIND):
         if reaction is Reaction.FIND and api is not Api.FIND:
             member.lose_coordinator(reason)
@@ -104,6 +147,14 @@ def _react(
             commit_again(member)
         if api is Api.SYNC:
             member.ask(ClientAsk.SYNC_REFUSED, reason)
+        _wait_to_rejoin(member, api)
+
+
+def _wait_to_rejoin(member: ClientMember, api: Api) -> None:
+    """Of a library that waits longer before it joins again than before other requests."""
+    wait_ms = member.config.rejoin_backoff_ms
+    if wait_ms is not None and api in (Api.JOIN, Api.SYNC):
+        member.arm(ClientTimer.BACKOFF, wait_ms)
 
 
 def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:

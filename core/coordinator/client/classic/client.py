@@ -134,7 +134,7 @@ class ClassicClient(ClientMember):
             return False
         self.now_ms = now_ms
         self.land(token)
-        self.attempts = 0
+        self.attempts = self.losses = 0
         keep_session(self)
         return True
 
@@ -281,6 +281,8 @@ def _beat(member: ClientMember, token: int) -> None:
 
 
 def _session_over(member: ClientMember, token: int) -> None:
+    if member.config.tolerated_losses is not None and member.config.counts_late:
+        return  # it counts what is lost, and does not look at the clock
     reason = "session timed out without an answer to a heartbeat"
     if member.config.session_ends_membership:
         member.ask(ClientAsk.FORGOTTEN, reason)
@@ -305,9 +307,12 @@ def _steps_over(member: ClientMember, token: int) -> None:
 
 def _request_over(member: ClientMember, token: int) -> None:
     """Close the connection: nothing else that is under way is answered either."""
-    member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
-    for one in list(member.flights):
-        take_answer(member, one, None)
+    closes = member.config.timeout_closes_connection
+    if closes:
+        member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
+    for one, flight in list(member.flights.items()):
+        if closes or flight.until_ms <= member.now_ms:
+            take_answer(member, one, None, late=True)
 
 
 def _backoff_over(member: ClientMember, token: int) -> None:

@@ -39,7 +39,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield cluster.bootstrap_servers
 
 
-def read_commits(settings: ClientSettings) -> dict[str, Offsets]:
+def read_commits(settings: ClientSettings) -> dict[str, object]:
     """Group to its commits."""
     with ClusterAdmin(settings, timeout_ms=60_000) as admin:
         found = admin.snapshot()
