@@ -9,6 +9,7 @@ from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
 
@@ -147,3 +148,22 @@ def test_what_needs_a_subscription_is_refused() -> None:
         text = f"{MANUAL}events:\n  - {{at: 2m, {event}}}\n"
         assert "assigns itself its partitions" in refused(text)
     assert "cannot choose partitions by hand" in refused(in_protocol(MANUAL, "zookeeper"))
+
+
+@pytest.mark.parametrize(
+    ("commit", "said"),
+    [("sync", "no answer came in time"), ("async", "the coordinator is not known")],
+)
+def test_a_commit_that_finds_no_coordinator(commit: str, said: str) -> None:
+    """One that is waited for ends with `default.api.timeout.ms`; both are made up for."""
+    text = MANUAL.replace("]}}", f"]}}, commit: {{mode: {commit}, every: 3s}}}}").replace(
+        "until: 3m", "until: 90s"
+    )
+    text = text.replace("brokers: 3", "brokers: 1\nnetwork: {latency: 100ms}")
+    text = text.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
+    down = {"at": "30s", "broker_down": {"broker": 0, "for": "20s"}}
+    lines: list[Line] = []
+    outcome = simulate(scenario(text, events=[down]), timeline=lines.append)
+    assert any(one.kind == "commit failed" and said in one.text for one in lines)
+    assert outcome.settled
+    assert outcome.groups[0].lag < 300
