@@ -5,8 +5,9 @@ assignor that meets one asks `Choices` what comes next; by itself the first opti
 `possible_answers` goes through all of them.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeVar, runtime_checkable
 
 from kgroups.assignors.spec import (
@@ -113,6 +114,24 @@ class PossibleAnswers:
         return self.complete and len(self.each) + len(self.failures) == 1
 
 
+@runtime_checkable
+class Prepared(ByChance, Protocol):
+    """One whose runs begin with the same work, whatever chance decides."""
+
+    def prepared(self, request: AssignmentRequest) -> Callable[[Choices], Assignment]:
+        """The runs of one request."""
+        ...
+
+
+def _runs_of(assignor: Assignor, request: AssignmentRequest) -> Callable[[Choices], Assignment]:
+    """From choices to an answer, which may be an AssignorError."""
+    if isinstance(assignor, Prepared):
+        return assignor.prepared(request)
+    if isinstance(assignor, ByChance):
+        return partial(assignor.decide, request)
+    return lambda _: assignor.assign(request)
+
+
 def possible_answers(
     assignor: Assignor, request: AssignmentRequest, max_runs: int = MAX_RUNS
 ) -> PossibleAnswers:
@@ -126,14 +145,15 @@ def possible_answers(
     seen: set[Hashable] = set()
     taken: list[int] | None = []
     runs = 0
+    try:
+        run = _runs_of(assignor, request)
+    except AssignorError as error:
+        return PossibleAnswers((), (error,))
     while taken is not None and runs < max_runs:
         choices = Choices(taken, seen)
         runs += 1
         try:
-            if isinstance(assignor, ByChance):
-                answer = assignor.decide(request, choices)
-            else:
-                answer = assignor.assign(request)
+            answer = run(choices)
         except KnownStateError:
             pass
         except AssignorError as error:

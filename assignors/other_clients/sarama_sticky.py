@@ -7,8 +7,10 @@ moving made it no better: the assignment that should be restored is not the one 
 Source: balance_strategy.go and balance_strategy_cooperative_sticky.go of sarama 1.61.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TypeAlias
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.other_clients.choices import Choices
@@ -18,6 +20,8 @@ from kgroups.assignors.other_clients.user_data import read_sarama_data
 from kgroups.assignors.spec import AssignmentRequest, AssignorError, TopicPartition
 
 NO_GENERATION = -1
+
+Claims: TypeAlias = Sequence[tuple[list[TopicPartition], int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,22 @@ class SaramaSticky:
         Raises:
             AssignorError: a member's user data cannot be read, or the leader never ends.
         """
+        return self.prepared(request)(choices)
+
+    def prepared(self, request: AssignmentRequest) -> Callable[[Choices], CompactAssignment]:
+        """The runs of one request.
+
+        Raises:
+            AssignorError: a member's user data cannot be read.
+        """
         group = PortedGroup(request)
+        return partial(self._decide, _Request(group, self._claims(group)))
+
+    def _decide(self, request: "_Request", choices: Choices) -> CompactAssignment:
+        group = request.group
         if not group.ids:
             return CompactAssignment.of_lists([], group.table, [])
-        claims = self._claims(group)
-        run = _Run(group, _start(group, claims, choices), choices)
+        run = _Run(group, request.start(choices), choices)
         lists = [sorted(numbers) for numbers in run.run()]
         if run.endless:
             raise AssignorError(
@@ -57,16 +72,16 @@ class SaramaSticky:
                 hint="members claim partitions of several generations; restart those with older "
                 "ones",
             )
-        withheld = _withhold(group, lists) if self.cooperative else {}
+        withheld = _withhold(group, request.claimed, lists) if self.cooperative else {}
         return CompactAssignment.of_lists(
             group.view.member_ids,
             group.table,
             group.in_positions(lists),
             withheld=withheld,
-            generation=max(generation for _, generation in claims),
+            generation=max(generation for _, generation in request.claims),
         )
 
-    def _claims(self, group: PortedGroup) -> list[tuple[list[TopicPartition], int]]:
+    def _claims(self, group: PortedGroup) -> Claims:
         """What each member says it has, and the generation of it, by position."""
         found = []
         for member in group.view.members:
@@ -98,10 +113,27 @@ class _Run(PortedSticky):
         """Deal what has no owner, first what its owner no longer reads, each in any order."""
         for numbers in (self._begun.dropped, self._begun.unassigned):
             left = list(numbers)
+            taker = self._takes_all(left)
+            if taker is not None:
+                for number in left:
+                    self.give(number, taker)
+                continue
             while left:
                 number = self.choices.pick(left, self._state("deal"))
                 left.remove(number)
                 self.give(number, self.least_loaded(self.topic_of(number)).first())
+
+    def _takes_all(self, numbers: Sequence[int]) -> int | None:
+        """Who gets all of these whatever their order: it has less than others even then."""
+        heaps = {id(heap): heap for heap in map(self.least_loaded, map(self.topic_of, numbers))}
+        if len(heaps) != 1:
+            return None
+        (heap,) = heaps.values()
+        taker = heap.first()
+        others = [self.sizes[rank] for rank in heap.members if rank != taker]
+        if others and self.sizes[taker] + len(numbers) > min(others):
+            return None
+        return taker
 
     def initializing(self) -> bool:
         """Whether some member has nothing: the result is then kept in any case."""
@@ -201,9 +233,36 @@ class _Start(PortedStart):
     by_load: bool = False
 
 
-def _start(
-    group: PortedGroup, claims: Sequence[tuple[list[TopicPartition], int]], choices: Choices
-) -> _Start:
+class _Request:
+    """What all runs of one request begin with.
+
+    Args:
+        claims: what each member says it has, and the generation of it, by position.
+    """
+
+    def __init__(self, group: PortedGroup, claims: Claims) -> None:
+        self.group = group
+        self.claims = claims
+        self._start: _Start | None = None
+
+    @cached_property
+    def claimed(self) -> list[set[int | None]]:
+        """What each member owns, by rank."""
+        group = self.group
+        owned = [group.view.members[position].owned for position in group.positions]
+        return [{group.number((topic, one)) for topic, held in o for one in held} for o in owned]
+
+    def start(self, choices: Choices) -> "_Start":
+        """Where a run begins; the same for all where nothing of it is left to chance."""
+        if self._start is not None:
+            return self._start
+        found = _start(self.group, self.claims, choices)
+        if choices.sole:
+            self._start = found
+        return found
+
+
+def _start(group: PortedGroup, claims: Claims, choices: Choices) -> _Start:
     """The assignment to begin with: the newest claim counts, any one of a generation."""
     claimants: dict[TopicPartition, dict[int, dict[int, None]]] = {}
     for position, (claimed, generation) in enumerate(claims):
@@ -246,16 +305,13 @@ def _identical(group: PortedGroup, choices: Choices) -> bool:
     return True
 
 
-def _withhold(group: PortedGroup, lists: list[list[int]]) -> dict[int, int]:
+def _withhold(
+    group: PortedGroup, claimed: Sequence[set[int | None]], lists: list[list[int]]
+) -> dict[int, int]:
     """Take from members what they did not claim and somebody who claims it is to lose.
 
     Source: adjustCooperativeAssignment.
     """
-    claimed = []
-    for position in group.positions:
-        owned = group.view.members[position].owned
-        numbers = {group.number((topic, one)) for topic, held in owned for one in held}
-        claimed.append(numbers)
     lost = set().union(
         *(mine.difference(numbers) for mine, numbers in zip(claimed, lists, strict=True))
     )

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import HtmlFile
+from kgroups.cli.commands.lag.lag_options import HtmlFile, SparkConf
 from kgroups.cli.commands.simulate.simulate_checks import (
     check,
     failed_checks,
     read_conditions,
+    spark_settings,
     unsettled,
 )
 from kgroups.cli.commands.simulate.simulated_group import (
@@ -54,6 +55,7 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   poison_record    one record takes very long: member, for
   pause            members pause partitions: member, topics, for
   subscribe, unsubscribe   members read other topics: member, topics, pattern
+  seek             members read on from elsewhere: to, topics, partitions
   network_partition     a member cannot reach the cluster: member, for, stall,
                    lost
   zone_outage, spot_eviction   members of a rack end: rack, for; count, notice
@@ -176,6 +178,7 @@ def simulate_command(
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
     ] = None,
+    conf: SparkConf = None,
     fail_on: Annotated[
         Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
     ] = None,
@@ -199,6 +202,7 @@ def simulate_command(
         require_extra("html", "`--html`")
     if master is not None:
         require_extra("spark", "`simulate --master`")
+    settings = spark_settings(master, conf or ())
     check_measuring(over, captures, from_group, file)
     printer = Printer(options_of(ctx))
     if scenario is None and from_group is not None:
@@ -235,7 +239,7 @@ def simulate_command(
     }
     chosen = chosen_views(printer, flags)
     conditions = read_conditions(fail_on or ())
-    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
+    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master, settings)
     items, errors = items_of(runs, variations)
     errors += failed_checks(runs, variations, conditions)
     if html is not None:
@@ -317,6 +321,7 @@ def run_all(
     repeat: int,
     jobs: int | None,
     master: str | None,
+    settings: Mapping[str, str],
 ) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
     """The outcomes of every variation, and the variations."""
     from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
@@ -335,7 +340,7 @@ def run_all(
         from kgroups.core.spark.simulation_sweep import sweep_on_spark
 
         printer.waiting("starting Spark")
-        found = sweep_on_spark(tasks, master)
+        found = sweep_on_spark(tasks, master, settings)
     runs: list[list[Outcome]] = [[] for _ in variations]
     for place, outcome in found:
         runs[place].append(outcome)

@@ -6,13 +6,13 @@ subscription changes joins again by itself, while the others still come with wha
 round gave stays. So a strategy that starts from what was before may end differently by who came
 with whom: every sequence is played, and the different ends are the outcomes.
 
-librdkafka's cooperative members also find a topic under their pattern one by one, each by its own
-metadata; Java's look at the metadata again before they join. Members that join an empty group are
-waited for (`group.initial.rebalance.delay.ms`) and come together.
+Cooperative members of librdkafka and franz-go also find a topic under their pattern one by one,
+each by its own metadata; Java's look at the metadata again before they join. Members that join an
+empty group are waited for (`group.initial.rebalance.delay.ms`) and come together.
 
 Source: ClassicGroup.canRebalance, GroupMetadataManager.prepareRebalance; librdkafka's
-rd_kafka_cgrp_metadata_update_check; ConsumerCoordinator.ensureActivePatternSubscription; KIP-429,
-KIP-134 (the delay).
+rd_kafka_cgrp_metadata_update_check; franz-go's groupConsumer.findNewAssignments;
+ConsumerCoordinator.ensureActivePatternSubscription; KIP-429, KIP-134 (the delay).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,6 +56,8 @@ LAPSES: Final = 1
 # In how many runs a leader's choices are tried in each round, once not every way can be tried.
 SAMPLED_RUNS: Final = 8
 
+FIND_ALONE: Final = frozenset({"librdkafka", "franz-go"})  # do not look again before they join
+
 # What stands beside ids of members: topics that are created or grow, and a leader that learns of
 # topics that it has not read before.
 TOPICS: Final = "/"
@@ -68,7 +70,7 @@ PlayRound = Callable[[Roster, Round, int], Ends]
 
 def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
     """Ids of the members that come with something new, each in its own time."""
-    alone = strategy.leader_client == "librdkafka" and strategy.assignor.name in COOPERATIVE
+    alone = strategy.leader_client in FIND_ALONE and strategy.assignor.name in COOPERATIVE
     return frozenset(
         seat.member.member_id
         for seat in roster.seats
@@ -169,8 +171,8 @@ def race_ends(
         rounds -= max(race.answers - answers, 1)
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
-        shares = _as_shares(last.held)
-        race.ends.append((Settled(shares, last.steps, (), settled=False), last.share))
+        end = Settled(_as_shares(last.held), last.steps, (), settled=False)
+        race.ends.append((end, last.share))
         race.complete = False
     complete = race.complete and not waiting and sure
     if race.sampled:  # then the same must come of all that were
@@ -233,8 +235,7 @@ def _queue(waiting: dict[object, _State], state: _State) -> None:
     """Equal states are one, as likely as both."""
     key = _key(state)
     before = waiting.get(key)
-    both = state if before is None else replace(before, share=before.share + state.share)
-    waiting[key] = both
+    waiting[key] = state if before is None else replace(before, share=before.share + state.share)
 
 
 @dataclass(slots=True)
@@ -344,8 +345,7 @@ def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], f
     Args:
         moved: whether there is a next round even if nothing comes.
     """
-    names = sorted(late)
-    most = len(names) if moved else max(len(names) - 1, 0)
+    names, most = sorted(late), len(late) if moved else max(len(late) - 1, 0)
     sizes = range(most + 1) if len(names) <= MOST_EVENTS else (0, most)
     found = [
         frozenset(chosen)

@@ -5,6 +5,7 @@ A process that is started again begins as its entry of the scenario says.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,36 @@ class Unsubscribe:
     member: str | None = None
 
 
-ApplicationEvent = PausePartitions | ChangeSubscription | Unsubscribe
+SeekKind = Literal["beginning", "end", "offset", "timestamp"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeekTarget:
+    """Where to: the beginning or end of the log, an offset, or a time of the run in ms."""
+
+    kind: SeekKind
+    value: int = 0
+
+    def __str__(self) -> str:
+        return self.kind if self.kind in ("beginning", "end") else f"{self.kind} {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """An application reads on from elsewhere: `KafkaConsumer.seek`, in what it is assigned.
+
+    Args:
+        to: the first record that is read next.
+        member: None for every member that runs.
+        topics: of their partitions only; empty for all.
+        partitions: only those of these numbers; empty for all.
+    """
+
+    group: str
+    to: SeekTarget
+    member: str | None = None
+    topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
+
+
+ApplicationEvent = PausePartitions | ChangeSubscription | Unsubscribe | Seek

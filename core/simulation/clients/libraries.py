@@ -32,6 +32,7 @@ class LibraryTraits:
         repeats_at_once: it repeats a heartbeat at once where a connection is broken.
         keeps_id: whether it joins under its old id after one more.
         timeout_closes_connection: whether a request without an answer ends the connection.
+        backoff_jitter: by what share a back-off is longer or shorter than twice the one before.
         rejoin_backoff_ms: before it joins again after it was told to try later; None: as always.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
@@ -60,6 +61,7 @@ class LibraryTraits:
     repeats_at_once: bool = False
     keeps_id: bool = True
     timeout_closes_connection: bool = True
+    backoff_jitter: float = 0.0
     rejoin_backoff_ms: int | None = None
     beats_between_records: bool = False
     one_connection: bool = False
@@ -124,6 +126,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         tolerated_losses=6,
         keeps_id=False,
         timeout_closes_connection=False,
+        backoff_jitter=0.2,
         resubscribes=False,
         unsubscribes=False,
     ),

@@ -1,14 +1,18 @@
 """What applications do by events: pause and resume partitions, change and end subscriptions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.applications.application_events import (
     ChangeSubscription,
     PausePartitions,
+    Seek,
+    SeekTarget,
     Unsubscribe,
 )
+from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.pending import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.subscriptions import reads
@@ -101,3 +105,59 @@ def unsubscribe(world: World, event: Unsubscribe) -> None:
 
     for process in _running(world, event.group, event.member):
         between_polls(world, process, partial(leave, process))
+
+
+# ---------------------------------------------------------------------- seek
+
+
+def seek(world: World, event: Seek) -> None:
+    """Members read on from elsewhere."""
+    for process in _running(world, event.group, event.member):
+        between_polls(world, process, partial(_seek, world, event, process))
+
+
+def _seek(world: World, event: Seek, process: Process) -> None:
+    """An offset is known; the ends of a log and offsets by time are asked for first."""
+    app, now_ms = process.app, world.now_ms
+    app.run_to(now_ms)
+    chosen = [
+        one
+        for one in app.positions
+        if (not event.topics or one.topic in event.topics)
+        and (not event.partitions or one.partition in event.partitions)
+    ]
+    text = f"{event.to}, {len(chosen)} partitions"
+    world.recorder.line(now_ms, event.group, process.seat.name, "sought", text)
+    app.let_go(now_ms, chosen)
+    if event.to.kind == "offset":
+        _read_on(world, event.to, process, chosen)
+    else:
+        there_and_back_ms = 2 * world.delay_ms(process)
+        later(world, there_and_back_ms, partial(_read_on, world, event.to, process, chosen))
+
+
+def _read_on(
+    world: World, to: SeekTarget, process: Process, chosen: Sequence[TopicPartition]
+) -> None:
+    """Read what is still its own from there; a place that is not in the log is reset."""
+    ledger, settings = process.group.ledger, process.seat.plan.settings
+    committed = settings.isolation_level == "read_committed"
+    found: dict[TopicPartition, int | None] = {}
+    for one in chosen:
+        account = ledger.accounts.get(one)
+        if account is None or process.life not in account.owners:
+            continue
+        records = world.logs.seen(one, committed=committed)
+        end = records.end(world.now_ms)
+        place = {
+            "beginning": 0,
+            "end": end,
+            "offset": to.value,
+            "timestamp": max(0, records.end(START_MS + to.value)),
+        }[to.kind]
+        found[one] = place if place <= end else None
+    world.begin_reading(process, found)
+    reads = {one: process.app.positions[one] for one in found if one in process.app.positions}
+    ledger.seek(reads)
+    if process.by_hand:
+        process.app.uncommitted.update(reads)

@@ -9,12 +9,15 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.applications.application_events import (
     ChangeSubscription,
     PausePartitions,
+    Seek,
     Unsubscribe,
 )
+from kgroups.core.simulation.applications.listener import FAILED
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.application_effects import (
     change_subscription,
     pause_partitions,
+    seek,
     unsubscribe,
 )
 from kgroups.core.simulation.engine.broker_effects import (
@@ -63,7 +66,6 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
-from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import GroupState, Process, Seat
 
 
@@ -342,6 +344,7 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     PausePartitions: pause_partitions,
     ChangeSubscription: change_subscription,
     Unsubscribe: unsubscribe,
+    Seek: seek,
     NetworkSplit: _cut_off,
     MoveCoordinator: move_coordinator,
     BrokerDown: broker_down,

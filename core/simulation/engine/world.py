@@ -4,20 +4,26 @@ Everything that could be a race is drawn from the seed. The machines (`actors.py
 world carries messages, lets applications poll, and writes down who owns what.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import ceil
 from random import Random
 from typing import Any
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.engine.hand_commits import step_once, to_commit
+from kgroups.core.simulation.engine.hand_commits import (
+    commit_answered,
+    commits_done,
+    step_once,
+    to_commit,
+)
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
     Ask,
+    CommitAnswered,
     Committed,
     Hold,
     Read,
@@ -74,7 +80,9 @@ class World(Network):
         process.consumer.start(now_ms, self.brokers.topology)
         self.started(process)
         settings = plan.settings
-        if settings.enable_auto_commit:
+        if plan.commit is not None and plan.commit.mode == "outside":
+            process.consumer.outside = state.ledger.outside
+        if plan.auto_commits:
             self.agenda.at(
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
@@ -181,6 +189,8 @@ class World(Network):
         """Let the application poll, as soon as it is free, with the world looking on."""
         now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
+        if process.commits is not None and process.commits.awaits:
+            return  # the answer lets it go on
         busy_ms = process.consumer.busy_ms
         self.poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
 
@@ -201,6 +211,9 @@ class World(Network):
         if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
             self.arrange_poll(process)
             return
+        if not commits_done(self, process):
+            self.carry_out(process)
+            return
         app.polled_ms = process.told_ms = now_ms
         settings = process.seat.plan.settings
         if process.closing:
@@ -215,9 +228,6 @@ class World(Network):
             )
             if app.positions:
                 consumer.commit(now_ms, to_commit(process))
-        elif app.uncommitted and process.by_hand:
-            consumer.commit(now_ms, dict(app.uncommitted))
-            app.uncommitted = {}
         consumer.poll(now_ms)
         self.carry_out(process)
         if process.by_hand and app.positions and process.alive:
@@ -290,7 +300,7 @@ class World(Network):
                     seat.stopped.begin(now_ms)
             self._tell_share(process, "lost" if output.lost else "revoked", output.partitions)
         elif type(output) is Read:
-            self._begin_reading(process, output)
+            self.begin_reading(process, output.positions)
         elif type(output) is Refresh:
             there_and_back_ms = 2 * self.delay_ms(process)
             self.agenda.at(now_ms + there_and_back_ms, self.refresh, process)
@@ -298,6 +308,8 @@ class World(Network):
             self.reconnect(process)
         elif type(output) is Committed:
             state.ledger.store(output.offsets)
+        elif type(output) is CommitAnswered:
+            commit_answered(self, process, output)
         elif type(output) is Step:
             self.recorder.step(now_ms, process, output)
 
@@ -305,27 +317,23 @@ class World(Network):
         text = f"{len(partitions)} partitions"
         self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, kind, text)
 
-    def _begin_reading(self, process: Process, read: Read) -> None:
-        now_ms, reset = self.now_ms, process.seat.plan.settings.auto_offset_reset
+    def begin_reading(
+        self, process: Process, positions: Mapping[TopicPartition, int | None]
+    ) -> None:
+        """Read these from here on; a None: `auto.offset.reset` decides."""
+        now_ms, settings = self.now_ms, process.seat.plan.settings
         found: dict[TopicPartition, int] = {}
-        for partition, offset in read.positions.items():
-            if offset is None and reset == "none":
+        for partition, offset in positions.items():
+            if offset is None and settings.auto_offset_reset == "none":
                 self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
                 continue
-            found[partition] = self._reset_to(process, partition) if offset is None else offset
+            if offset is None:
+                offset = self.logs.reset_to(partition, settings, now_ms)
+            found[partition] = offset
         process.app.run_to(now_ms)
         process.app.begin(found)
         if process.by_hand:
             self.arrange_poll(process)
-
-    def _reset_to(self, process: Process, partition: TopicPartition) -> int:
-        """Where to begin without a commit, as `auto.offset.reset` has it."""
-        settings = process.seat.plan.settings
-        if settings.auto_offset_reset == "earliest":
-            return 0
-        records = self.logs.seen(partition, committed=settings.isolation_level == "read_committed")
-        # A backlog is as old as the topic.
-        return max(0, records.end(self.now_ms - settings.reset_age_ms))
 
     # ------------------------------------------------------------------ settled or not
 

@@ -64,13 +64,13 @@ class LagWatch:
         unread = lag = 0
         coming = 0.0
         logs, committed = self._logs.partitions, self._ledger.committed
-        read = self._ledger.highest.offsets
+        read, elsewhere = self._ledger.highest.offsets, self._ledger.highest.elsewhere
         for partition in self._ledger.accounts:
             records = logs[partition]
             end = records.end(now_ms)
             at = committed.get(partition, 0)
             seen = read.get(partition, at)
-            unread += end - (seen if seen > at else at)
+            unread += end - elsewhere.get(partition, seen if seen > at else at)
             lag += end - at
             coming += records.per_ms
         return Sample(now_ms - start_ms, unread, lag), coming

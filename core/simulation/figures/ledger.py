@@ -98,6 +98,8 @@ class Ledger:
         moved: partitions that went over to another seat.
         free: partitions that nobody owns now.
         shared: partitions that several own now.
+        outside: offsets that applications have stored outside Kafka.
+        rewound: partitions in which an application has sought: commits may go backwards there.
         retired: accounts of partitions that the group reads no more.
         owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
     """
@@ -110,6 +112,8 @@ class Ledger:
             for topic, found in committed.items()
             for number, offset in found.items()
         }
+        self.outside = dict(self.committed)
+        self.rewound: set[TopicPartition] = set()
         self.highest = Highest()
         self.moved = 0
         self.free: set[TopicPartition] = set()
@@ -185,8 +189,15 @@ class Ledger:
         """Commits were stored; gives back those that went backwards."""
         committed = self.committed
         backwards = [p for p, at in offsets.items() if p in committed and at < committed[p]]
+        if self.rewound:
+            backwards = [one for one in backwards if one not in self.rewound]
         committed.update(offsets)
         return backwards
+
+    def seek(self, positions: Mapping[TopicPartition, int]) -> None:
+        """An application reads on from here, which may be anywhere."""
+        self.rewound.update(positions)
+        self.highest.elsewhere.update(positions)
 
     def retire(self, topics: Iterable[str], now_ms: int) -> None:
         """The group reads only these topics from now on, and what is still owned of others."""

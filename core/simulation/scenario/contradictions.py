@@ -87,7 +87,7 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
     for group in scenario.groups:
         seen: set[tuple[object, ...]] = set()
         for plan in (*group.templates, *group.members):
-            kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern)
+            kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern, plan.commit)
             if kind not in seen:
                 seen.add(kind)
                 yield from _of_subscription(scenario, group, plan, known)
@@ -197,6 +197,9 @@ def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
     if group.protocol == "cooperative" and not traits.cooperative:
         what = f"{plan.library} has no cooperative assignor"
         yield of_member(group, plan, "client", what, hint="write `protocol: eager`")
+    if plan.commit is not None and group.protocol == "zookeeper":
+        what = "a consumer of Kafka 0.8 commits by itself, in ZooKeeper"
+        yield of_member(group, plan, "commit", what, hint="leave out `commit`")
     if plan.instance_id is not None and not traits.static:
         what = f"{plan.library} has no static members"
         yield of_member(group, plan, "static", what, hint="leave out `static` or `instance_id`")

@@ -11,6 +11,7 @@ from kgroups.core.simulation.applications.application_events import (
     ApplicationEvent,
     ChangeSubscription,
     PausePartitions,
+    Seek,
     Unsubscribe,
 )
 from kgroups.core.simulation.clients.libraries import LIBRARIES
@@ -53,6 +54,8 @@ def of_events(scenario: Scenario) -> Iterator[tuple[int, str, str, str, str | No
     numbered.sort(key=lambda one: (one[1].at_ms is None, one[1].at_ms or 0))
     for number, scheduled in numbered:
         found = _of_event(scenario, scheduled, partitions, seats)
+        if isinstance(scheduled.event, Seek):
+            found = chain(found, _of_time(scheduled, scheduled.event))
         if isinstance(scheduled.event, ChangeSubscription | Unsubscribe):
             found = chain(found, _of_change(scenario, scheduled.event, kinds))
         for key, what, hint in found:
@@ -94,6 +97,12 @@ def _of_event(
         yield from _of_seats(scenario, scheduled, seats)
 
 
+def _of_time(scheduled: Scheduled, event: Seek) -> Found:
+    at_ms = scheduled.from_ms if scheduled.at_ms is None else scheduled.at_ms
+    if event.to.kind == "timestamp" and event.to.value > at_ms:
+        yield "to", "the timestamp is later than the event", "times count from the run's start"
+
+
 def _of_change(
     scenario: Scenario,
     event: ChangeSubscription | Unsubscribe,
@@ -132,9 +141,17 @@ def _of_application(
     assert group is not None
     if isinstance(event, PausePartitions):
         return
+    if isinstance(event, Seek):
+        most = max(
+            (partitions[name] for name in event.topics or partitions if name in known), default=0
+        )
+        beyond = [number for number in event.partitions if number >= most]
+        if beyond:
+            yield "partitions", f"there is no partition {beyond[0]}", f"the last one is {most - 1}"
     if group.protocol == "zookeeper":
         hint = "it was subscribed once, when it was made: restart it, or write a `deploy`"
-        yield "group", "a consumer of Kafka 0.8 cannot change what it reads", hint
+        what = "seek" if isinstance(event, Seek) else "change what it reads"
+        yield "group", f"a consumer of Kafka 0.8 cannot {what}", hint
         return
     for plan in group.members:
         if event.member in (None, plan.name):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.applications.seek_file import read_numbers, read_target
 from kgroups.core.simulation.kubernetes.deploy_file import (
     nest_change,
     read_amount,
@@ -206,6 +207,13 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "pattern": ("pattern", False, _plain(Cursor.text)),
     },
     "unsubscribe": {"group": _GROUP, "member": _MEMBER},
+    "seek": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "to": ("to", True, _plain(read_target)),
+        "topics": ("topics", False, _plain(read_topics)),
+        "partitions": ("partitions", False, _plain(read_numbers)),
+    },
     "network_partition": {
         "group": _GROUP,
         "member": _MEMBER,

@@ -9,6 +9,7 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
+    read_commit,
     read_listener,
     read_processing,
     read_topics,
@@ -45,6 +46,7 @@ MEMBER_KEYS: Final = (
     "processing",
     "workers",
     "listener",
+    "commit",
     "properties",
     "settings",
 )
@@ -100,6 +102,7 @@ def read_members(
         idle=given.idle,
         workers=fields.optional("workers", lambda c: c.integer(1, MAX_WORKERS)) or 1,
         listener=fields.optional("listener", read_listener),
+        commit=fields.optional("commit", read_commit) or group.optional("commit", read_commit),
     )
     template = one if instance is not None or not static else replace(one, instance_id=label)
     if count is None:

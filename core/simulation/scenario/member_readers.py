@@ -1,6 +1,15 @@
 """Parts of a member as a file has them: durations that vary, processing time, topics, protocol."""
 
+from typing import cast
+
 from kgroups.core.input_files.document import Cursor
+from kgroups.core.simulation.applications.commit_plan import (
+    MODES,
+    UNITS,
+    CommitMode,
+    CommitPlan,
+    CommitUnit,
+)
 from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
 from kgroups.core.simulation.scenario.scenario_model import ListenerPlan
 from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, SHAPES, Spread
@@ -54,6 +63,30 @@ def read_listener(cursor: Cursor) -> ListenerPlan:
         fields.optional("fails", read_share) or 0.0,
         fields.optional("restart_after", read_ms),
     )
+
+
+def read_commit(cursor: Cursor) -> CommitPlan:
+    """How an application commits: `sync`, or a mapping that has more."""
+
+    def read_mode(value: Cursor) -> CommitMode:
+        return cast(CommitMode, value.text(MODES))
+
+    def read_unit(value: Cursor) -> CommitUnit:
+        return cast(CommitUnit, value.text(UNITS))
+
+    if not isinstance(cursor.value, dict):
+        return CommitPlan(read_mode(cursor))
+    fields = cursor.fields(("mode",), ("per", "every"))
+    plan = CommitPlan(
+        read_mode(fields["mode"]),
+        fields.optional("per", read_unit) or "poll",
+        fields.optional("every", read_ms) or 0,
+    )
+    if plan.mode == "none" and len(fields.values) > 1:
+        cursor.fail("an application that commits nothing has no `per` and no `every`")
+    if plan.per == "partition" and plan.every_ms:
+        cursor.fail("`per: partition` commits whenever a partition is done, not `every` so often")
+    return plan
 
 
 def read_share(cursor: Cursor) -> float:

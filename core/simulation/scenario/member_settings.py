@@ -69,6 +69,7 @@ class MemberSettings:
     auto_commit_interval_ms: int = 5_000
     commit_each_poll: bool = True
     request_timeout_ms: int = 30_000
+    default_api_timeout_ms: int = 60_000
     metadata_max_age_ms: int = 300_000
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
@@ -245,6 +246,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "auto.commit.interval.ms": ("auto_commit_interval_ms", read_ms),
     "commit.each.poll": ("commit_each_poll", Cursor.flag),
     "request.timeout.ms": ("request_timeout_ms", read_ms),
+    "default.api.timeout.ms": ("default_api_timeout_ms", read_positive_ms),
     "metadata.max.age.ms": ("metadata_max_age_ms", read_ms),
     "retry.backoff.ms": ("retry_backoff_ms", read_ms),
     "retry.backoff.max.ms": ("retry_backoff_max_ms", read_ms),

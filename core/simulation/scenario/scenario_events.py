@@ -12,6 +12,7 @@ from kgroups.core.simulation.applications.application_events import (
     ApplicationEvent,
     ChangeSubscription,
     PausePartitions,
+    Seek,
     Unsubscribe,
 )
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
@@ -255,6 +256,7 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "pause": PausePartitions,
     "subscribe": ChangeSubscription,
     "unsubscribe": Unsubscribe,
+    "seek": Seek,
     "network_partition": NetworkSplit,
     "move_coordinator": MoveCoordinator,
     "broker_down": BrokerDown,

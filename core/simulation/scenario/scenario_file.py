@@ -51,6 +51,7 @@ GROUP_KEYS: Final = (
     "members",
     "properties",
     "settings",
+    "commit",
     "config",
     "committed",
     "autoscaler",

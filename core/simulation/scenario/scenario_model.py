@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.simulation.applications.commit_plan import CommitPlan
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
@@ -100,6 +101,7 @@ class MemberPlan:
         idle: properties that it was given and that have no effect here.
         workers: threads that share the records of a poll, which ends when all are done.
         listener: its rebalance listener; None: it has none, or one that takes no time.
+        commit: how the application commits; None: as `enable.auto.commit` has it.
     """
 
     name: str
@@ -118,6 +120,21 @@ class MemberPlan:
     idle: frozenset[str] = frozenset()
     workers: int = 1
     listener: ListenerPlan | None = None
+    commit: CommitPlan | None = None
+
+    @property
+    def auto_commits(self) -> bool:
+        """Whether its consumer commits by itself."""
+        return self.settings.enable_auto_commit and self.commit is None
+
+    @property
+    def commits(self) -> CommitPlan | None:
+        """How its application commits; None if it does not."""
+        if self.commit is not None:
+            return None if self.commit.mode == "none" else self.commit
+        if self.settings.enable_auto_commit or not self.settings.commit_each_poll:
+            return None
+        return CommitPlan("async")
 
     @property
     def subscribes(self) -> bool:

@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.applications.commit_plan import CommitPlan
 from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY
-from kgroups.core.simulation.scenario.member_readers import read_spread
+from kgroups.core.simulation.scenario.member_readers import read_commit, read_spread
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     PROTOCOLS,
@@ -193,6 +194,18 @@ def _processing(scenario: Scenario, value: str) -> Scenario:
     return _members(scenario, lambda plan: replace(plan, record=record))
 
 
+def _commit(scenario: Scenario, value: str) -> Scenario:
+    mode = read_commit(_cursor("commit", value)).mode
+
+    def change(plan: MemberPlan) -> MemberPlan:
+        before = plan.commit or CommitPlan(mode)
+        return replace(
+            plan, commit=CommitPlan(mode) if mode == "none" else replace(before, mode=mode)
+        )
+
+    return _members(scenario, change)
+
+
 CHANGES: Final[Mapping[str, Change]] = {
     **{name: _setting(name) for name in SETTINGS},
     **{name: _property(name) for name in PROPERTIES},
@@ -202,4 +215,5 @@ CHANGES: Final[Mapping[str, Change]] = {
     "static": _static,
     "latency": _latency,
     "processing": _processing,
+    "commit": _commit,
 }

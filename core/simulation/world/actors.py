@@ -86,6 +86,17 @@ class Committed(NamedTuple):
     offsets: Mapping[TopicPartition, int]
 
 
+class CommitAnswered(NamedTuple):
+    """A commit that was given a number is over.
+
+    Args:
+        problem: why it failed; None if it did not.
+    """
+
+    number: int
+    problem: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """Something for the timeline, in the field's words.
@@ -103,7 +114,9 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-ConsumerOutput = Ask | Hold | Read | Release | Refresh | Reconnect | Committed | Step
+ConsumerOutput = (
+    Ask | Hold | Read | Release | Refresh | Reconnect | Committed | CommitAnswered | Step
+)
 
 
 class Consumer(ABC):
@@ -118,16 +131,18 @@ class Consumer(ABC):
 
     Attributes:
         outputs: what `take` gives next; implementations append to it.
+        outside: offsets that its application has stored outside Kafka; None: it stores none.
         busy_ms: the application is in a poll until then, and does not poll again before.
     """
 
-    __slots__ = ("busy_ms", "group", "outputs", "plan", "positions", "sender")
+    __slots__ = ("busy_ms", "group", "outputs", "outside", "plan", "positions", "sender")
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
     ) -> None:
         self.group, self.plan, self.sender, self.positions = group, plan, sender, positions
         self.outputs: list[ConsumerOutput] = []
+        self.outside: Mapping[TopicPartition, int] | None = None
         self.busy_ms = 0
 
     def take(self) -> list[ConsumerOutput]:
@@ -164,8 +179,20 @@ class Consumer(ABC):
         """The application polled last at `at_ms`; told before `advance`, where it may matter."""
 
     @abstractmethod
-    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit these offsets of partitions that it holds, without waiting."""
+    def commit(
+        self,
+        now_ms: int,
+        offsets: Mapping[TopicPartition, int],
+        *,
+        number: int = 0,
+        sync: bool = False,
+    ) -> None:
+        """Commit these offsets of partitions that it holds.
+
+        Args:
+            number: by which `CommitAnswered` tells how it went; 0: nobody wants to know.
+            sync: the application waits: errors that may pass are tried again.
+        """
 
     @abstractmethod
     def close(self, now_ms: int) -> None:

@@ -23,12 +23,18 @@ SKIP_MS: Final = 200
 
 
 class Highest:
-    """How far each partition of a group was ever read: what is read below that is read again."""
+    """How far each partition of a group was ever read: what is read below that is read again.
 
-    __slots__ = ("offsets", "read", "read_again")
+    Attributes:
+        elsewhere: where partitions are read since an application sought in them, until that is
+            as far as they were ever read.
+    """
+
+    __slots__ = ("elsewhere", "offsets", "read", "read_again")
 
     def __init__(self) -> None:
         self.offsets: dict[TopicPartition, int] = {}
+        self.elsewhere: dict[TopicPartition, int] = {}
         self.read = 0
         self.read_again = 0
 
@@ -41,6 +47,10 @@ class Highest:
             self.read_again += (end if end < highest else highest) - begin
         if end > highest:
             offsets[partition] = end
+        if self.elsewhere and partition in self.elsewhere:
+            self.elsewhere[partition] = end
+            if end >= highest:
+                del self.elsewhere[partition]
 
 
 class Application:
@@ -139,6 +149,14 @@ class Application:
             self.positions.pop(partition, None)
             self.uncommitted.pop(partition, None)
             self._paused.discard(partition)
+        self._arrange()
+
+    def let_go(self, now_ms: int, partitions: Iterable[TopicPartition]) -> None:
+        """Where to read them is not known for a while; `begin` tells."""
+        self.run_to(now_ms)
+        for partition in partitions:
+            self.positions.pop(partition, None)
+            self.uncommitted.pop(partition, None)
         self._arrange()
 
     def pause(self, now_ms: int, topics: Collection[str]) -> None:

@@ -1,19 +1,23 @@
 """A member of a classic group: its library's defaults and ways in front of the client half."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION
 from kgroups.core.coordinator.client.classic.client import ClassicClient
 from kgroups.core.coordinator.client.classic.states import ClientState
 from kgroups.core.coordinator.client.effects import Subscribe
-from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts
+from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts, Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.ports.client_ports import client_assignors
 from kgroups.core.simulation.clients.libraries import LIBRARIES
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
 from kgroups.core.simulation.world.actors import Refresh
-from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.world.client_settings import client_config
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 SILENT: Final = frozenset({*LEAVING, ClientState.CLOSED, ClientState.FAILED})
@@ -31,9 +35,13 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
 
 
 class ClassicConsumer(GroupConsumer):
-    """A member of a classic group."""
+    """A member of a classic group.
 
-    __slots__ = ("_asking", "_cooperative", "_found", "_fresh")
+    Args:
+        chance: of its back-offs.
+    """
+
+    __slots__ = ("_asking", "_cooperative", "_found", "_fresh", "_stretch")
 
     _client: ClassicClient
     _cooperative: bool
@@ -43,11 +51,25 @@ class ClassicConsumer(GroupConsumer):
     # Topics of a pattern that is resolved once.
     _found: tuple[str, ...] | None
 
+    def __init__(
+        self,
+        group: GroupPlan,
+        plan: MemberPlan,
+        sender: str,
+        positions: Positions,
+        chance: Random | None = None,
+    ) -> None:
+        super().__init__(group, plan, sender, positions)
+        jitter = LIBRARIES[plan.library].backoff_jitter
+        self._stretch: Callable[[], float] | None = None
+        if chance is not None:
+            self._stretch = partial(chance.uniform, 1 - jitter, 1 + jitter)
+
     def _make(self, now_ms: int) -> ClassicClient:
         assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
         self._fresh, self._asking, self._found = True, False, None
         self._cooperative = all(one.cooperative for one in assignors)
-        ports = ClientPorts(assignors, self.positions)
+        ports = ClientPorts(assignors, self.positions, self._stretch)
         return ClassicClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
 
     def _subscription(self, topology: Topology) -> Subscribe:

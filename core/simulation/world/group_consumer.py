@@ -13,7 +13,6 @@ from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.classic.client import ClassicClient
-from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
     CallbackDone,
@@ -35,11 +34,13 @@ from kgroups.core.coordinator.client.kip848.client import Kip848Client
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.applications.listener import FAILED, Listener
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ANY_BROKER,
     Ask,
+    CommitAnswered,
     Consumer,
     Hold,
     Read,
@@ -48,7 +49,6 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
-from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
 # The client half counts its own tokens from 1; the lookup's are even lower.
@@ -61,39 +61,13 @@ SHOWN: Final = frozenset(ClientEventKind) - {
 }
 
 
+COMMIT_OVER: Final = frozenset({ClientEventKind.OFFSETS_COMMITTED, ClientEventKind.COMMIT_FAILED})
+
+
 @cache
 def kind_of(class_name: str) -> str:
     """`JoinGroup` of `JoinGroupRequest`."""
     return class_name.removesuffix("Request")
-
-
-def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
-    """The client half's settings."""
-    given, traits = plan.settings, LIBRARIES[plan.library]
-    return ClientConfig(
-        group.name,
-        client_id=plan.client_id,
-        client_host=f"/{plan.name}",
-        group_instance_id=plan.instance_id,
-        client_rack=plan.rack,
-        session_timeout_ms=given.session_timeout_ms,
-        heartbeat_interval_ms=given.heartbeat_interval_ms,
-        max_poll_interval_ms=given.max_poll_interval_ms,
-        rebalance_timeout_ms=given.rebalance_timeout_ms,
-        request_timeout_ms=given.request_timeout_ms,
-        retry_backoff_ms=given.retry_backoff_ms,
-        retry_backoff_max_ms=given.retry_backoff_max_ms,
-        enable_auto_commit=given.enable_auto_commit,
-        session_ends_membership=traits.session_ends_membership,
-        session_grace_ms=traits.session_grace_ms,
-        tolerated_losses=traits.tolerated_losses,
-        counts_late=traits.counts_late,
-        repeats_at_once=traits.repeats_at_once,
-        keeps_id=traits.keeps_id,
-        timeout_closes_connection=traits.timeout_closes_connection,
-        rejoin_backoff_ms=traits.rejoin_backoff_ms,
-        first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,
-    )
 
 
 class GroupConsumer(Consumer):
@@ -170,7 +144,7 @@ class GroupConsumer(Consumer):
     def unsubscribe(self, now_ms: int) -> None:
         """Give everything up and leave; some libraries commit first what was processed."""
         owned = self._client.owned
-        if self.plan.settings.enable_auto_commit and LIBRARIES[self.plan.library].commits_drops:
+        if self.plan.auto_commits and LIBRARIES[self.plan.library].commits_drops:
             offsets = self.positions(owned)
             if offsets:
                 self.commit(now_ms, offsets)
@@ -196,10 +170,19 @@ class GroupConsumer(Consumer):
         """Put off the end of `max.poll.interval.ms`."""
         self._client.submit(now_ms, Polled(at_ms))
 
-    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit without waiting."""
+    def commit(
+        self,
+        now_ms: int,
+        offsets: Mapping[TopicPartition, int],
+        *,
+        number: int = 0,
+        sync: bool = False,
+    ) -> None:
+        """Commit as the member that it is."""
         if self._client.identity[0] > 0:
-            self._tell(now_ms, CommitOffsets(offsets))
+            self._tell(now_ms, CommitOffsets(offsets, number, sync))
+        elif number:
+            self.outputs.append(CommitAnswered(number, "not a member"))
 
     def close(self, now_ms: int) -> None:
         """Commit, revoke, leave; callbacks run without a poll from here on."""
@@ -300,8 +283,13 @@ class GroupConsumer(Consumer):
                 self.outputs.append(Ask(token, to, kind_of(type(request).__name__), request))
             elif type(effect) is Callback:
                 self._callbacks.append(effect)
-            elif type(effect) is ClientEvent and effect.kind in SHOWN:
-                self._show(effect)
+            elif type(effect) is ClientEvent:
+                if effect.kind in SHOWN:
+                    self._show(effect)
+                if effect.kind in COMMIT_OVER and effect.detail and effect.detail[0]:
+                    self.outputs.append(
+                        CommitAnswered(int(str(effect.detail[0])), effect.reason or None)
+                    )
 
     def _show(self, event: ClientEvent) -> None:
         detail: Any = event.detail
@@ -356,12 +344,22 @@ class GroupConsumer(Consumer):
     def _called(self, now_ms: int, callback: Callback) -> None:
         """Tell the client half, and look where to begin to read."""
         if callback.kind is CallbackKind.ASSIGNED:
-            self._lookup.want(callback.partitions)
+            self._lookup.want(self._sought(callback.partitions))
             if not self._looking:
                 self._look(now_ms)
         self._tell(now_ms, CallbackDone(callback.number))
 
     # ------------------------------------------------------------------ where to begin to read
+
+    def _sought(self, partitions: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
+        """Seek to what was stored outside; partitions for which the group's commit counts."""
+        stored = self.outside
+        if stored is None:
+            return partitions
+        found: dict[TopicPartition, int | None] = {p: stored[p] for p in partitions if p in stored}
+        if found:
+            self.outputs.append(Read(found))
+        return tuple(one for one in partitions if one not in found)
 
     def _look(self, now_ms: int) -> None:
         self._look_at_ms = None

@@ -10,7 +10,8 @@ from kgroups.core.coordinator.client.kip848.states import MemberState
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
-from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.world.client_settings import client_config
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({MemberState.PREPARE_LEAVING, MemberState.LEAVING})
 

@@ -1,10 +1,12 @@
 """Which consumer sits in a process, by the protocol of its group."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Final
 from uuid import UUID
 
 from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.member_settings import Protocol
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import Address, Consumer, Service
@@ -22,7 +24,9 @@ def _classic(
     positions: Positions,
     new_id: Callable[[], UUID],
 ) -> Consumer:
-    return ClassicConsumer(group, plan, life, positions)
+    # Where nothing is drawn, no id is taken for it.
+    chance = Random(new_id().int) if LIBRARIES[plan.library].backoff_jitter else None
+    return ClassicConsumer(group, plan, life, positions, chance)
 
 
 MAKERS: Final[Mapping[Protocol, Maker]] = {

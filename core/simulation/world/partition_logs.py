@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 
 # What a topic's id begins with; ids only have to differ and to be the same in every run.
@@ -110,6 +111,14 @@ class Logs:
         every_ms = self._transactions.get(partition.topic) if committed else None
         records = self.partitions[partition]
         return records if every_ms is None else CommittedRecords(records, every_ms)
+
+    def reset_to(self, partition: TopicPartition, settings: MemberSettings, now_ms: int) -> int:
+        """Where to begin without a commit, as `auto.offset.reset` has it."""
+        if settings.auto_offset_reset == "earliest":
+            return 0
+        records = self.seen(partition, committed=settings.isolation_level == "read_committed")
+        # A backlog is as old as the topic.
+        return max(0, records.end(now_ms - settings.reset_age_ms))
 
     def create(self, topic: TopicPlan, now_ms: int) -> None:
         """Add a topic with its backlog."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.applications.commit_state import CommitState
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
@@ -30,7 +31,8 @@ class Process:
         wake_ms: for when it has been put on the agenda; None if it has not.
         poll_ms: for when a poll has been put on the agenda; None if none has.
         told_ms: of which poll its consumer was told last.
-        by_hand: every poll is the world's, because each commits what the last one gave.
+        by_hand: every poll is the world's, because its application commits what they give.
+        commits: where it is with that; None where its application commits nothing.
         commit_due: its next poll commits.
         wishes: what its application asks of the consumer before its next poll, in order.
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
@@ -50,6 +52,7 @@ class Process:
         "by_hand",
         "closing",
         "commit_due",
+        "commits",
         "consumer",
         "frozen_ms",
         "group",
@@ -84,8 +87,12 @@ class Process:
         self.told_ms = now_ms
         self.commit_due = False
         self.wishes: list[Callable[[], None]] = []
-        settings = seat.plan.settings
-        self.by_hand = settings.commit_each_poll and not settings.enable_auto_commit
+        settings, plan = seat.plan.settings, seat.plan.commits
+        self.by_hand = plan is not None
+        self.commits: CommitState | None = None
+        if plan is not None:
+            tracked = seat.plan.commit is not None
+            self.commits = CommitState(plan, now_ms, tracked=tracked)
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = self.idle = False

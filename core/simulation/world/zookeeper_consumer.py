@@ -94,7 +94,14 @@ class ZookeeperMember(Consumer):
     def update_topics(self, now_ms: int, topology: Topology) -> None:
         """Nothing: its watches tell it."""
 
-    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
+    def commit(
+        self,
+        now_ms: int,
+        offsets: Mapping[TopicPartition, int],
+        *,
+        number: int = 0,
+        sync: bool = False,
+    ) -> None:
         """Write the offsets of everything that it owns."""
         self._machine.commit(now_ms)
         self._carry_out()

@@ -13,8 +13,15 @@ from typing import Any, Final
 import pytest
 
 from kgroups.assignors.other_clients import choices
-from kgroups.assignors.wire import encode_cooperative_data
-from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, SetPartitions
+from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    AddTopic,
+    Change,
+    Pattern,
+    RemoveMember,
+    SetPartitions,
+)
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.planning.simulated_group import Life, Shares, lived
@@ -190,3 +197,27 @@ def test_more_ways_than_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> No
     assert plan.leader_clients == ("sarama",)
     assert plan.confidence == "counts"
     assert 2_000 <= runs[0] < 20_000
+
+
+def test_franz_go_members_find_a_topic_one_by_one() -> None:
+    """Seen on a broker: the one that came first got the whole new topic, the other what was left.
+
+    Source: franz-go, groupConsumer.findNewAssignments.
+    """
+    held = {"c": {"e": [0, 1, 2], "h": [0, 1]}, "d": {"e": [3, 4, 5], "h": [2]}}
+    members = [
+        replace(
+            member(f"{name}-1", share, topics=("e", "h"), user_data=encode_sticky_data((), 6)),
+            generation=6,
+            assignment_version=0,
+        )
+        for name, share in held.items()
+    ]
+    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="c-1")
+    changes: list[Change] = [Pattern("^[efh]", "java"), AddTopic("f", 5)]
+    plan = plan_group(cluster_of(group, {"e": 6, "h": 3}), group, changes)
+    assert plan.leader_clients == ("franz-go",)
+    assert plan.confidence == "outcomes"
+    ends = [each.settled.shares for each in plan.outcomes.each]
+    assert any(len(end["c-1"].get("f", ())) == 5 for end in ends)
+    assert any(0 < len(end["c-1"].get("f", ())) < 5 for end in ends)

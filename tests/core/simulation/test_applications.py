@@ -85,9 +85,3 @@ def test_wrong_pauses_are_told_with_their_line(fields: str, message: str) -> Non
         check_scenario(parse_simulation(document), document)
     assert raised.value.message.startswith(f"`s.yaml`, line {line}, "), raised.value.message
     assert message in raised.value.message
-
-
-def test_a_bound_that_nothing_waits_for_is_named() -> None:
-    """`default.api.timeout.ms` bounds calls that wait, and members commit without waiting."""
-    text = BASE.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
-    assert scenario(text).idle == ("default.api.timeout.ms",)

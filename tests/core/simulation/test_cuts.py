@@ -174,12 +174,12 @@ def test_a_leader_may_take_the_topics_for_gone(client: str) -> None:
     assert rebalances_of(RESTART.replace("count: 3,", f"count: 3, client: {client},")) == {0, 1}
 
 
-# Library -> how long its members try before they give everything up; whether they keep their ids;
-# how long a group without an owner waits once the broker is back.
+# Library -> how long its members try at most before they give everything up; whether they keep
+# their ids; how long a group without an owner waits at most once the broker is back.
 GIVING_UP: Final = {
     "sarama": (1_100, True, 2_500),
     "franz-go": (1_100, True, 5_000),
-    "kafkajs": (10_500, False, 10_500),
+    "kafkajs": (18_000, False, 36_000),
 }
 
 
@@ -196,22 +196,31 @@ def test_a_broker_that_is_away_for_some_attempts_costs_everything(client: str) -
     lost = [one.at_ms for one in lines if one.kind == "lost"]
     assert len(lost) == 3
     assert all(30_000 < at_ms <= 30_000 + patience_ms for at_ms in lost)
-    assert sum(one.at_ms > 30_000 for one in group.rebalances) == 1
+    rebalances = sum(one.at_ms > 30_000 for one in group.rebalances)
+    assert 1 <= rebalances <= (1 if keeps_id else 3)
     handed_out = [one for one in lines if one.kind == "member id given" and one.at_ms > 30_000]
     assert len(handed_out) == (0 if keeps_id else 3)
     assert group.longest_unowned_ms <= 50_000 + most_ms - min(lost)
 
 
 def test_who_crashes_tries_again_in_rounds() -> None:
-    """kafkajs: after 0.3, 0.9, 2.1, 4.5 and 9.3 s; 9.6 s later the same again."""
+    """kafkajs: after 0.3 s, 0.6, 1.2, 2.4, 4.8, then once more; each 20 % more or less."""
     text = RESTART.replace("count: 3,", "count: 1, client: kafkajs,").replace("5s}", "40s}")
-    lines: list[Line] = []
-    simulate(scenario(text), timeline=lines.append)
-    failed = [one.at_ms for one in lines if one.kind == "FindCoordinator" and one.at_ms > 30_000]
-    waits = [round((b - a) / 1_000, 1) for a, b in pairwise(failed)]
-    once = [0.3, 0.6, 1.2, 2.4, 4.8]
-    assert waits[: 2 * 6 + 5] == [*once, 0.3, *once, 9.6, *once][: len(waits)]
-    assert len(waits) > 12
+    text = text.replace("rate: 60", "rate: 1")
+
+    def waits(seed: int) -> list[float]:
+        lines: list[Line] = []
+        simulate(scenario(text), seed=seed, timeline=lines.append)
+        tried = [line.at_ms for line in lines if line.kind == "FindCoordinator"]
+        return [b - a for a, b in pairwise(at_ms for at_ms in tried if at_ms > 30_000)]
+
+    found = {tuple(waits(seed)) for seed in range(3)}
+    assert len(found) == 3
+    for one in found:
+        firsts = [place for place, wait_ms in enumerate(one) if wait_ms <= 310]
+        assert firsts[:4] == [0, 5, 6, 12]
+        for before, after in pairwise(one):
+            assert after <= 310 or 1.55 <= after / before <= 2.45, one
 
 
 def test_franz_go_outlives_a_broker_where_another_is_up() -> None:
@@ -220,8 +229,10 @@ def test_franz_go_outlives_a_broker_where_another_is_up() -> None:
         text = "brokers: 3\n" + RESTART.replace("count: 3,", f"count: 3, client: {client},")
         # A commit would find the new coordinator first.
         text = text.replace("events:", "    settings: {auto.commit.interval.ms: 60s}\nevents:")
-        found = [rebalances_of(text.replace("broker: 0", f"broker: {n}")) for n in range(3)]
-        assert max(map(max, found)) == rebalances, client
+        away = [scenario(text.replace("broker: 0", f"broker: {broker}")) for broker in range(3)]
+        found = [simulate(one).groups[0].rebalances for one in away]
+        late = [[one for one in each if one.at_ms > 30_000] for each in found]
+        assert max(map(len, late)) == rebalances, client
 
 
 def test_kafkajs_keeps_a_connection_that_does_not_answer() -> None:

@@ -51,6 +51,8 @@ events:
   - {every: 4m, until: 13m, unsubscribe: {group: app, member: dyn-1}}
   - {every: 2m, until: 14m, subscribe: {group: app, member: dyn-1, topics: [orders]}}
   - {at: 14m, subscribe: {group: app, member: dyn-1, topics: [orders, bills]}}
+  - {every: 3m, until: 12m, seek: {group: app, topics: [bills], to: end}}
+  - {every: 4m, until: 12m, seek: {group: app, member: fix-1, to: 5}}
   - {at: 4m, roll_brokers: {down: 9s, pause: 20s}}
   - {at: 5m, add_partitions: {topic: bills, partitions: 5}}
   - {at: 6m, create_topic: {topic: more, partitions: 2, rate: 3}}

@@ -44,6 +44,7 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "pause": (BASE, {"group": "app", "topics": ["orders"], "for": "60s"}),
     "subscribe": (TWO_TOPICS, {"group": "app", "member": "m-1", "topics": ["bills"]}),
     "unsubscribe": (BASE, {"group": "app", "member": "m-2"}),
+    "seek": (BASE, {"group": "app", "member": "m-1", "to": "beginning"}),
     "network_partition": (BASE, {"group": "app", "member": "m-1", "for": "80s"}),
     "move_coordinator": (BASE, {"group": "app"}),
     # The group's partition of the log is led by broker 0.

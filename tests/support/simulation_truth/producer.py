@@ -7,9 +7,10 @@ from typing import Final
 
 from confluent_kafka import KafkaException, Producer
 
-from tests.support.kafka.waiting import wait_for_thread
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 TICK_S: Final = 0.05
+METADATA_S: Final = 30.0
 
 
 @dataclass
@@ -32,9 +33,21 @@ class SteadyProducer:
         self._thread.start()
 
     def begin(self, topic: str, partitions: int, rate: float) -> None:
-        """So many records a second from now on, to the partitions in turn."""
+        """So many records a second from now on, to the partitions in turn.
+
+        New partitions are waited for: records for one that the producer does not know would hold up
+        those for the others, and who reads them would wait for nothing to come.
+        """
+        wait_until(
+            lambda: self._known(topic) >= partitions,
+            f"the producer knows {partitions} partitions of {topic}",
+        )
         with self._lock:
             self._streams[topic] = _Stream(partitions, rate, time.monotonic())
+
+    def _known(self, topic: str) -> int:
+        found = self._producer.list_topics(topic, timeout=METADATA_S).topics.get(topic)
+        return 0 if found is None else len(found.partitions)
 
     def end(self, topic: str) -> None:
         """No more."""

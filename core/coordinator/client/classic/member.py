@@ -103,6 +103,7 @@ class ClientMember:
         steps_over: the time for these steps is over.
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
         losses: heartbeats and searches for the coordinator that were lost since the last answer.
+        stretched: by what chance has made the present back-off longer.
         owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
@@ -143,6 +144,7 @@ class ClientMember:
         "rejoin_reason",
         "state",
         "steps_over",
+        "stretched",
         "timers",
         "topics",
         "watched",
@@ -163,6 +165,7 @@ class ClientMember:
         self.callback: Callback | None = None
         self.coordinator: BrokerEndpoint | None = None
         self.attempts = self.losses = self._numbers = 0
+        self.stretched = 1.0
         self.topics: tuple[str, ...] = ()
         self.by_pattern = False
         self.cluster_topics: dict[str, TopicInfo] = {}
@@ -257,6 +260,9 @@ class ClientMember:
         wait_ms = min(
             config.retry_backoff_ms << min(self.attempts, 20), config.retry_backoff_max_ms
         )
+        if self.ports.stretch is not None:
+            self.stretched = self.stretched * self.ports.stretch() if self.attempts else 1.0
+            wait_ms = round(wait_ms * self.stretched)
         self.attempts += 1
         self.arm(ClientTimer.BACKOFF, wait_ms)
 
