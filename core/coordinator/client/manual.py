@@ -146,6 +146,10 @@ class ManualClient:
         """And none is answered."""
         return False
 
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
+        """Its commits wait for the coordinator, and are tried again: `submit` takes them all."""
+        return None
+
     @property
     def identity(self) -> tuple[int, str]:
         """No generation, and no member id."""
