@@ -5,7 +5,7 @@ bytes and so does its outcome; workers need the package with xxhash and google-r
 """
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
@@ -14,16 +14,19 @@ from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.spark.session import SessionOptions, spark_session
 
 
-def sweep_on_spark(tasks: Sequence[Task], master: str) -> Iterator[tuple[int, Outcome]]:
+def sweep_on_spark(
+    tasks: Sequence[Task], master: str, conf: Mapping[str, str]
+) -> Iterator[tuple[int, Outcome]]:
     """The outcomes of all tasks with the places of their variations, in the tasks' order.
 
     Args:
         master: `local[2]`, `spark://host:port`, ...
+        conf: more settings of Spark.
 
     Raises:
         ClusterError: the master does not answer.
     """
-    with spark_session(SessionOptions(master=master)) as session:
+    with spark_session(SessionOptions(master=master, conf=conf)) as session:
         yield from sweep_in_session(tasks, session)
 
 

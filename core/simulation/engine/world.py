@@ -45,8 +45,7 @@ class World(Network):
 
     def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
         """A place for a member; the group's plan as this member sees it."""
-        seat = self.groups[group.name].seats[plan.name] = Seat(group, plan)
-        return seat
+        return self.groups[group.name].add_seat(group, plan)
 
     def start(self, seat: Seat) -> None:
         """A new process sits down, if nobody sits there."""
@@ -361,7 +360,8 @@ class World(Network):
                 return
             ledger, all_idle = state.ledger, state.idle == state.alive
             unowned = ledger.free and not all_idle
-            if protocol != "zookeeper" and (unowned or ledger.shared):
+            shared = ledger.shared and not state.manual
+            if protocol != "zookeeper" and (unowned or shared):
                 return
             mixed = protocol == "consumer" or bool(state.rollouts)
             if mixed and not all_idle and self.brokers.state_of(state.plan.name) != "Stable":

@@ -260,7 +260,7 @@ class Consumer(ABC):
 
     @property
     def idle(self) -> bool:
-        """Whether it has unsubscribed and is in no group any more."""
+        """Whether it is in no group, and wants to be in none: unsubscribed, or with `assign`."""
         return False
 
     @property

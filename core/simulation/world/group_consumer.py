@@ -31,6 +31,7 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
+from kgroups.core.coordinator.client.manual import ManualClient
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
@@ -84,7 +85,7 @@ class GroupConsumer(Consumer):
         "listener",
     )
 
-    _client: ClassicClient | Kip848Client
+    _client: ClassicClient | Kip848Client | ManualClient
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
@@ -102,7 +103,7 @@ class GroupConsumer(Consumer):
     # ------------------------------------------------------------------ what differs by protocol
 
     @abstractmethod
-    def _make(self, now_ms: int) -> ClassicClient | Kip848Client:
+    def _make(self, now_ms: int) -> ClassicClient | Kip848Client | ManualClient:
         """The client half."""
 
     @abstractmethod
