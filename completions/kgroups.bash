@@ -74,6 +74,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--top") echo '@free' ;;
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
+    "plan/--conf") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
@@ -87,6 +88,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--conf") echo '@free' ;;
     "simulate/--fail-on") echo '@free' ;;
     "simulate/--search") echo '@free' ;;
     "simulate/--minimise") echo '@free' ;;
@@ -199,6 +201,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "lag compact/--keep-raw") echo '@free' ;;
+    "lag compact/--keep-hours") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
@@ -257,8 +260,8 @@ _kgroups_words() { # path: what can be typed there
     "coordinator") echo "--partitions --help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
-    "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
-    "simulate") echo "--from-group --from --over --captures --properties --event --seed --until --timeline --rebalances --deploys --scalings --members --partitions --requests --spread --vary --repeat --jobs --master --fail-on --search --minimise --trials --html --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --conf --from --help $common" ;;
+    "simulate") echo "--from-group --from --over --captures --properties --event --seed --until --timeline --rebalances --deploys --scalings --members --partitions --requests --spread --vary --repeat --jobs --master --conf --fail-on --search --minimise --trials --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "copy-offsets") echo "--from --to --map --map-file --topic --to-bootstrap-server --to-command-config --checkpoints --verify --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
@@ -280,7 +283,7 @@ _kgroups_words() { # path: what can be typed there
     "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
-    "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;
+    "lag compact") echo "--today --keep-raw --keep-hours --upgrade --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;

@@ -75,6 +75,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--top") echo '@free' ;;
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
+    "plan/--conf") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
@@ -88,6 +89,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--conf") echo '@free' ;;
     "simulate/--fail-on") echo '@free' ;;
     "simulate/--search") echo '@free' ;;
     "simulate/--minimise") echo '@free' ;;
@@ -200,6 +202,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "lag compact/--keep-raw") echo '@free' ;;
+    "lag compact/--keep-hours") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
@@ -417,6 +420,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the first N rows.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--conf:A setting of Spark; repeatable.'
         '--from:Read a snapshot or a scenario instead.'
         '--help:Show help.'
       )
@@ -443,6 +447,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--repeat:Number of seeds to run.'
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
+        '--conf:A setting of Spark; repeatable.'
         '--fail-on:Exit with 6 if this holds.'
         '--search:Search these values.'
         '--minimise:What to search the least of.'
@@ -743,6 +748,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--today:Include today.'
         '--keep-raw:Roll up captures that are older\: 14d.'
+        '--keep-hours:Keep hours so long\: 90d (default).'
         '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )

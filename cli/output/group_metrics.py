@@ -93,6 +93,9 @@ _LABELS: Final[Mapping[str, str]] = {
 }
 """Labels by the keys of a lag report's rows."""
 
+_NAMING: Final = ("hourly", "daily", "hourly_before", "daily_before")
+"""Columns of a lag report that name figures: those that are made of roll-ups."""
+
 Samples = Callable[[str, Item], Iterable[Sample]]
 """Makes samples of the name of a cluster and an item of its document."""
 
@@ -196,6 +199,10 @@ def lag_row_samples(by: str) -> Samples:
         if item.get("verdict") is not None:
             said = {"verdict": item["verdict"], "rule": item["verdict_rule"]}
             yield Sample(f"kgroups_lag_report_{by}_verdict", {**labels, **said}, 1)
+        for name in _NAMING:
+            for figure in (item.get(name) or "").split(","):
+                each = {**labels, "figure": figure}
+                yield Sample(f"kgroups_lag_report_{by}_{name}", each, 1 if figure else None)
 
     return samples
 

@@ -10,6 +10,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from kgroups.cli.output.escapes import printable
@@ -30,6 +31,17 @@ OF_EVERY_OBJECT = frozenset(
 )
 
 FOOTER = "Made by kgroups. Times are UTC; a dash means unknown."
+
+
+def prepare_pages() -> None:
+    """Loads what pages are made with, in a thread of its own: for who waits for rows meanwhile."""
+    Thread(target=_load, name="pages").start()
+
+
+def _load() -> None:
+    import kgroups.cli.pages.charts  # noqa: F401  Altair: half a second
+
+    _vega()
 
 
 def write_page(path: Path, page: Page) -> None:

@@ -25,13 +25,19 @@ from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import Pictures, picture_frames, pictures_of
-from kgroups.core.lag.report_columns import PLANNED_KEYS, Source, check_columns
+from kgroups.core.lag.report_columns import (
+    PLANNED_KEYS,
+    Source,
+    check_columns,
+    compared_figures,
+)
 from kgroups.core.lag.report_rows import (
     ITEMS,
     Found,
     answer_frames,
     collect_rows,
     collect_together,
+    compared,
     failed_rows,
 )
 from kgroups.core.lag.rosters import member_loads, with_members
@@ -132,12 +138,17 @@ def lag_report(
     tell = progress or (lambda _text: None)
     tables = capture_tables(snapshots, record_times)
     if session is None or isinstance(session, SessionOptions):
-        is_small = is_few(tables.rows.num_rows, query)
-        session = replace(session or SessionOptions(), small=is_small)
+        few, kind = is_few(tables.rows.num_rows, query), kind_of("snapshot", query)
+        session = replace(session or SessionOptions(), small=few, kind=kind)
     with running(session, progress) as spark:
         tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
         plan = _planned_tables(snapshots, later, query) if query.assignors else None
         return _run(spark, tables, query, tell, plan)
+
+
+def kind_of(source: Source, query: LagQuery) -> str:
+    """The kind of job that a report is: those of a kind load the same classes of Spark's."""
+    return "page" if query.pictures else "plan" if query.assignors else source
 
 
 def is_few(rows: int, query: LagQuery) -> bool:
@@ -193,10 +204,9 @@ def check_query(query: LagQuery, source: Source) -> None:
             f"a lag report {with_or_without} planned assignments cannot be by `{query.by}`",
             hint="one of " + ", ".join(groupings),
         )
-    if query.compare_ms and (query.assignors or source != "captures"):
+    if query.compare_ms and source != "captures":
         raise UsageError(
-            "only windows of captures are compared, as they are",
-            hint="use `--compare` with `--captures`, and without `--assignor`",
+            "only windows of captures are compared", hint="use `--compare` with `--captures`"
         )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
@@ -299,6 +309,7 @@ def planned_answer(
     tell: Progress,
     rows: DataFrame | None = None,
     later: as_planned.Later | None = None,
+    before: as_planned.Fleet | None = None,
 ) -> LagReport:
     """The report with planned assignments, its totals, and the groups that were not planned.
 
@@ -308,26 +319,43 @@ def planned_answer(
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.
+        before: the fleet that this one is compared with.
     """
     members, topics, lagged = asked(members), asked(topics), asked(lagged)
     if later is not None:
         later = as_planned.Later(asked(later.members), asked(later.known))
     then = members if later is None else later.members
-    plans = dryrun.plan_groups(then, topics, lagged, query.assignors).persist()
-    try:
+    with contextlib.ExitStack() as kept:
+
+        def planned(who: DataFrame, topics: DataFrame, lagged: DataFrame) -> DataFrame:
+            plans = dryrun.plan_groups(who, topics, lagged, query.assignors).persist()
+            kept.callback(plans.unpersist)
+            return plans
+
+        plans = planned(then, topics, lagged)
         by_member = as_planned.members_now_and_planned(
             members, lagged, plans, query.assignors, later
         )
         report, keys = _planned_report(by_member, query)
-        tell(f"planning every group with {', '.join(query.assignors)}")
         sort = query.sort or PLANNED_SORT[query.by]
+        earlier = None
+        if before is not None:
+            fleet = as_planned.Fleet(*map(asked, before))
+            earlier = planned(*fleet)
+            were = as_planned.members_now_and_planned(
+                fleet.members, fleet.lagged, earlier, query.assignors
+            )
+            figures = compared_figures(query)
+            report = compared(report, _planned_report(were, query)[0], keys, figures)
+            sort = query.sort or ("lag_change" if "lag" in figures else "gain_change")
+        tell(f"planning every group with {', '.join(query.assignors)}")
         others = totals_of(to_ask(lagged), members), drawn(query, lagged, rows)
         answer = answered(report, query, sort, keys, *others)
         tell("computing totals")
         errors = _failed_plans(plans, query.top, answer.summary)
+        if earlier is not None:
+            errors += _failed_plans(earlier, query.top, {}, "in the window before, ")
         return replace(answer, errors=(*errors, *answer.errors))
-    finally:
-        plans.unpersist()
 
 
 def drawn(
@@ -348,7 +376,9 @@ def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, t
     return as_planned.groups_now_and_planned(by_member, keys), keys
 
 
-def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:
+def _failed_plans(
+    plans: DataFrame, top: int, summary: dict[str, Any], when: str = ""
+) -> tuple[ItemError, ...]:
     """The first `top` groups that an assignor failed on; how many go into the summary.
 
     A group whose type an assignor is not made for is only counted.
@@ -365,6 +395,6 @@ def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[
         return ()
     failed = not_planned.where("applies").orderBy("cluster", "group", "assignor").limit(top)
     return tuple(
-        ItemError(row["group"], "PLAN_FAILED", f"{row['assignor']}: {row['error']}")
+        ItemError(row["group"], "PLAN_FAILED", f"{when}{row['assignor']}: {row['error']}")
         for row in collect_rows(failed)
     )

@@ -41,14 +41,31 @@ OVER_TIME: Final = (
 COMPARED: Final[Mapping[str, bool]] = MappingProxyType(
     dict.fromkeys(("lag", "lag_max", "lag_peak", "lag_seconds", "rate_in", "rate_out"), True)
     | dict.fromkeys(("lost", "unknown_partitions"), True)
-    | dict.fromkeys(("verdict", "hourly"), False)
+    | dict.fromkeys(("verdict", "hourly", "daily"), False)
 )
 
 
-def compared_columns() -> Iterator[str]:
+# The same of planned assignments, of those that their rows have.
+COMPARED_PLANS: Final[Mapping[str, bool]] = MappingProxyType(
+    {"best": False}
+    | dict.fromkeys(("best_gain", "gain", "gain_with_member", "moved"), True)
+    | dict.fromkeys(("lag", "lag_max", "planned_lag", "planned_lag_max"), True)
+    | dict.fromkeys(("member_lag_max", "planned_member_lag_max", "rate_in", "rate_out"), True)
+)
+
+
+def compared_figures(query: LagQuery) -> Mapping[str, bool]:
+    """What two windows are compared by, and whether it is a number."""
+    if not query.assignors:
+        return COMPARED
+    figures = _planned(query.by, has_rates=True)
+    return {name: is_number for name, is_number in COMPARED_PLANS.items() if name in figures}
+
+
+def compared_columns(figures: Mapping[str, bool]) -> Iterator[str]:
     """The columns of two windows side by side, without the keys."""
     yield "compared"
-    for name, is_number in COMPARED.items():
+    for name, is_number in figures.items():
         yield from (name, f"{name}_before")
         if is_number:
             yield f"{name}_change"
@@ -61,18 +78,18 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
         query: with a grouping that the report has.
         source: what it is made of.
     """
+    keys = PLANNED_KEYS[query.by] if query.assignors else KEYS[query.by]
+    if query.compare_ms:
+        return (*keys, *compared_columns(compared_figures(query)))
     if query.assignors:
         return _planned(query.by, has_rates=source == "captures")
-    keys = KEYS[query.by]
-    if query.compare_ms:
-        return (*keys, *compared_columns())
     if source == "snapshot":
         counts = () if "group" in keys else ("groups",)
         figures: tuple[str, ...] = (*counts, *LAG, *DOUBTS, *(SECONDS if query.times else ()))
     else:
         figures = OVER_TIME
     if source == "captures":
-        figures += ("hourly",)
+        figures += ("hourly", "daily")
     if source == "history":
         figures += ("commits", "commit_age_seconds")
     if query.by in OF_MEMBERS and query.by != "member":

@@ -1,4 +1,4 @@
-"""The rows of a report that come home: those that are shown, and those that fail a condition."""
+"""The rows of a report: of two windows side by side, those that are shown, those that fail."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -11,11 +11,12 @@ from pyspark.sql.types import StructType
 from kgroups.core.conditions.condition import OPERATORS, Comparison, Condition, Node, Not
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
 from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.report_columns import COMPARED, compared_columns
 from kgroups.core.lag.sql_condition import EXAMPLE
-from kgroups.core.lag.transforms import top_rows
+from kgroups.core.lag.transforms import join_by, top_rows
 from kgroups.core.spark.plans.api import Column, DataFrame
 from kgroups.core.spark.plans.api import functions as F
-from kgroups.core.spark.plans.frames import asked, to_ask, together
+from kgroups.core.spark.plans.frames import as_text, asked, to_ask, together
 from kgroups.core.spark.session import first_line
 
 ITEMS: Final = "items"
@@ -124,3 +125,39 @@ def _compared(comparison: Comparison) -> Column:
 def collect_rows(bounded: DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame that is already bounded: the one place that brings rows home."""
     return [row.asDict() for row in asked(bounded).collect()]
+
+
+@as_text
+def compared(
+    now: DataFrame,
+    before: DataFrame,
+    keys: Sequence[str],
+    figures: Mapping[str, bool] = COMPARED,
+) -> DataFrame:
+    """Rows of both reports, each key once.
+
+    Args:
+        now, before: from `trends.history_by`, or with planned assignments, by the same keys.
+        figures: what is compared, and whether it is a number.
+    Returns:
+        The keys; `compared`: both, new (not there before) or gone; each figure as it is,
+        `..._before` and, of numbers, `..._change`: null where one of the two is not known.
+    """
+    left, right = (
+        frame.select(
+            *keys,
+            F.lit(True).alias(f"_is{suffix}"),
+            *(F.col(name).alias(f"{name}{suffix}") for name in figures),
+        )
+        for frame, suffix in ((now, ""), (before, "_before"))
+    )
+    joined = join_by(left, right, keys, "full")
+    is_now, was = F.col("_is").isNotNull(), F.col("_is_before").isNotNull()
+    where = F.when(is_now & was, "both").when(is_now, "new").otherwise("gone")
+    changes = [
+        (F.col(name) - F.col(f"{name}_before")).alias(f"{name}_change")
+        for name, is_number in figures.items()
+        if is_number
+    ]
+    told = joined.select("*", where.alias("compared"), *changes)
+    return told.select(*keys, *compared_columns(figures))

@@ -14,6 +14,7 @@ from pyspark import __version__
 from kgroups.core.errors import KgroupsError
 
 MIN_JAVA = 17
+PREFIX = "spark-"
 
 
 def find_java() -> Path:
@@ -64,8 +65,10 @@ class ClassArchive:
     is_new: bool
 
     @classmethod
-    def of(cls, java: Path, folder: Path) -> "ClassArchive | None":
-        """The archive for this Java and this Spark; None where the folder cannot be written."""
+    def of(cls, java: Path, folder: Path, kind: str = "any") -> "ClassArchive | None":
+        """The archive for this Java, this Spark and a kind of job; None where the folder cannot be
+        written.
+        """
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -75,7 +78,7 @@ class ClassArchive:
         # The JVM checks the class path itself; a changed name spares its warning about it.
         jars = Path(str(pyspark.__file__)).parent / "jars"
         facts = f"{java} {java.stat().st_mtime_ns} {__version__} {jars} {jars.stat().st_mtime_ns}"
-        name = f"spark-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
+        name = f"{PREFIX}{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
         path = folder / name
         _remove_abandoned(folder)
         return cls(path, is_new=not path.exists())
@@ -104,7 +107,7 @@ class ClassArchive:
 
 def _remove_abandoned(folder: Path) -> None:
     """Removes archives, 100 MB each, of processes that ended before they could give them a name."""
-    for path in folder.glob("spark-*.*"):
+    for path in folder.glob(f"{PREFIX}*.*"):
         number = path.suffix.removeprefix(".")
         if number.isdigit() and not _runs(int(number)):
             with contextlib.suppress(OSError):

@@ -75,6 +75,7 @@ class SessionOptions:
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
         class_archive: make and use the class archive.
+        kind: of job; each loads classes of its own, and so has an archive of its own.
         conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
         watcher: told how far Spark's jobs are while they run; None: nobody is.
     """
@@ -87,6 +88,7 @@ class SessionOptions:
     verbose: bool = False
     cache_dir: Path | None = None
     class_archive: bool = True
+    kind: str = "any"
     conf: Mapping[str, str] = field(default_factory=dict)
     watcher: Watcher | None = None
 
@@ -243,12 +245,9 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     conf["spark.driver.memory"] = options.memory
     conf |= options.conf
     folder = options.cache_dir or default_cache_dir()
-    archive = ClassArchive.of(java, folder) if options.class_archive else None
-    flags = [
-        *FLAGS,
-        *(LARGE_FLAGS if options.large else SMALL_FLAGS),
-        *(archive.flags() if archive else ()),
-    ]
+    archive = ClassArchive.of(java, folder, options.kind) if options.class_archive else None
+    flags = [*FLAGS, *(LARGE_FLAGS if options.large else SMALL_FLAGS)]
+    flags += archive.flags() if archive else ()
     extra = conf.get("spark.driver.extraJavaOptions")
     conf["spark.driver.extraJavaOptions"] = " ".join([*flags, *([extra] if extra else [])])
     tell(f"starting Spark ({conf['spark.master']})")

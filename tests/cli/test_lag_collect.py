@@ -148,7 +148,8 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
         write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
     assert finish("lag", "compact", str(tmp_path), "--keep-raw", "59m")[0] == 2
     code, stdout, stderr = finish(
-        "lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json"
+        *("lag", "compact", str(tmp_path), "--keep-raw", "14d", "--keep-hours", "36500d"),
+        *("-o", "json"),
     )
     assert (code, stderr) == (0, "")
     document = json.loads(stdout)
@@ -160,7 +161,21 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
     assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
     write_capture(tmp_path, fleet(1, 2, at_ms=3))
     code, stdout, _ = finish("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")
-    assert json.loads(stdout)["summary"]["late"] == 1, "a capture of an hour that is rolled up"
+    document = json.loads(stdout)
+    check_document(document)
+    assert document["summary"]["late"] == 1, "a capture of an hour that is rolled up"
+    # Hours are kept for 90 days without `--keep-hours`.
+    assert ("hours", "rolled_up") in {(i["table"], i["action"]) for i in document["items"]}
+    hours = open_window(tmp_path).hours
+    assert hours is not None
+    assert hours.marks["captured_at_ms"].to_pylist() == [3_600_000]
+
+
+def test_hours_are_kept_of_what_is_rolled_up(tmp_path: Path) -> None:
+    """`--keep-hours` alone would roll up nothing."""
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--keep-hours", "30d")
+    assert (code, stdout) == (2, "")
+    assert "--keep-hours requires --keep-raw" in stderr
 
 
 def test_captures_of_the_old_layout(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.capture_window import open_window
+from kgroups.core.lag.captures.hour_table import HOUR_MS
 from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.lag.report_file import write_parquet
 from kgroups.core.lag.stores.places import Place, parse_place
@@ -76,6 +77,35 @@ def test_two_collectors_at_once(bootstrap: str, store: dict[str, str]) -> None:
     assert merged.exit_code == 0, merged.stderr
     assert merged.document["summary"]["merged"] == 8
     assert open_window(kept).captures.num_rows == 8
+
+
+@pytest.mark.spark
+def test_roll_ups_in_a_store(spark: SparkSession, store: dict[str, str], tmp_path: Path) -> None:
+    """`--keep-raw` there is what it is in a folder: hours, then days, and the same report."""
+    rows, kept = captures(8, 8), parse_place(f"{STORE}/rolled-up", store)
+    for row in rows:  # two hours of a day
+        is_later = row["captured_at_ms"] >= START_MS + 4 * STEP_MS
+        row["captured_at_ms"] += HOUR_MS if is_later else 0
+    reports: dict[str, list[LagReport]] = {"hours": [], "days": []}
+    for place in (tmp_path, kept):
+        write_rows(place, rows)
+        for length, keep in (("hours", "36500d"), ("days", "90d")):
+            line = ("lag", "compact", str(place), "--keep-raw", "14d", "--keep-hours", keep)
+            ended = run(*line, "-o", "json", env=store)
+            assert ended.exit_code == 0, ended.stderr
+            assert ended.document["summary"]["rolled_up"] > 0
+            window = open_window(place)
+            assert (window.files, window.is_clean) == ((), True)
+            since_ms, until_ms = START_MS - HOUR_MS, START_MS + 2 * HOUR_MS
+            query = LagQuery(top=1000)
+            reports[length].append(
+                lag_report_over(place, query, session=spark, since_ms=since_ms, until_ms=until_ms)
+            )
+    for length, count in (("hours", 2), ("days", 1)):
+        local, far = reports[length]
+        assert local.summary[length] == count
+        assert far.items == local.items
+        assert far.summary == local.summary
 
 
 @pytest.mark.spark

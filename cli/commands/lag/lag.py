@@ -39,6 +39,7 @@ from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.source import now_ms, take_snapshot
@@ -73,7 +74,8 @@ for two hours ago.
 
 --compare 7d sets each row beside the same window 7 days before: figures now,
 _before and their _change, the highest growth of lag first. Rows are in both,
-new or gone. It fails if nothing was captured then (exit code 5).
+new or gone. It fails if nothing was captured then (exit code 5). With
+--assignor both windows are planned.
 
 With --assignor A[,B] every group is also planned with these assignors. The
 report then starts with the groups that would gain most, from the assignor or
@@ -201,6 +203,8 @@ def report(
     chosen = chosen_fields(fields, options, report_columns(query, source))
     line = SparkLine(printer)
     session = line.session(master, remote, conf)
+    if html is not None:
+        prepare_pages()
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
@@ -23,20 +24,25 @@ HISTORY_SCHEMA = "kgroups.lag.history/1"
 TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
     | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
-    | {"hourly", "compared", "verdict_before", "hourly_before"}
+    | {"hourly", "compared", "verdict_before", "hourly_before", "best_before"}
+    | {"daily", "daily_before"}
 )
 # In tables only where there is something to say, and only with --verbose; elsewhere always.
 QUIET_FIELDS = frozenset(
     {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
     | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
-    | {"hourly", "hourly_before"}
+    | {"hourly", "hourly_before", "daily", "daily_before"}
 )
 VERBOSE_FIELDS = frozenset(
     {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
     | {"member_lag_stddev", "planned_member_lag_stddev", "partition_lag_peak"}
 )
+# What roll-ups are called in summaries, and the column that names the figures made of them.
+ROLL_UPS = MappingProxyType({"hours": "hourly", "days": "daily"})
 # What a table of two windows shows of both; with --verbose all that is compared.
-COMPARED_IN_TABLES = frozenset({"lag", "lag_peak", "lag_seconds", "verdict", "hourly"})
+COMPARED_IN_TABLES = frozenset(
+    {"lag", "lag_peak", "lag_seconds", "verdict", "hourly", "daily", "best", "gain", "planned_lag"}
+)
 
 
 def lag_document(
@@ -88,13 +94,17 @@ def _row(item: Item, columns: tuple[str, ...]) -> Row:
 
 
 def hours_note(summary: Mapping[str, Any]) -> str | None:
-    """What is said of hours that are rolled up; None where there are none."""
-    if not summary.get("hours"):
+    """What is said of hours and days that are rolled up; None where there are none."""
+    found = [(length, column) for length, column in ROLL_UPS.items() if summary.get(length)]
+    if not found:
         return None
-    return (
-        f"{summary['hours']:,} hours until {timestamp(summary['hours_until_ms'])} are rolled up: "
-        "`hourly` names the figures that are of the ends of hours"
+    spans = " and ".join(
+        f"{summary[length]:,} {length} until {timestamp(summary[f'{length}_until_ms'])}"
+        for length, _column in found
     )
+    columns = " and ".join(f"`{column}`" for _length, column in found)
+    verb, lengths = "names" if len(found) == 1 else "name", " and ".join(dict(found))
+    return f"{spans} are rolled up: {columns} {verb} the figures that are of the ends of {lengths}"
 
 
 def show_and_end(printer: Printer, shown: Report) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kgroups.core.lag.captures.collector import Capture
 
 LEAST_RAW_MS: Final = 3_600_000
+KEEP_HOURS: Final = "90d"
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
@@ -58,8 +59,9 @@ COMPACT_HELP = """Merge the small files of past days.
 
 --keep-raw 14d rolls captures that are older up by the hour, a day (UTC) at a
 time: the last row of each series and hour, how far logs and readers went in
-it, and the most lag of each group, topic, member, client and host. Reports
-read hours beside captures, and name the figures that they make hourly.
+it, and the most lag of each group, topic, member, client and host. Hours
+older than --keep-hours (90d) become one row a series and day. Reports read
+hours and days beside captures, and name figures that are hourly or daily.
 
 Files that no version of the last seven days needs are removed. Reports and
 collectors may run meanwhile. --upgrade also moves captures of the layout that
@@ -69,6 +71,7 @@ left as it is (exit code 1). DIR may be a URI, as with `lag collect`.
 EXAMPLES
   kgroups lag compact ~/captures
   kgroups lag compact ~/captures --keep-raw 14d
+  kgroups lag compact ~/captures --keep-raw 14d --keep-hours 30d
   kgroups lag compact ~/captures --today
   kgroups lag compact ~/captures --upgrade
 """
@@ -240,6 +243,10 @@ def compact(
         str | None,
         typer.Option("--keep-raw", metavar="TIME", help="Roll up captures that are older: 14d."),
     ] = None,
+    keep_hours: Annotated[
+        str | None,
+        typer.Option("--keep-hours", metavar="TIME", help="Keep hours so long: 90d (default)."),
+    ] = None,
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Convert captures of the old layout.")
     ] = False,
@@ -253,6 +260,9 @@ def compact(
     keep_ms = (
         None if keep_raw is None else round(parse_duration_ms(keep_raw, least_ms=LEAST_RAW_MS))
     )
+    if keep_hours is not None and keep_ms is None:
+        raise UsageError("--keep-hours requires --keep-raw", hint="for example --keep-raw 14d")
+    hours_ms = round(parse_duration_ms(keep_hours or KEEP_HOURS, least_ms=LEAST_RAW_MS))
     folder = within(folder, options.timeout_ms)
     printer = Printer(options)
     done: list[Item] = []
@@ -261,8 +271,12 @@ def compact(
     def items() -> Iterator[Item]:
         before_ms = None if today else now_ms()
         old = upkeep.upgrade(folder, errors.append) if upgrade else ()
-        hours = () if keep_ms is None else retention.roll_up(folder, before_ms=now_ms() - keep_ms)
-        for step in chain(old, hours, upkeep.compact(folder, before_ms=before_ms)):
+        rolled: Iterator[upkeep.Upkeep] = iter(())
+        if keep_ms is not None:
+            hours = retention.roll_up(folder, before_ms=now_ms() - keep_ms)
+            days = retention.roll_up_days(folder, before_ms=now_ms() - max(keep_ms, hours_ms))
+            rolled = chain(hours, days)
+        for step in chain(old, rolled, upkeep.compact(folder, before_ms=before_ms)):
             done.append(step._asdict())
             yield done[-1]
 

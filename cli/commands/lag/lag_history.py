@@ -32,6 +32,7 @@ from kgroups.cli.commands.lag.lag_options import (
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.extras import require_extra
@@ -120,6 +121,8 @@ def history(
         ends_by_time = ends_then(admin, snapshot, times_ms, printer)
     ask_records = record_times and not is_past
     next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
+    if html is not None:
+        prepare_pages()
     answer = lag_history(
         snapshot,
         log,

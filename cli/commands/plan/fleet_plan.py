@@ -25,6 +25,7 @@ class FleetQuery:
         by: what a row stands for.
         assignors: names; none: every one that a group of the fleet uses.
         master, remote: where Spark runs; None: here.
+        conf: `KEY=VALUE`, settings of Spark.
     """
 
     by: str
@@ -32,6 +33,7 @@ class FleetQuery:
     top: int
     master: str | None = None
     remote: str | None = None
+    conf: tuple[str, ...] = ()
 
 
 def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: PlanTexts) -> None:
@@ -51,13 +53,14 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
 
     asked = LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top)
     check_query(asked, "snapshot")
+    line = SparkLine(printer)
+    session = line.session(query.master, query.remote, query.conf)
     if file is None:
         snapshot = live_snapshot(printer, None, texts)
     else:
         snapshot = snapshot_of_file(file)
     assignors = query.assignors or used_assignors(snapshot)
     fleet = next_fleet(snapshot, texts.one_rebalance_for) if texts.has_changes else None
-    line = SparkLine(printer)
     answer = lag_report(
         [snapshot],
         LagQuery(
@@ -67,7 +70,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
             top=query.top,
         ),
         later=fleet,
-        session=line.session(query.master, query.remote),
+        session=session,
         progress=line.step,
     )
     if fleet is not None:

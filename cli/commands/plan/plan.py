@@ -112,6 +112,7 @@ def plan(
     top: params.TopRows = 100,
     master: params.Master = None,
     remote: params.Remote = None,
+    conf: params.Conf = None,
     file: params.Source = None,
 ) -> None:
     """`kgroups plan`."""
@@ -139,11 +140,13 @@ def plan(
                 "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
             )
         texts.refuse_views("--report")
-        query = FleetQuery(by or "member", assignors, top, master, remote)
+        query = FleetQuery(by or "member", assignors, top, master, remote, tuple(conf or ()))
         fleet_report(printer, query, file, texts)
         return
-    if by or master or remote:
-        raise UsageError("`--by`, `--master` and `--remote` require `--all-groups --report`")
+    if by or master or remote or conf:
+        raise UsageError(
+            "`--by`, `--master`, `--remote` and `--conf` require `--all-groups --report`"
+        )
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)

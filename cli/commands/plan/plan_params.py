@@ -54,3 +54,4 @@ GroupedBy = Annotated[Grouping | None, _option("--by", "Group rows by this.", "K
 TopRows = Annotated[int, _option("--top", "Show only the first N rows.", "N", min=1)]
 Master = Annotated[str | None, _option("--master", "Spark master.", "URL")]
 Remote = Annotated[str | None, _option("--remote", "Spark Connect server.", "URL")]
+Conf = Annotated[_Texts, _option("--conf", "A setting of Spark; repeatable.", "KEY=VALUE")]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import HtmlFile
+from kgroups.cli.commands.lag.lag_options import HtmlFile, SparkConf
 from kgroups.cli.commands.simulate.simulate_checks import (
     check,
     failed_checks,
     read_conditions,
+    spark_settings,
     unsettled,
 )
 from kgroups.cli.commands.simulate.simulated_group import (
@@ -77,7 +78,7 @@ FIGURES
 --vary compares every combination: any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
 zookeeper), client (java, librdkafka, sarama, franz-go, kafka-python,
-aiokafka, kafkajs), static, latency, processing, members, rate,
+aiokafka, kafkajs), static, latency, processing, commit, members, rate,
 partitions (TOPIC.rate, TOPIC.partitions), and events (crash.at,
 rolling_restart.pause). With --repeat, a `*` marks what differs from the
 first combination by more than chance.
@@ -177,6 +178,7 @@ def simulate_command(
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
     ] = None,
+    conf: SparkConf = None,
     fail_on: Annotated[
         Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
     ] = None,
@@ -200,6 +202,7 @@ def simulate_command(
         require_extra("html", "`--html`")
     if master is not None:
         require_extra("spark", "`simulate --master`")
+    settings = spark_settings(master, conf or ())
     check_measuring(over, captures, from_group, file)
     printer = Printer(options_of(ctx))
     if scenario is None and from_group is not None:
@@ -236,7 +239,7 @@ def simulate_command(
     }
     chosen = chosen_views(printer, flags)
     conditions = read_conditions(fail_on or ())
-    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
+    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master, settings)
     items, errors = items_of(runs, variations)
     errors += failed_checks(runs, variations, conditions)
     if html is not None:
@@ -318,6 +321,7 @@ def run_all(
     repeat: int,
     jobs: int | None,
     master: str | None,
+    settings: Mapping[str, str],
 ) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
     """The outcomes of every variation, and the variations."""
     from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
@@ -336,7 +340,7 @@ def run_all(
         from kgroups.core.spark.simulation_sweep import sweep_on_spark
 
         printer.waiting("starting Spark")
-        found = sweep_on_spark(tasks, master)
+        found = sweep_on_spark(tasks, master, settings)
     runs: list[list[Outcome]] = [[] for _ in variations]
     for place, outcome in found:
         runs[place].append(outcome)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kgroups.core.errors import CheckFailed, ItemError
+from kgroups.core.errors import CheckFailed, ItemError, UsageError
 
 if TYPE_CHECKING:
     from kgroups.core.conditions.condition import Condition
@@ -74,3 +74,18 @@ def failed_checks(
                     code = CheckFailed.exit_code
                     errors.append(ItemError(target, "CHECK_FAILED", message, None, code))
     return errors
+
+
+def spark_settings(master: str | None, conf: Sequence[str]) -> dict[str, str]:
+    """Settings of Spark, which only a run on a cluster has.
+
+    Raises:
+        UsageError: there is none, or a setting cannot be read.
+    """
+    if master is None:
+        if conf:
+            raise UsageError("`--conf` requires `--master`")
+        return {}
+    from kgroups.core.spark.settings import parse_settings
+
+    return parse_settings(conf)

@@ -66,11 +66,11 @@ def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
     if rows.num_rows:
         ordered = _ordered(rows)
         lags = _lags(ordered)
-        parts.append(_part(SERIES, of_hour, _series(ordered, lags)))
+        parts.append(part(SERIES, of_hour, _series(ordered, lags)))
         for by, keys in KEYS.items():
             if by != "partition":
                 peaks = {"by": by, TIME: last_ms} | _peaks(ordered, keys, lags)
-                parts.append(_part(PEAKS, of_hour, peaks))
+                parts.append(part(PEAKS, of_hour, peaks))
     told = {
         TIME: [last_ms],
         "times": [times.to_pylist()],
@@ -79,10 +79,10 @@ def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
         "unstable_rows": pc.sum(marks["unstable_rows"]).as_py(),
         "schema_version": SCHEMA_VERSION,
     }
-    return dated(pa.concat_tables([_part(MARKS, of_hour, told), *parts]))
+    return dated(pa.concat_tables([part(MARKS, of_hour, told), *parts]))
 
 
-def _part(kind: str, of_hour: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
+def part(kind: str, of_hour: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
     """Rows of one kind; what is no column is the same in all of them, what is not there null."""
     told = {"kind": kind, **of_hour, **columns}
     count = next(len(value) for value in told.values() if isinstance(value, list | pa.Array))
@@ -116,35 +116,35 @@ class _Ordered(NamedTuple):
 
 def _ordered(rows: pa.Table) -> _Ordered:
     rows = rows.select(arrow_schema("rows").names).combine_chunks()
-    series, at_ms = _codes(rows, KEYS["partition"][1:]), _longs(rows, TIME).values
+    series, at_ms = codes(rows, KEYS["partition"][1:]), longs(rows, TIME).values
     order = np.lexsort((at_ms, series))
     series, at_ms = series[order], at_ms[order]
-    is_new = _differs(series) | _differs(at_ms)  # two captures may have the same time
+    is_new = differs(series) | differs(at_ms)  # two captures may have the same time
     return _Ordered(rows.take(pa.array(order[is_new])), series[is_new], at_ms[is_new])
 
 
-def _codes(rows: pa.Table, names: Sequence[str]) -> Longs:
+def codes(rows: pa.Table, names: Sequence[str]) -> Longs:
     """A number from 0 on for each combination of columns; null is a value of its own."""
-    codes = np.zeros(rows.num_rows, np.int64)
+    found = np.zeros(rows.num_rows, np.int64)
     for name in names:
         column = rows[name].combine_chunks()
         if pa.types.is_integer(column.type):
-            known = _longs(rows, name)
+            known = longs(rows, name)
             own = np.unique(known.values * 2 + known.is_known, return_inverse=True)[1]
         else:
             coded = pc.dictionary_encode(column, null_encoding="encode").indices
             own = coded.to_numpy(zero_copy_only=False).astype(np.int64)
-        codes = np.unique(codes * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
-    return codes
+        found = np.unique(found * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
+    return found
 
 
-def _longs(rows: pa.Table, name: str) -> Known:
+def longs(rows: pa.Table, name: str) -> Known:
     column = rows[name].combine_chunks()
     values = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
     return Known(values, pc.is_valid(column).to_numpy(zero_copy_only=False))
 
 
-def _differs(values: npt.NDArray[Any]) -> Flags:
+def differs(values: npt.NDArray[Any]) -> Flags:
     """Whether each is another one than that before it."""
     return np.concatenate(([True], values[1:] != values[:-1]))
 
@@ -152,22 +152,22 @@ def _differs(values: npt.NDArray[Any]) -> Flags:
 def _series(ordered: _Ordered, lags: Mapping[str, Known]) -> dict[str, Any]:
     """The columns of the series, in the order of their numbers."""
     rows, series, _at_ms = ordered
-    is_last = np.concatenate((_differs(series)[1:], [True]))
+    is_last = np.concatenate((differs(series)[1:], [True]))
     newest = rows.filter(pa.array(is_last)).combine_chunks()
     count = int(is_last.sum())
     columns: dict[str, Any] = {name: newest[name].combine_chunks() for name in newest.column_names}
     columns.pop("cluster")
     columns["captures"] = pa.array(np.bincount(series, minlength=count), pa.int64())
     for name, column in MOVING.items():
-        moving = _longs(rows, column)
+        moving = longs(rows, column)
         if name == "committed":  # -1 is none
             moving = Known(moving.values, moving.is_known & (moving.values >= 0))
         columns |= _moves(name, moving, ordered, count)
     for name, lag in lags.items():
-        columns[f"{name}_most"] = _reduced(np.maximum, LEAST, lag, series, count).array()
+        columns[f"{name}_most"] = reduced(np.maximum, LEAST, lag, series, count).array()
         if f"{name}_least" in hours_schema().names:
-            columns[f"{name}_least"] = _reduced(np.minimum, MOST, lag, series, count).array()
-            columns[f"{name}_sum"] = _reduced(np.add, 0, lag, series, count).array()
+            columns[f"{name}_least"] = reduced(np.minimum, MOST, lag, series, count).array()
+            columns[f"{name}_sum"] = reduced(np.add, 0, lag, series, count).array()
             known = np.bincount(series[lag.is_known], minlength=count)
             columns[f"{name}_known"] = pa.array(known, pa.int64())
     return columns
@@ -177,26 +177,26 @@ def _moves(name: str, moving: Known, ordered: _Ordered, count: int) -> dict[str,
     """From where to where something went, steps back not subtracted, and when it went back."""
     values, at_ms = moving.values[moving.is_known], ordered.at_ms[moving.is_known]
     series = ordered.series[moving.is_known]
-    is_first = _differs(series) if len(series) else np.zeros(0, bool)
+    is_first = differs(series) if len(series) else np.zeros(0, bool)
     is_last = np.concatenate((is_first[1:], is_first[:1]))
     has = np.zeros(count, bool)
     has[series] = True
     steps = np.where(is_first, 0, values - np.concatenate((values[:1], values[:-1])))
     every = Known(np.maximum(steps, 0), np.ones(len(steps), bool))
-    found = {f"{name}_added": _reduced(np.add, 0, every, series, count)}
+    found = {f"{name}_added": reduced(np.add, 0, every, series, count)}
     for what, chosen in (("first", is_first), ("last", is_last)):
         for suffix, source in (("", values), ("_ms", at_ms)):
             picked = np.zeros(count, np.int64)
             picked[series[chosen]] = source[chosen]
             found[f"{name}_{what}{suffix}"] = Known(picked, has)
     if name in ENDS:
-        found[f"{name}_reset_ms"] = _reduced(
+        found[f"{name}_reset_ms"] = reduced(
             np.maximum, LEAST, Known(at_ms, steps < 0), series, count
         )
     return {column: known.array() for column, known in found.items()}
 
 
-def _reduced(operation: Any, start: int, known: Known, numbers: Longs, count: int) -> Known:
+def reduced(operation: Any, start: int, known: Known, numbers: Longs, count: int) -> Known:
     """What is known of each number, reduced to one."""
     found, has = np.full(count, start, np.int64), np.zeros(count, bool)
     operation.at(found, numbers[known.is_known], known.values[known.is_known])
@@ -213,12 +213,12 @@ def _lags(ordered: _Ordered) -> dict[str, Known]:
     error = rows["error"]
     is_shut = _is_among(error, MISSING_ERRORS) | _is_among(error, LEADERLESS_ERRORS)
     is_open = rows["commits_known"].to_numpy() & ~is_shut
-    committed, start = _longs(rows, "committed_offset"), _longs(rows, "log_start_offset")
-    log_end = _longs(rows, END_OF["read_uncommitted"])
+    committed, start = longs(rows, "committed_offset"), longs(rows, "log_start_offset")
+    log_end = longs(rows, END_OF["read_uncommitted"])
     has_commit = committed.is_known & (committed.values >= 0)
     found = {}
     for name, reading in LAGS.items():
-        end = _longs(rows, END_OF[reading.isolation])
+        end = longs(rows, END_OF[reading.isolation])
         bounded = is_open & start.is_known & end.is_known
         lag = records_between(committed.values, start.values, end.values, np.maximum)
         is_known = bounded & has_commit & log_end.is_known
@@ -242,20 +242,20 @@ def _peaks(ordered: _Ordered, keys: Sequence[str], lags: Mapping[str, Known]) ->
     """The keys but the cluster, and the most lag of each in any capture."""
     rows = ordered.rows
     names = [key for key in keys if key != "cluster"]
-    codes = _codes(rows, names)
-    _, places = np.unique(codes, return_index=True)
+    own = codes(rows, names)
+    _, places = np.unique(own, return_index=True)
     shown = rows.select(names).take(pa.array(places)).combine_chunks()
     columns: dict[str, Any] = {name: shown[name].combine_chunks() for name in names}
     moments, of_moment = np.unique(ordered.at_ms, return_inverse=True)
-    cells, of_row = np.unique(codes * len(moments) + of_moment, return_inverse=True)
+    cells, of_row = np.unique(own * len(moments) + of_moment, return_inverse=True)
     of_cell, at_ms = cells // len(moments), moments[cells % len(moments)]
     count = len(places)
     for name, lag in lags.items():
-        sums = _reduced(np.add, 0, lag, of_row, len(cells))
-        columns[f"{name}_most"] = _reduced(np.maximum, LEAST, sums, of_cell, count).array()
-        columns[f"partition_{name}_most"] = _reduced(np.maximum, LEAST, lag, codes, count).array()
+        sums = reduced(np.add, 0, lag, of_row, len(cells))
+        columns[f"{name}_most"] = reduced(np.maximum, LEAST, sums, of_cell, count).array()
+        columns[f"partition_{name}_most"] = reduced(np.maximum, LEAST, lag, own, count).array()
         # The last of each key in this order is its most, the first time that it was.
         order = np.lexsort((-at_ms, sums.values, sums.is_known, of_cell))
-        ends = order[np.concatenate((_differs(of_cell[order])[1:], [True]))]
+        ends = order[np.concatenate((differs(of_cell[order])[1:], [True]))]
         columns[f"{name}_most_ms"] = Known(at_ms[ends], sums.is_known[ends]).array()
     return columns

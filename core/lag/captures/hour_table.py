@@ -1,15 +1,17 @@
-"""Captures rolled up by the hour: what the table `hours` holds, how it is read and replaced.
+"""Captures rolled up by the hour or day: what the table `hours` holds, how it is read and replaced.
 
     DIR/hours/cluster=<id>/date=2026-11-21/kind=marks    one row an hour: which captures it was
                                            kind=series   one row a series and hour
                                            kind=peaks    one row an hour and key of a report
 
 A day is written in one commit, and then its captures go: who reads `captures` and `rows` first
-and `hours` last, and takes nothing of an hour that is in `hours`, sees each hour once.
+and `hours` last, and takes nothing of an hour that is in `hours`, sees each hour once. What has
+captures of more than one hour stands for all of its day.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import compress
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -29,12 +31,14 @@ from kgroups.core.lag.captures.delta_table import (
     replace_day,
     rows_in,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.table_columns import CAPTURE, arrow_schema
 from kgroups.core.lag.rules import END_OF, Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, failures_told
 
 HOURS: Final = "hours"
 HOUR_MS: Final = 3_600_000
+HOURS_A_DAY: Final = 24
 MARKS, SERIES, PEAKS = "marks", "series", "peaks"
 PARTITIONS: Final = ("cluster", "date", "kind")
 HourKey = tuple[str, int]
@@ -136,8 +140,25 @@ class RolledHours(NamedTuple):
 
     @property
     def keys(self) -> set[HourKey]:
-        """Cluster and number of each hour."""
-        return set(hour_keys(self.marks))
+        """Cluster and number of each hour; of a day all of its hours."""
+        keys = set(hour_keys(self.marks))
+        for (cluster, last), is_day in zip(hour_keys(self.marks), self._are_days(), strict=True):
+            if is_day:
+                midnight = last - last % HOURS_A_DAY
+                keys |= {(cluster, midnight + hour) for hour in range(HOURS_A_DAY)}
+        return keys
+
+    def _are_days(self) -> list[bool]:
+        first, last = (self.marks[name].to_pylist() for name in ("hour_first_ms", TIME))
+        return [one // HOUR_MS != other // HOUR_MS for one, other in zip(first, last, strict=True)]
+
+    def by_length(self) -> tuple[list[int], list[int]]:
+        """The last captures of hours, and those of days."""
+        times, are_days = self.marks[TIME].to_pylist(), self._are_days()
+        return (
+            [time for time, is_day in zip(times, are_days, strict=True) if not is_day],
+            list(compress(times, are_days)),
+        )
 
     @property
     def times(self) -> pa.Array:
@@ -172,8 +193,11 @@ def hour_files(folder: Place, days: Days = EVER) -> HourFiles:
         KgroupsError: the log of the table cannot be read.
     """
     delta = opened(folder, HOURS)
-    found = [] if delta is None else files_of(delta, folder / HOURS, days)
-    return {kind: [file for file in found if f"/kind={kind}/" in file.path] for kind in NO_FILES}
+    return NO_FILES if delta is None else _by_kind(files_of(delta, folder / HOURS, days))
+
+
+def _by_kind(files: Sequence[ActiveFile]) -> HourFiles:
+    return {kind: [file for file in files if f"/kind={kind}/" in file.path] for kind in NO_FILES}
 
 
 def read_hours(files: HourFiles) -> RolledHours:
@@ -194,6 +218,32 @@ def hours_of_day(folder: Place, cluster: str, date: str) -> RolledHours:
     return read_hours(
         {kind: [file for file in own if file.cluster == cluster] for kind, own in files.items()}
     )
+
+
+def merge_hours(
+    folder: Place, cluster: str, date: str, merged: Callable[[pa.Table], pa.Table]
+) -> tuple[int, int]:
+    """One commit with what a function makes of the rows of a cluster and date.
+
+    Args:
+        merged: rows in `hours_schema` with `date`, of rows in the same.
+    Returns:
+        How many files and rows were merged; none where a file cannot be read, or another commit
+        has changed that day since: the table is as it was then.
+    Raises:
+        KgroupsError: it cannot be written.
+    """
+    delta = opened(folder, HOURS)
+    assert delta is not None, "it has hours"
+    found = files_of(delta, folder / HOURS, Days(date, date))
+    files = [file for file in found if file.cluster == cluster]
+    if whole_files(files)[1]:
+        return 0, 0
+    schema = hours_schema().append(DATE)
+    rows = pa.Table.from_batches(rows_in(files, schema), schema=schema)
+    batches = merged(rows).select(schema.names).to_batches()
+    is_done = replace_day(folder / HOURS, delta, cluster, date, batches)
+    return (len(files), rows.num_rows) if is_done else (0, 0)
 
 
 def replace_hours(

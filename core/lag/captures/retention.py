@@ -1,9 +1,10 @@
-"""Captures that are old enough are rolled up by the hour, a cluster and day at a time.
+"""Captures that are old enough are rolled up by the hour, then by the day.
 
-The hours of a day are one commit, which may be refused; then its captures go. A run that dies
-between the two leaves captures that nobody looks at, and the next one removes them.
+A cluster and day at a time: its hours are one commit, which may be refused; then its captures go.
+A run that dies between the two leaves captures that nobody looks at, and the next one removes them.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgroups.core.lag.captures.capture_window import must_be_folder
+from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -30,10 +32,13 @@ from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     RolledHours,
+    hour_files,
     hour_keys,
     hours_of_day,
     hours_schema,
     make_hours,
+    merge_hours,
+    read_hours,
     replace_hours,
 )
 from kgroups.core.lag.captures.old_layout import find_captures
@@ -84,6 +89,32 @@ def _roll_up_day(folder: Place, cluster: str, date: str) -> Iterator[Upkeep]:
     late = pc.sum(pc.invert(pc.or_(is_rolled, is_open))).as_py()
     if late:
         yield Upkeep("captures", cluster, date, "late", 0, late)
+
+
+def roll_up_days(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
+    """Puts the hours of each day together that is over at `before_ms`.
+
+    A day stays as it is where some of its captures are not rolled up, where its hours cannot be
+    read, or where somebody changes it meanwhile.
+
+    Raises:
+        NotFoundError: there is no such folder.
+        KgroupsError: a table cannot be read or written.
+    """
+    must_be_folder(folder)
+    marks = read_hours(hour_files(folder, Days(None, utc_date(before_ms)))).marks
+    hours = Counter(zip(marks["cluster"].to_pylist(), marks["date"].to_pylist(), strict=True))
+    for (cluster, date), count in sorted(hours.items()):
+        if count < 2 or date == utc_date(before_ms):
+            continue
+        captured = active_files(folder, "captures", Days(date, date))
+        left = set(hour_keys(marks_in(_day_of(captured, cluster, date))))
+        if not left <= hours_of_day(folder, cluster, date).keys:
+            continue
+        files, rows = merge_hours(folder, cluster, date, day_of)
+        if files:
+            yield Upkeep("hours", cluster, date, "rolled_up", files, rows)
+            _remove_captures(folder, cluster, date)
 
 
 def _day_of(files: Iterable[ActiveFile], cluster: str, date: str) -> list[ActiveFile]:

@@ -22,6 +22,14 @@ RATES = ("rate_in", "rate_out")
 WHO = tuple(name for name in MEMBER_KEYS if name != "assignor")
 
 
+class Fleet(NamedTuple):
+    """A fleet as it was captured: members and topics, and rows with lag and rates."""
+
+    members: DataFrame
+    topics: DataFrame
+    lagged: DataFrame
+
+
 class Later(NamedTuple):
     """What what-if changes make of a fleet.
 

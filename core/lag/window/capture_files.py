@@ -1,24 +1,24 @@
 """The rows of captures' files as a Spark frame.
 
-Files of a local folder (or one that every worker has mounted) are read by Spark itself. Those of a
-store are read in its tasks, by Arrow through delta-rs: no Hadoop jars, and one login for all.
+Files of a local folder (or one that every worker has mounted) are read by Spark itself; few rows by
+Arrow, here. Those of a store are read in its tasks, by Arrow through delta-rs: no Hadoop jars, and
+one login for all.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
+import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.capture_window import RowFile
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
 from kgroups.core.lag.captures.old_layout import CapturedFile
 from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.frames import to_ask
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Tasks that read from a store: so many, or more where each would have more bytes than this.
 TASKS: Final = 16
@@ -35,16 +35,50 @@ def read_files(
     Args:
         place: of the table; cluster and date are directories in it.
         few: whether it is little that all files have, and so worth one task and no shuffle.
+    Raises:
+        KgroupsError: `few`, and a file cannot be read.
     """
-    if not files:
-        # From a list it would be a job of Python workers that have nothing to do.
-        empty = to_arrow_schema(schema).empty_table()
-        return to_ask(spark.createDataFrame(empty, schema).coalesce(1))
-    if isinstance(place, Store):  # several tasks at once: most of it is waiting
+    if isinstance(place, Store) and files:  # several tasks at once: most of it is waiting
         return to_ask(_read_in_tasks(spark, place, files, schema))
+    if few or not files:
+        # From a list it would be a job of Python workers that have nothing to do.
+        return to_ask(spark.createDataFrame(_read_here(place, files, schema), schema).coalesce(1))
     reader = spark.read.schema(schema).option("basePath", str(place))
     frame = reader.parquet(*(str(file.path) for file in files))
-    return to_ask(frame.coalesce(1) if few else frame)
+    return to_ask(frame)
+
+
+def _read_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.Table:
+    columns = to_arrow_schema(schema)
+    batches: list[pa.RecordBatch] = []
+    for file in map(_of_day, files):
+        try:
+            batches += rows_in([file], columns)
+        except FileNotFoundError as exc:
+            raise captures_changed(place) from exc
+        except (OSError, pa.ArrowException) as exc:
+            why = str(exc).splitlines()[0].rstrip(".")
+            raise KgroupsError(
+                f"capture `{file.path}` cannot be read: {why}", code="BROKEN_CAPTURE"
+            ) from exc
+    rows = pa.Table.from_batches(batches, schema=columns)
+    return rows if rows.num_rows else columns.empty_table()  # Spark takes no column without a chunk
+
+
+def captures_changed(place: Place) -> KgroupsError:
+    """Files were there when the report began, and are no longer."""
+    return KgroupsError(
+        f"captures in `{place}` were removed while they were read",
+        hint="try again when `lag compact --upgrade` has finished",
+        code="CAPTURES_CHANGED",
+    )
+
+
+def _of_day(file: AnyFile) -> ActiveFile | RowFile:
+    if not isinstance(file, CapturedFile):
+        return file
+    place, path = file.path.parent, str(file.path)
+    return RowFile(place, path, file.cluster, file.date, file.rows, file.size)
 
 
 def _read_in_tasks(
@@ -58,7 +92,7 @@ def _read_in_tasks(
         shares[number % len(shares)].append(told)
     columns = to_arrow_schema(schema)
 
-    def read(numbers: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    def read(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
             for number in batch.column(0).to_pylist():
                 yield from rows_in(shares[number], columns)

@@ -1,8 +1,8 @@
-"""Hours that are rolled up, among the captures of a window.
+"""Hours and days that are rolled up, among the captures of a window.
 
-An hour stands for its last capture, with what was within it: how far a log and its readers went,
-and the most lag. So rates, peaks and lag are exact; what follows captures one by one (lag in
-seconds between two of them, trend, verdict) is of the ends of hours, and said to be.
+An hour, or a day, stands for its last capture, with what was within it: how far a log and its
+readers went, and the most lag. So rates, peaks and lag are exact; what follows captures one by one
+(lag in seconds between two of them, trend, verdict) is of their ends, and said to be.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window
 from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import (
+    HOUR_MS,
     HOURS,
     PEAKS,
     SERIES,
@@ -26,6 +27,7 @@ from kgroups.core.lag.report import is_few
 from kgroups.core.lag.rules import END_OF
 from kgroups.core.lag.stores.places import Place
 from kgroups.core.lag.window.capture_files import read_files
+from kgroups.core.lag.window.trends import LEVELS
 from kgroups.core.spark.plans.api import Column, DataFrame
 from kgroups.core.spark.plans.api import functions as F
 
@@ -75,7 +77,7 @@ def of_captures(query: LagQuery) -> Iterator[Column]:
         "committed": F.when(F.col("committed_offset") >= 0, F.col("committed_offset")),
         "start": F.col("log_start_offset"),
     }
-    yield F.lit(False).alias("is_hour")
+    yield F.lit(0).alias("level")
     yield F.lit(1).cast("long").alias("held")
     yield F.col("lag").alias("most_lag")
     yield F.lit(None).cast("long").alias("end_reset_t")
@@ -89,7 +91,8 @@ def of_captures(query: LagQuery) -> Iterator[Column]:
 def of_hours(query: LagQuery) -> Iterator[Column]:
     """`WITHIN` of an hour."""
     end = "end" if query.isolation == "read_uncommitted" else "stable"
-    yield F.lit(True).alias("is_hour")
+    first, last = (F.floor(F.col(f"hour_{name}_ms") / F.lit(HOUR_MS)) for name in ("first", "last"))
+    yield F.when(first == last, LEVELS["hourly"]).otherwise(LEVELS["daily"]).alias("level")
     yield F.col("captures").alias("held")
     yield most_lag(query).alias("most_lag")
     yield F.col(f"{end}_reset_ms").alias("end_reset_t")

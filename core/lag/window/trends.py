@@ -43,10 +43,15 @@ VERDICTS: Mapping[str, str | None] = MappingProxyType(
 )
 
 
+# What a figure is made of, besides single captures (0).
+LEVELS: Mapping[str, int] = MappingProxyType({"hourly": 1, "daily": 2})
 # What goes on, and the records by which it did.
 MOVED: Mapping[str, str] = MappingProxyType(
     {"end": "produced", "committed": "consumed", "start": "expired"}
 )
+
+
+_WEIGHTS = tuple((name, weight) for weight, name in enumerate(VERDICTS))
 
 
 @as_text
@@ -62,8 +67,8 @@ def series_figures(stepped: DataFrame, *, hourly: bool = False) -> DataFrame:
         (`end_ms`, `committed_ms`, `start_ms`); `lag_peak` of any capture, `lag_first` and
         `lag_last` of the points; `caught_at`: when the log's end was where the commit is now,
         interpolated; `reset_t`: the last time that the log's end went back (the topic was recreated
-        or truncated); the facts that `verdict_columns` reads; with hours also whether these made
-        `is_trend_hourly`, `is_verdict_hourly`, `is_age_hourly`.
+        or truncated); the facts that `rule_column` reads; with hours also what these were made of:
+        `trend_level`, `verdict_level`, `age_level` (`LEVELS`).
     """
     end, t, point_lag = F.col("end"), F.col("t"), F.col("point_lag")
     now_committed, prev_end, prev_t = F.col("now_committed"), F.col("prev_end"), F.col("prev_t")
@@ -122,11 +127,11 @@ def _sums_of_hours() -> Iterator[Column]:
 
 
 def _hourly_figures(passes: Column) -> Iterator[Column]:
-    """Which figures are made of what was at the end of an hour."""
-    is_hour = F.col("is_hour")
-    yield F.max(is_hour).alias("is_trend_hourly")
-    yield F.max(is_hour & F.col("is_recent")).alias("is_verdict_hourly")
-    yield F.max_by(is_hour, F.when(passes, F.col("t"))).alias("is_age_hourly")
+    """Which figures are made of what was at the end of an hour or day."""
+    level = F.col("level")
+    yield F.max(level).alias("trend_level")
+    yield F.max(F.when(F.col("is_recent"), level)).alias("verdict_level")
+    yield F.max_by(level, F.when(passes, F.col("t"))).alias("age_level")
 
 
 @as_text
@@ -151,12 +156,15 @@ def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame
             "is_stale": F.col("is_stale") | _stood_still(),
         }
     )
-    return (
-        rated.withColumns(lag_time_columns())
-        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column()})
-        .withColumns(verdict_columns(until_ms))
-        .withColumn("retention_seconds_left", retention_column())
-    )
+    return rated.withColumns(
+        {
+            "lag_seconds_method": method_column(),
+            "catch_up_seconds": catch_up_column(),
+            "trend": trend_column(),
+            "verdict_rule": rule_column(until_ms),
+            "retention_seconds_left": retention_column(),
+        }
+    ).withColumns(seconds_columns() | verdict_columns())
 
 
 def _stood_still() -> Column:
@@ -171,8 +179,8 @@ def per_second(records: str, ms: str) -> Column:
     return F.when(F.col(ms) > 0, F.col(records) * F.lit(1000.0) / F.col(ms))
 
 
-def lag_time_columns() -> dict[str, Column]:
-    """How old the oldest unread record is, by when the log's end was at the commit.
+def method_column() -> Column:
+    """How it is known how old the oldest unread record is: when the log's end was at the commit.
 
     Where the record itself was asked when it was written, that is the answer. Inside the window
     the history of end offsets says it; a commit that is older than the window is reached by
@@ -184,26 +192,25 @@ def lag_time_columns() -> dict[str, Column]:
     is_seen = (lag > 0) & caught_at.isNotNull() & is_trusted & (F.col("lag_status") == "ok")
     # Below log start the next record is gone, and with it its age.
     is_guessed = (lag > 0) & (F.col("rate_in") > 0) & (F.col("lag_status") != "below_log_start")
-    age = record_age()
-    method = (
+    return (
         F.when(lag == 0, "at_head")
-        .when(age.isNotNull(), "record")
+        .when(record_age().isNotNull(), "record")
         .when(is_seen, "interpolated")
         .when(is_guessed, "rate")
     )
+
+
+def seconds_columns() -> dict[str, Column]:
+    """How old the oldest unread record is by `lag_seconds_method`, and how sure that is."""
+    method = F.col("lag_seconds_method")
     seconds = (
-        F.when(lag == 0, F.lit(0.0))
-        .when(age.isNotNull(), age)
-        .when(is_seen, (F.col("last_t") - caught_at) / F.lit(1000.0))
-        .when(is_guessed, lag / F.col("rate_in"))
+        F.when(method == "at_head", F.lit(0.0))
+        .when(method == "record", record_age())
+        .when(method == "interpolated", (F.col("last_t") - F.col("caught_at")) / F.lit(1000.0))
+        .when(method == "rate", F.col("lag") / F.col("rate_in"))
     )
-    is_sure = (lag == 0) | age.isNotNull() | is_seen
-    confidence = F.when(is_sure, "high").when(is_guessed, "low")
-    return {
-        "lag_seconds": seconds,
-        "lag_seconds_method": method,
-        "lag_seconds_confidence": confidence,
-    }
+    confidence = F.when(method == "rate", "low").when(method.isNotNull(), "high")
+    return {"lag_seconds": seconds, "lag_seconds_confidence": confidence}
 
 
 def catch_up_column(gained: Column | None = None) -> Column:
@@ -233,8 +240,8 @@ def trend_column() -> Column:
     )
 
 
-def verdict_columns(until_ms: int) -> dict[str, Column]:
-    """Burrow's verdict on the last points, the rule that decided, and how bad it is.
+def rule_column(until_ms: int) -> Column:
+    """The rule of Burrow's that decides on the last points.
 
     Burrow watches commits; captures see where they stand, so a reader that commits the same
     offset again and one that has stopped look alike unless commit times are known. Without them
@@ -258,19 +265,26 @@ def verdict_columns(until_ms: int) -> dict[str, Column]:
         "offset_stands_still": is_flat,
         "lag_never_falls": (F.col("lag_drops") == 0) & (F.col("lags") > 1),
     }
-    weights = {name: weight for weight, name in enumerate(VERDICTS)}
-    rule = verdict = weight = F.when(F.lit(False), None)
-    for name, holds in rules.items():
-        holds = F.coalesce(holds, F.lit(False))
+    (first, holds), *others = rules.items()
+    rule = F.when(holds, first)
+    for name, holds in others:
         rule = rule.when(holds, name)
-        verdict = verdict.when(holds, VERDICTS[name])
-        weight = weight.when(holds, weights[name])
-    otherwise = "progresses"
-    return {
-        "verdict_rule": rule.otherwise(otherwise),
-        "verdict": verdict.otherwise(VERDICTS[otherwise]),
-        "verdict_weight": weight.otherwise(weights[otherwise]),
-    }
+    return rule.otherwise("progresses")
+
+
+def verdict_columns() -> dict[str, Column]:
+    """What `verdict_rule` says, and how bad it is."""
+    rule = F.col("verdict_rule")
+    said: dict[str, list[str]] = {}
+    for name, verdict in VERDICTS.items():
+        if verdict is not None:
+            said.setdefault(verdict, []).append(name)
+    (first, names), *others = said.items()
+    verdict_of = F.when(rule.isin(*names), first)
+    for verdict, names in others:
+        verdict_of = verdict_of.when(rule.isin(*names), verdict)
+    weights = F.create_map(*(F.lit(each) for pair in _WEIGHTS for each in pair))
+    return {"verdict": verdict_of, "verdict_weight": weights[rule]}
 
 
 def retention_column() -> Column:
@@ -300,7 +314,8 @@ def history_by(
     Args:
         series: from `with_history`.
         peaks: from `transforms.peaks_by`, by the same keys.
-        hourly: whether the figures tell which of them are; then also `hourly`, their names.
+        hourly: whether the figures tell which of them are of the ends of hours or days; then also
+            `hourly` and `daily`, their names.
     """
     gain = F.col("rate_out") - F.col("rate_in")
     lags = F.col("lag") > 0
@@ -329,26 +344,26 @@ def history_by(
     figures = join_by(summed, peaks, keys, "left").withColumns(
         {"catch_up_seconds": catch_up_column(F.col("gained")), "trend": trend_column()}
     )
-    names = (hourly_names().alias("hourly"),) if hourly else ()
+    names = [named_at(level).alias(name) for name, level in LEVELS.items()] if hourly else []
     return split_percentiles(figures).select(*keys, *OVER_TIME, *names)
 
 
 def are_hourly() -> Iterator[Column]:
-    """Of some series together, which figures are of the ends of hours."""
+    """Of some series together, which figures are of the ends of hours or days."""
     is_aged = (F.col("lag") > 0) & (F.col("lag_seconds_method") == "interpolated")
     is_judged = ~F.col("verdict_rule").isin("lag_unknown", "no_lag")
-    yield F.max(is_aged & F.col("is_age_hourly")).alias("is_age_hourly")
-    yield F.max("is_trend_hourly").alias("is_trend_hourly")
-    yield F.max(is_judged & F.col("is_verdict_hourly")).alias("is_verdict_hourly")
+    yield F.max(F.when(is_aged, F.col("age_level"))).alias("age_level")
+    yield F.max("trend_level").alias("trend_level")
+    yield F.max(F.when(is_judged, F.col("verdict_level"))).alias("verdict_level")
 
 
-def hourly_names() -> Column:
-    """The names of these figures; null where there are none."""
+def named_at(level: int) -> Column:
+    """The names of the figures of a level; null where there are none."""
     names = F.concat_ws(
         ",",
-        F.when(F.col("is_age_hourly") & F.col("lag_seconds").isNotNull(), "lag_seconds"),
-        F.when(F.col("is_trend_hourly") & F.col("trend").isNotNull(), "trend"),
-        F.when(F.col("is_verdict_hourly"), "verdict"),
+        F.when((F.col("age_level") == level) & F.col("lag_seconds").isNotNull(), "lag_seconds"),
+        F.when((F.col("trend_level") == level) & F.col("trend").isNotNull(), "trend"),
+        F.when(F.col("verdict_level") == level, "verdict"),
     )
     return F.nullif(names, F.lit(""))
 

@@ -19,6 +19,7 @@ from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
 from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.fleet.as_planned import Fleet
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
@@ -26,16 +27,17 @@ from kgroups.core.lag.report import (
     check_query,
     drawn,
     is_few,
+    kind_of,
     planned_answer,
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import compared
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.window import hourly, trends
-from kgroups.core.lag.window.capture_files import AnyFile, read_files
-from kgroups.core.lag.window.comparison import compared
+from kgroups.core.lag.window.capture_files import AnyFile, captures_changed, read_files
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.plans.api import Column, DataFrame
 from kgroups.core.spark.plans.api import functions as F
@@ -110,11 +112,7 @@ def lag_report_over(
                     hint="put them where every worker sees them under the same path",
                     code="CAPTURES_NOT_SEEN",
                 ) from exc
-            raise KgroupsError(
-                f"captures in `{folder}` were removed while they were read",
-                hint="try again when `lag compact --upgrade` has finished",
-                code="CAPTURES_CHANGED",
-            ) from exc
+            raise captures_changed(folder) from exc
 
 
 def _earlier(folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict: bool) -> Window:
@@ -176,15 +174,22 @@ def _report(
     if query.assignors or query.pictures:  # it is wanted more than once
         series = series.persist()
     rest = read_rest(spark, folder, window, query, strict=strict)
+    lost = rest.broken
+    if query.compare_ms:
+        earlier_ms = (span_ms[0] - query.compare_ms, span_ms[1] - query.compare_ms)
+        then = _told(spark, folder, windows[1], query, earlier_ms)
+        before = trends.with_history(then.now, then.figures, earlier_ms[1])
     if query.assignors:
-        answer = planned_answer(rest.members, rest.topics, series, query, tell, told.captures)
+        fleet = None
+        if query.compare_ms:
+            was = read_rest(spark, folder, windows[1], query, strict=strict)
+            fleet, lost = Fleet(was.members, was.topics, before), lost + was.broken
+        facts = rest.members, rest.topics, series
+        answer = planned_answer(*facts, query, tell, told.captures, before=fleet)
     else:
         keys = transforms.KEYS[query.by]
         report = _by_key(series, told.peaks, keys, window)
         if query.compare_ms:
-            earlier_ms = (span_ms[0] - query.compare_ms, span_ms[1] - query.compare_ms)
-            then = _told(spark, folder, windows[1], query, earlier_ms)
-            before = trends.with_history(then.now, then.figures, earlier_ms[1])
             report = compared(report, _by_key(before, then.peaks, keys, windows[1]), keys)
         else:
             report = with_members(report, told.now, rest.members, query.by, keys)
@@ -202,7 +207,7 @@ def _report(
     return dataclasses.replace(
         answer,
         summary=answer.summary | times | _hours_told(windows),
-        errors=(*answer.errors, *broken, *rest.broken),
+        errors=(*answer.errors, *broken, *dict.fromkeys(lost)),
     )
 
 
@@ -211,11 +216,11 @@ def _size(window: Window) -> tuple[int, int]:
 
 
 def _by_key(series: DataFrame, peaks: DataFrame, keys: Sequence[str], window: Window) -> DataFrame:
-    """The figures of a window by its keys, and which of them are of the ends of hours."""
+    """The figures of a window by its keys, and which of them are of the ends of hours or days."""
     if window.hours is not None:
         return trends.history_by(series, peaks, keys, hourly=True)
     nothing = F.lit(None).cast("string")
-    return trends.history_by(series, peaks, keys).withColumn("hourly", nothing)
+    return trends.history_by(series, peaks, keys).withColumns(dict.fromkeys(trends.LEVELS, nothing))
 
 
 class _Told(NamedTuple):
@@ -263,12 +268,13 @@ def _told(
 
 
 def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
-    """How many hours of the windows are rolled up, and until when."""
-    times = [each.hours.marks["captured_at_ms"] for each in windows if each.hours is not None]
-    return {
-        "hours": sum(map(len, times)),
-        "hours_until_ms": max((pc.max(own).as_py() for own in times), default=None),
-    }
+    """How many hours and days of the windows are rolled up, and until when."""
+    hours = [each.hours.by_length() for each in windows if each.hours is not None]
+    told: dict[str, int | None] = {}
+    for place, name in enumerate(("hours", "days")):
+        times = [at_ms for own in hours for at_ms in own[place]]
+        told |= {name: len(times), f"{name}_until_ms": max(times, default=None)}
+    return told
 
 
 class Rest(NamedTuple):
@@ -323,7 +329,7 @@ def sized(
     """Session options fit for the size of the windows; a running session is left as it is."""
     if session is not None and not isinstance(session, SessionOptions):
         return session
-    options = session or SessionOptions()
+    options = dataclasses.replace(session or SessionOptions(), kind=kind_of("captures", query))
     if is_few(sum(window.rows for window in windows), query):
         return dataclasses.replace(options, small=True)
     size = sum(window.size for window in windows)

@@ -22,116 +22,131 @@ _ESCAPES: Final = str.maketrans(
 )
 
 
+# What binds how tightly: names, calls and literals; arithmetic; comparisons; NOT, AND and OR.
+WHOLE, VALUE, TEST, NOT, AND, OR = "whole", "value", "test", "not", "and", "or"
+# What needs no parentheses as an operand, besides what is whole.
+_OPEN_TO: Final = {TEST: (VALUE,), NOT: (), AND: (TEST, AND), OR: (TEST, AND, OR)}
+
+
 class Column:
     """An expression.
 
     Args:
-        text: in Spark's SQL, to be put anywhere between operators.
+        text: in Spark's SQL.
         name: what the column is called; None: it has to be given one.
         is_steady: whether Spark knows that it is the same every time. Of `first` it does not.
+        binds: how it stands between operators: `WHOLE` as it is, others in parentheses where they
+            bind no tighter. Spark's parser looks through what is in parentheses several times.
     """
 
-    __slots__ = ("is_steady", "name", "text")
+    __slots__ = ("binds", "is_steady", "name", "text")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, text: str, name: str | None = None, *, is_steady: bool = True) -> None:
-        self.text, self.name, self.is_steady = text, name, is_steady
+    def __init__(
+        self, text: str, name: str | None = None, *, is_steady: bool = True, binds: str = WHOLE
+    ) -> None:
+        self.text, self.name, self.is_steady, self.binds = text, name, is_steady, binds
 
     def __bool__(self) -> bool:
         raise TypeError("a column is neither true nor false: use `&`, `|` and `~`")
 
     def alias(self, name: str) -> "Column":
         """The same under a name."""
-        return Column(self.text, name, is_steady=self.is_steady)
+        return Column(self.text, name, is_steady=self.is_steady, binds=self.binds)
 
-    def _with(self, form: str, *others: object) -> "Column":
+    def _with(self, form: str, *others: object, binds: str = TEST) -> "Column":
         """This and other operands, put into a form."""
-        columns = [literal(other) for other in others]
-        text = form.format(self.text, *(column.text for column in columns))
-        return Column(text, is_steady=all(column.is_steady for column in (self, *columns)))
+        columns = [self, *map(literal, others)]
+        open_to = _OPEN_TO.get(binds, ())
+        texts = (
+            column.text if column.binds in (WHOLE, *open_to) else f"({column.text})"
+            for column in columns
+        )
+        is_steady = all(column.is_steady for column in columns)
+        return Column(form.format(*texts), is_steady=is_steady, binds=binds)
 
     def __add__(self, other: object) -> "Column":
-        return self._with("({} + {})", other)
+        return self._with("{} + {}", other, binds=VALUE)
 
     def __sub__(self, other: object) -> "Column":
-        return self._with("({} - {})", other)
+        return self._with("{} - {}", other, binds=VALUE)
 
     def __mul__(self, other: object) -> "Column":
-        return self._with("({} * {})", other)
+        return self._with("{} * {}", other, binds=VALUE)
 
     def __truediv__(self, other: object) -> "Column":
-        return self._with("({} / {})", other)
+        return self._with("{} / {}", other, binds=VALUE)
 
     def __neg__(self) -> "Column":
-        return self._with("(- {})")
+        return self._with("- {}", binds=VALUE)
 
     def __and__(self, other: object) -> "Column":
-        return self._with("({} AND {})", other)
+        return self._with("{} AND {}", other, binds=AND)
 
     def __or__(self, other: object) -> "Column":
-        return self._with("({} OR {})", other)
+        return self._with("{} OR {}", other, binds=OR)
 
     def __invert__(self) -> "Column":
-        return self._with("(NOT {})")
+        return self._with("NOT {}", binds=NOT)
 
     def __eq__(self, other: object) -> "Column":  # type: ignore[override]
-        return self._with("({} = {})", other)
+        return self._with("{} = {}", other)
 
     def __ne__(self, other: object) -> "Column":  # type: ignore[override]
-        return self._with("(NOT ({} = {}))", other)
+        return ~(self == other)
 
     def __lt__(self, other: object) -> "Column":
-        return self._with("({} < {})", other)
+        return self._with("{} < {}", other)
 
     def __le__(self, other: object) -> "Column":
-        return self._with("({} <= {})", other)
+        return self._with("{} <= {}", other)
 
     def __gt__(self, other: object) -> "Column":
-        return self._with("({} > {})", other)
+        return self._with("{} > {}", other)
 
     def __ge__(self, other: object) -> "Column":
-        return self._with("({} >= {})", other)
+        return self._with("{} >= {}", other)
 
     def __getitem__(self, key: object) -> "Column":
-        return self._with("{}[{}]", key)
+        return self._with("{}[{}]", key, binds=WHOLE)
 
     def eqNullSafe(self, other: object) -> "Column":
         """Equal, or both null."""
-        return self._with("({} <=> {})", other)
+        return self._with("{} <=> {}", other)
 
     def bitwiseXOR(self, other: object) -> "Column":
         """Bits that differ."""
-        return self._with("({} ^ {})", other)
+        return self._with("{} ^ {}", other, binds=VALUE)
 
     def between(self, least: object, most: object) -> "Column":
         """Not less and not more."""
-        return self._with("({0} >= {1} AND {0} <= {2})", least, most)
+        return self._with("{0} >= {1} AND {0} <= {2}", least, most, binds=AND)
 
     def isin(self, *values: object) -> "Column":
         """One of some values."""
         places = ", ".join(["{}"] * len(values))
-        return self._with(f"({{}} IN ({places}))", *values) if values else literal(False)
+        return self._with(f"{{}} IN ({places})", *values) if values else literal(False)
 
     def rlike(self, pattern: str) -> "Column":
         """Has a match of a regular expression."""
-        return self._with("({} RLIKE {})", pattern)
+        return self._with("{} RLIKE {}", pattern)
 
     def isNull(self) -> "Column":
         """Not known."""
-        return self._with("({} IS NULL)")
+        return self._with("{} IS NULL")
 
     def isNotNull(self) -> "Column":
         """Known."""
-        return self._with("({} IS NOT NULL)")
+        return self._with("{} IS NOT NULL")
 
     def cast(self, kind: Any) -> "Column":
         """As another type: its name in SQL, or PySpark's."""
         name = kind if isinstance(kind, str) else kind.simpleString()
-        return self._with("CAST({} AS " + name + ")")
+        return Column(f"CAST({self.text} AS {name})", is_steady=self.is_steady)
 
     def over(self, window: "WindowSpec") -> "Column":
         """Of the rows of a window."""
-        return self._with("{} OVER (" + window.text.replace("{", "{{").replace("}", "}}") + ")")
+        return Column(f"{self.text} OVER ({window.text})", is_steady=self.is_steady)
 
 
 class Cases(Column):
@@ -146,7 +161,7 @@ class Cases(Column):
             for test, value in self._parts
         )
         columns = [column for part in self._parts for column in part if column is not None]
-        super().__init__(f"(CASE{text} END)", is_steady=all(column.is_steady for column in columns))
+        super().__init__(f"CASE{text} END", is_steady=all(column.is_steady for column in columns))
 
     def when(self, test: Column, value: object) -> "Cases":
         """Another case, where none before it holds."""

@@ -6,7 +6,7 @@ meant.
 
 from collections.abc import Sequence
 
-from kgroups.core.spark.plans.columns import Cases, Column, as_column, listed, literal, named
+from kgroups.core.spark.plans.columns import OR, Cases, Column, as_column, listed, literal, named
 
 
 def col(name: str) -> Column:
@@ -21,7 +21,7 @@ def lit(value: object) -> Column:
 
 def expr(text: str) -> Column:
     """What Spark's SQL says it is."""
-    return Column(text.replace("{", "{{").replace("}", "}}"))
+    return Column(text.replace("{", "{{").replace("}", "}}"), binds=OR)
 
 
 def when(test: Column, value: object) -> Cases:

@@ -53,6 +53,36 @@ def test_verbose_shows_where_it_raised() -> None:
     assert "own_assignors.py" in outcome.stderr
 
 
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("plan --all-groups --report --from shop.json --conf x=1", "`--conf x` is not a setting"),
+        ("plan billing --from shop.json --conf spark.x=1", "`--conf` require `--all-groups"),
+        ("simulate deploy.yaml --conf spark.x=1", "`--conf` requires `--master`"),
+        ("simulate deploy.yaml --master local[1] --conf x=1", "`--conf x` is not a setting"),
+    ],
+)
+def test_settings_of_spark_that_make_no_sense(line: str, says: str) -> None:
+    """Usage errors, before Spark is started."""
+    outcome = run(*line.split())
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert says in outcome.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "line",
+    ["plan --all-groups --report --from shop.json", "simulate deploy.yaml --master local[1]"],
+)
+def test_settings_of_spark_are_obeyed(line: str) -> None:
+    """A JVM with so little memory does not start."""
+    code, stdout, stderr = finish(*line.split(), "--conf", "spark.driver.memory=60m")
+    assert (code, stdout) == (1, "")
+    assert "give the driver more memory" in stderr
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("files")
 def test_the_fleet_is_planned_inside_spark() -> None:

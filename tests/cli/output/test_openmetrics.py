@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.output.group_metrics import FAMILIES
-from kgroups.cli.output.openmetrics import unit_of
+from kgroups.cli.output.group_metrics import FAMILIES, lag_row_samples
+from kgroups.cli.output.openmetrics import Sample, unit_of
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot_file import write_snapshot
@@ -97,6 +97,20 @@ def test_checked_groups() -> None:
             told = {name: condition[name] for name in ("condition", "severity")}
             each = series("kgroups_check_condition", **labels, **told)
             assert found.get(each) == condition["holds"]
+
+
+def test_figures_made_of_roll_ups() -> None:
+    """Those that a lag report names as hourly or daily are 1 each; others are not there."""
+    item = {"cluster": "c", "group": "g", "lag": 7, "hourly": "lag_seconds", "daily": None}
+    item |= {"hourly_before": None, "daily_before": "trend,verdict"}
+    samples = [sample for sample in lag_row_samples("group")("c", item) if sample.value is not None]
+    labels = {"cluster_name": "c", "group": "g"}
+    assert samples == [
+        Sample(f"{GROUP}_sum_lag", labels, 7),
+        Sample("kgroups_lag_report_group_hourly", labels | {"figure": "lag_seconds"}, 1),
+        Sample("kgroups_lag_report_group_daily_before", labels | {"figure": "trend"}, 1),
+        Sample("kgroups_lag_report_group_daily_before", labels | {"figure": "verdict"}, 1),
+    ]
 
 
 def test_a_run_tells_how_it_went() -> None:

@@ -27,7 +27,7 @@ class Capture:
 
     Args:
         is_whole: False where the collector died after the members.
-        is_rolled: whether its hour is rolled up.
+        period: the hour or day that it is rolled up into, and which one.
     """
 
     cluster: str
@@ -35,7 +35,7 @@ class Capture:
     rows: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)
     is_whole: bool = True
-    is_rolled: bool = False
+    period: tuple[str, int] | None = None
 
 
 @dataclass

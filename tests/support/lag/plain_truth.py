@@ -2,7 +2,7 @@
 
 Nothing of the product is used. A figure is what a person would work out of the captures with paper:
 rates, ages, peaks from every capture; trend and verdict from at most 61 points, as documented. Of
-an hour that is rolled up, ages, trend and verdict see the last row of each series only.
+an hour or day that is rolled up, ages, trend and verdict see the last row of each series only.
 """
 
 import math
@@ -27,6 +27,10 @@ MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
 LEADERLESS = "LEADER_NOT_AVAILABLE"
 STRETCHES = 60
 HOUR_MS = 3_600_000
+LENGTHS = {"hour": HOUR_MS, "day": 24 * HOUR_MS}
+# The columns that name figures made of roll-ups, and what these are.
+LEVELS = {"hourly": "hour", "daily": "day"}
+Period = tuple[str, int] | None
 Figures = dict[str, Any]
 Key = tuple[Any, ...]
 
@@ -44,23 +48,25 @@ class Asked(NamedTuple):
 def truth(
     captures: Iterable[Capture],
     asked: Asked,
-    is_rolled: Callable[[Capture], bool] = lambda _capture: False,
+    rolled_up: Callable[[Capture], str | None] = lambda _capture: None,
 ) -> tuple[dict[Key, Figures], Figures]:
     """The rows of the report by key, and its summary.
 
     Args:
-        is_rolled: whether the hour of a capture is rolled up: it counts as a whole or not at all.
+        rolled_up: by what a capture is rolled up (`LENGTHS`), if it is: an hour or day counts as a
+            whole or not at all.
     """
     clusters: dict[str, list[Capture]] = defaultdict(list)
     whole = [capture for capture in captures if capture.is_whole]
+    for capture in whole:
+        capture.period = period_of(capture, whole, rolled_up)
     cut = {
-        (capture.cluster, capture.at_ms // HOUR_MS)
+        (capture.cluster, capture.period)
         for capture in whole
-        if is_rolled(capture) and not asked.since_ms <= capture.at_ms <= asked.until_ms
+        if not asked.since_ms <= capture.at_ms <= asked.until_ms
     }
     for capture in whole:
-        capture.is_rolled = is_rolled(capture)
-        is_cut = capture.is_rolled and (capture.cluster, capture.at_ms // HOUR_MS) in cut
+        is_cut = capture.period is not None and (capture.cluster, capture.period) in cut
         if not is_cut and asked.since_ms <= capture.at_ms <= asked.until_ms:
             clusters[capture.cluster].append(capture)
     items: dict[Key, Figures] = {}
@@ -74,6 +80,20 @@ def truth(
         now += series
         members += held
     return items, summary_of(now, members)
+
+
+def period_of(
+    capture: Capture, whole: Sequence[Capture], rolled_up: Callable[[Capture], str | None]
+) -> Period:
+    """What a capture is rolled up into; a day with captures of one hour is that hour."""
+    length = rolled_up(capture)
+    if length is None:
+        return None
+    day = capture.at_ms // LENGTHS["day"]
+    alike = (c for c in whole if c.cluster == capture.cluster and c.at_ms // LENGTHS["day"] == day)
+    if length == "day" and len({c.at_ms // HOUR_MS for c in alike}) == 1:
+        length = "hour"
+    return length, capture.at_ms // LENGTHS[length]
 
 
 def summary_of(now: Sequence[Figures], members: Sequence[Figures]) -> Figures:
@@ -137,32 +157,28 @@ def series_now(own: Sequence[Capture], asked: Asked) -> list[Figures]:
                 "start": row["log_start_offset"],
                 "committed": row["committed_offset"],
             }
-            fact["hour"] = capture.at_ms // HOUR_MS if capture.is_rolled else None
+            fact["period"] = capture.period
             lives[tuple(row[k] for k in SERIES)].append(fact)
-    # An hour that is rolled up is there when its last capture was taken.
-    first_ms = max(c.at_ms for c in own if c is own[0] or in_one_hour(c, own[0]))
+    # What is rolled up is there when its last capture was taken.
+    first_ms = max(
+        c.at_ms for c in own if c is own[0] or (c.period is not None and c.period == own[0].period)
+    )
     last_ms = own[-1].at_ms
     width = max((last_ms - first_ms) // STRETCHES, 1)
     found = []
     for life in lives.values():
         if life[-1]["t"] == last_ms:
-            looks = list(hours_of(life))
+            looks = list(periods_of(life))
             stretches = {(look[-1]["t"] - first_ms) // width: look[-1] for look in looks}
             found.append(figures_of(looks, list(stretches.values())))
     return found
 
 
-def in_one_hour(one: Capture, other: Capture) -> bool:
-    """Whether both are rolled up together."""
-    are_rolled = one.is_rolled and other.is_rolled
-    return are_rolled and one.at_ms // HOUR_MS == other.at_ms // HOUR_MS
-
-
-def hours_of(life: Sequence[Figures]) -> Iterator[list[Figures]]:
-    """A life in the pieces that are looked at: a capture each, or all of a rolled up hour."""
+def periods_of(life: Sequence[Figures]) -> Iterator[list[Figures]]:
+    """A life in the pieces that are looked at: a capture each, or all of what is rolled up."""
     held: list[Figures] = []
     for fact in life:
-        if held and (fact["hour"] is None or fact["hour"] != held[-1]["hour"]):
+        if held and (fact["period"] is None or fact["period"] != held[-1]["period"]):
             yield held
             held = []
         held.append(fact)
@@ -177,10 +193,10 @@ def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Fig
     consumed, now["rate_out"], _ = moved(life, "committed")
     _, expiry, _ = moved(life, "start")
     now["produced"] = produced
-    seconds, method, is_hourly = age(looks, now["rate_in"])
-    now |= {"lag_seconds": seconds, "lag_seconds_method": method, "age_hourly": is_hourly}
-    now["trend_hourly"] = any(fact["hour"] is not None for fact in life)
-    now["verdict_hourly"] = any(fact["hour"] is not None for fact in points[-10:])
+    seconds, method, length = age(looks, now["rate_in"])
+    now |= {"lag_seconds": seconds, "lag_seconds_method": method, "age_of": length}
+    now["trend_of"] = longest(fact["period"] for fact in life)
+    now["verdict_of"] = longest(fact["period"] for fact in points[-10:])
     # A commit that nobody will move: the topic is gone, or the group reads other things now.
     is_left = now["status"] == "topic_missing" or now["group_state"] not in ("Empty", "Dead")
     stood_still = bool(produced) and consumed == 0 and len(life) > 1
@@ -196,6 +212,12 @@ def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Fig
     return now
 
 
+def longest(periods: Iterable[Period]) -> str | None:
+    """The longest of what is rolled up; None where nothing is."""
+    lengths = {period[0] for period in periods if period is not None}
+    return max(lengths, key=LENGTHS.__getitem__, default=None)
+
+
 def moved(life: Sequence[Figures], name: str) -> tuple[int | None, float | None, int]:
     """Records by which something went ahead, steps back not subtracted; a second; over which ms."""
     known = [(fact["t"], fact[name]) for fact in life if fact[name] is not None]
@@ -208,31 +230,31 @@ def moved(life: Sequence[Figures], name: str) -> tuple[int | None, float | None,
 
 def age(
     looks: Sequence[list[Figures]], rate_in: float | None
-) -> tuple[float | None, str | None, bool]:
-    """How long ago the log's end was at the commit, how that is known, and if only by the hour."""
+) -> tuple[float | None, str | None, str | None]:
+    """How long ago the log's end was at the commit, how that is known, and in which roll-up."""
     life = [fact for look in looks for fact in look]
     now = life[-1]
     if now["lag"] is None:
-        return None, None, False
+        return None, None, None
     if now["lag"] == 0:
-        return 0.0, "at_head", False
+        return 0.0, "at_head", None
     commit = now["committed"]
     ends = [(fact["t"], fact["end"]) for fact in life if fact["end"] is not None]
     if now["status"] == "ok":
         shrank = [t for (_, a), (t, b) in pairwise(ends) if b < a]
         passed = []
         for place, look in enumerate(looks):
-            t, b, hour = (look[-1][name] for name in ("t", "end", "hour"))
+            t, b, period = (look[-1][name] for name in ("t", "end", "period"))
             earlier = [fact for old in looks[:place] for fact in old if fact["end"] is not None]
             if b is not None and earlier and earlier[-1]["end"] <= commit < b:
                 before, a = earlier[-1]["t"], earlier[-1]["end"]
                 at_ms = before + (commit - a) * (t - before) / (b - a)
-                passed.append((before, at_ms, hour is not None))
+                passed.append((before, at_ms, longest([period])))
         if passed and (not shrank or passed[-1][0] >= shrank[-1]):
             return (now["t"] - passed[-1][1]) / 1000, "interpolated", passed[-1][2]
     if now["status"] != "below_log_start" and rate_in:
-        return now["lag"] / rate_in, "rate", False
-    return None, None, False
+        return now["lag"] / rate_in, "rate", None
+    return None, None, None
 
 
 def trend(first: int | None, last: int | None, produced: int, peak: int | None, points: int) -> Any:
@@ -303,7 +325,8 @@ def rows_by(
         produced = total(row["produced"] for row in rows) or 0
         points = max(row["points"] for row in rows)
         items[key]["trend"] = trend(first, last, produced, items[key]["lag_peak"], points)
-        items[key]["hourly"] = hourly_names(items[key], rows)
+        for name, length in LEVELS.items():
+            items[key][name] = names_of(length, items[key], rows)
     if asked.by == "member":
         for member in members:
             if not member["held"]:
@@ -325,19 +348,23 @@ def rows_by(
     return items
 
 
-def hourly_names(item: Figures, rows: Sequence[Figures]) -> str | None:
-    """Which figures of a row were told by the ends of hours; None: none was."""
+def names_of(length: str, item: Figures, rows: Sequence[Figures]) -> str | None:
+    """Which figures of a row were told by the ends of hours, or of days; None: none was."""
     interpolated = [
         row for row in rows if row["lag"] and row["lag_seconds_method"] == "interpolated"
     ]
     judged = [row for row in rows if row["verdict_rule"] not in ("lag_unknown", "no_lag")]
     names = {
-        "lag_seconds": item["lag_seconds"] is not None
-        and any(row["age_hourly"] for row in interpolated),
-        "trend": item["trend"] is not None and any(row["trend_hourly"] for row in rows),
-        "verdict": any(row["verdict_hourly"] for row in judged),
+        "lag_seconds": [row["age_of"] for row in interpolated if item["lag_seconds"] is not None],
+        "trend": [row["trend_of"] for row in rows if item["trend"] is not None],
+        "verdict": [row["verdict_of"] for row in judged],
     }
-    return ",".join(name for name, holds in names.items() if holds) or None
+    told = (
+        name
+        for name, lengths in names.items()
+        if max(filter(None, lengths), key=LENGTHS.__getitem__, default=None) == length
+    )
+    return ",".join(told) or None
 
 
 def summed(rows: Sequence[Figures]) -> Figures:

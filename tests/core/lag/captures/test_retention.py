@@ -12,16 +12,25 @@ import pytest
 from kgroups.core.errors import NotFoundError
 from kgroups.core.lag.captures.capture_window import Window, open_window
 from kgroups.core.lag.captures.collector import write_capture
+from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
-from kgroups.core.lag.captures.delta_table import active_files, append, dated, marks_in, rows_in
+from kgroups.core.lag.captures.delta_table import (
+    active_files,
+    append,
+    dated,
+    marks_in,
+    marks_of,
+    rows_in,
+)
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import HOUR_MS, SERIES, hour_files, hours_schema
-from kgroups.core.lag.captures.retention import roll_up
+from kgroups.core.lag.captures.retention import roll_up, roll_up_days
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.captures.upkeep import compact, upgrade
+from kgroups.core.lag.lag_query import KEYS
 from tests.support.lag.capture_writer import write_finished
 from tests.support.lag.made_fleet import fleet
-from tests.support.lag.odd_history import NOTHING
+from tests.support.lag.odd_history import NOTHING, Capture, odd_captures
 from tests.support.lag.old_captures import write_old_capture
 
 DAY_MS = 24 * HOUR_MS
@@ -141,6 +150,71 @@ def test_what_moved_within_an_hour() -> None:
     assert [series[name] for name in lag] == [30, 50, 80, 2, 100, 0]
     peaks = hour.filter(pc.equal(hour["by"], "group")).to_pylist()
     assert [(one["lag_most"], one["lag_most_ms"]) for one in peaks] == [(50, 2)]
+
+
+def by_key(rolled: pa.Table) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Rows by what they stand for."""
+    return {
+        (row["kind"], row["by"], *(row[key] for key in KEYS[row["by"] or "partition"])): row
+        for row in rolled.to_pylist()
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_parts_put_together_are_their_captures_rolled_up(seed: int) -> None:
+    """Whether a day is made of captures or of its parts: every column of every row is the same."""
+    history = [one for one in odd_captures(seed, 8) if one.is_whole]
+    count = 0
+    for cluster in {one.cluster for one in history}:
+        parts: dict[int, list[Capture]] = {}
+        own = [one for one in history if one.cluster == cluster]
+        for one in own:
+            parts.setdefault(one.at_ms // (3 * MINUTE_MS), []).append(one)
+        found = day_of(pa.concat_tables(rolled_up(*tables(part)) for part in parts.values()))
+        expected = rolled_up(*tables(own))
+        assert found.num_rows == expected.num_rows == len(by_key(found))
+        assert by_key(found) == by_key(expected)
+        count += len(parts)
+    assert count > 10
+
+
+def tables(history: list[Capture]) -> tuple[pa.Table, pa.Table]:
+    """Captures of one cluster as `rolled_up` takes them."""
+    rows = [one for capture in history for one in capture.rows]
+    content = pa.Table.from_pylist(rows, schema=arrow_schema("rows"))
+    cluster = history[0].cluster
+    return content, marks_of(content, cluster, {capture.at_ms for capture in history})
+
+
+def test_hours_gone_by_become_a_day(tmp_path: Path) -> None:
+    """One row a series; what comes late is left out, whichever hour of the day it is of."""
+    for at_ms in TIMES:
+        write_capture(tmp_path, fleet(1, 3, at_ms=at_ms))
+    list(roll_up(tmp_path, before_ms=2 * DAY_MS))
+    assert list(roll_up_days(tmp_path, before_ms=DAY_MS - 1)) == []
+    (step,) = roll_up_days(tmp_path, before_ms=2 * DAY_MS)
+    assert (step.table, step.date, step.action) == ("hours", "1970-01-01", "rolled_up")
+    day, second = (5, 5 * HOUR_MS), (DAY_MS + 1, DAY_MS + 1)
+    assert seen(open_window(tmp_path)) == ([], [day, second])
+    assert {one["captures"] for one in series_in(tmp_path)} == {1, len(TIMES) - 1}
+    assert list(roll_up_days(tmp_path, before_ms=2 * DAY_MS)) == []
+    assert sorted(set(captured(tmp_path, "members"))) == [5 * HOUR_MS, DAY_MS + 1]
+    write_capture(tmp_path, fleet(1, 3, at_ms=20 * HOUR_MS))
+    assert seen(open_window(tmp_path)) == ([], [day, second])
+    assert [step.action for step in roll_up(tmp_path, before_ms=2 * DAY_MS)] == ["late"]
+    assert {step.action for step in compact(tmp_path)} <= {"merged"}
+    assert seen(open_window(tmp_path)) == ([], [day, second])
+    assert seen(open_window(tmp_path, since_ms=6)) == ([], [second])
+
+
+def test_a_day_with_captures_left_stays_hours(tmp_path: Path) -> None:
+    """What is not rolled up by the hour would be left out of reports."""
+    write(tmp_path, *TIMES)
+    list(roll_up(tmp_path, before_ms=DAY_MS))
+    hours = seen(open_window(tmp_path, until_ms=DAY_MS - 1))[1]
+    write(tmp_path, 3 * HOUR_MS)
+    assert list(roll_up_days(tmp_path, before_ms=DAY_MS)) == []
+    assert seen(open_window(tmp_path, until_ms=DAY_MS - 1)) == ([3 * HOUR_MS], hours)
 
 
 class Died(Exception):

@@ -58,7 +58,7 @@ def test_both_windows_and_their_difference(spark: SparkSession, folder: Path, by
     then, _ = truth(
         BEFORE,
         asked._replace(since_ms=since_ms - WEEK_MS, until_ms=until_ms - WEEK_MS),
-        lambda _capture: True,
+        lambda _capture: "hour",
     )
     assert report.columns == report_columns(query, "captures")
     assert report.summary["lag"] == summary["lag"]
@@ -103,11 +103,11 @@ def test_nothing_to_compare_with(folder: Path) -> None:
     ("query", "source"),
     [
         (LagQuery(compare_ms=1), "snapshot"),
-        (LagQuery(compare_ms=1, assignors=("range",)), "captures"),
+        (LagQuery(compare_ms=1, assignors=("range",), by="member", sort="skew"), "captures"),
         (LagQuery(compare_ms=1, sort="skew"), "captures"),
     ],
 )
 def test_what_cannot_be_compared(query: LagQuery, source: Any) -> None:
-    """The cluster as it is now, planned assignments, a column that only one window has."""
+    """The cluster as it is now, a column that two windows do not have."""
     with pytest.raises(UsageError):
         check_query(query, source)

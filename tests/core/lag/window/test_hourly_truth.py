@@ -1,4 +1,4 @@
-"""Whole reports over random captures that are rolled up by the hour, against plain Python.
+"""Whole reports over random captures that are rolled up by the hour or day, against plain Python.
 
 Midnight is in the middle of the histories: what was before is rolled up, what came after is not.
 A share of it by a fixed seed; `make fuzz-lag` has any number.
@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag.captures.retention import roll_up
+from kgroups.core.lag.captures.retention import roll_up, roll_up_days
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -46,8 +46,15 @@ WINDOWS = (
     (MIDNIGHT_MS - HOUR_MS, MIDNIGHT_MS + 30 * MINUTE_MS),
     (FIRST_MS, MIDNIGHT_MS - 1),
 )
-# All of it, and what was before midnight.
-STATES = {"rolled up until midnight": MIDNIGHT_MS, "all rolled up": MIDNIGHT_MS + 2 * DAY_MS}
+LATER_MS = MIDNIGHT_MS + 2 * DAY_MS
+# Until when captures are rolled up by the hour, and until when by the day: all, or before midnight.
+STATES = {
+    "hours until midnight": (MIDNIGHT_MS, 0),
+    "all hours": (LATER_MS, 0),
+    "a day, then captures": (MIDNIGHT_MS, MIDNIGHT_MS),
+    "a day, then hours": (LATER_MS, MIDNIGHT_MS),
+    "all days": (LATER_MS, LATER_MS),
+}
 
 
 def choices() -> list[tuple[str, Asked]]:
@@ -58,8 +65,8 @@ def choices() -> list[tuple[str, Asked]]:
             KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
         )
     ]
-    # 36 a grouping; an odd step walks through all of each kind.
-    return every if IS_FUZZ else every[::71]
+    # 90 a grouping; an odd step walks through all of each kind.
+    return every if IS_FUZZ else every[::89]
 
 
 def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
@@ -67,19 +74,22 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     captures = moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)
     raw = tmp_path / "raw"
     write_captures(raw, captures, every=HISTORIES // 2)
-    for state, before_ms in STATES.items():
+    for state, (hours_ms, days_ms) in STATES.items():
         shutil.copytree(raw, tmp_path / state)
-        assert {step.action for step in roll_up(tmp_path / state, before_ms=before_ms)} == {
-            "rolled_up"
-        }
-    compared, hourly = 0, set()
+        steps = [*roll_up(tmp_path / state, before_ms=hours_ms)]
+        steps += roll_up_days(tmp_path / state, before_ms=days_ms)
+        assert {step.action for step in steps} == {"rolled_up"}
+    compared, hourly, daily = 0, set(), set()
     wrong: list[tuple[Any, ...]] = []
     for state, asked in choices():
 
-        def is_rolled(capture: Capture, before_ms: int = STATES[state]) -> bool:
-            return capture.at_ms < before_ms
+        def rolled_up(capture: Capture, until: tuple[int, int] = STATES[state]) -> str | None:
+            hours_ms, days_ms = until
+            return (
+                None if capture.at_ms >= hours_ms else "hour" if capture.at_ms >= days_ms else "day"
+            )
 
-        items, summary = truth(captures, asked, is_rolled)
+        items, summary = truth(captures, asked, rolled_up)
         query = LagQuery(
             by=asked.by,
             top=100_000,
@@ -95,6 +105,7 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
         )
         assert report.columns == report_columns(query, "captures")
         hourly |= {item["hourly"] for item in report.items}
+        daily |= {item["daily"] for item in report.items}
         count, found = differences(report.items, items, KEYS[asked.by])
         compared += count + len(summary)
         found += [
@@ -106,4 +117,4 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     print(f"{compared:,} figures compared, {len(wrong):,} differ")
     lines = "\n".join(map(repr, wrong[:SHOWN]))
     assert not wrong, f"{len(wrong):,} of {compared:,} figures differ:\n{lines}"
-    assert {None, "trend", "trend,verdict"} <= hourly
+    assert {None, "trend", "trend,verdict"} <= hourly & daily

@@ -11,7 +11,7 @@ from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.report import LagQuery, LagReport
-from kgroups.core.lag.report_columns import report_columns
+from kgroups.core.lag.report_columns import PLANNED_KEYS, compared_figures, report_columns
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -109,6 +109,44 @@ def test_the_first_table_says_what_would_help(spark: SparkSession, folder: Path)
         assert (row["best"], row["best_gain"], row["gain_with_member"]) == ("none", 0, 0)
     assert rows["uneven"]["member_rate_in_max"] == pytest.approx(12.0)
     assert rows["uneven"]["planned_member_rate_in_max"] == pytest.approx(11.0)
+
+
+def test_planned_assignments_of_two_windows(spark: SparkSession, folder: Path) -> None:
+    """Each is what a report of its own says; the change is the difference."""
+    half_ms = 5 * STEP_MS
+    windows = ((START_MS + half_ms, UNTIL_MS), (START_MS, UNTIL_MS - half_ms))
+
+    def go(by: str, window: tuple[int, int], compare_ms: int = 0) -> LagReport:
+        query = LagQuery(by=by, assignors=("range",), top=1_000, compare_ms=compare_ms)
+        since_ms, until_ms = window
+        report = lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, session=spark)
+        assert report.columns == report_columns(query, "captures")
+        return report
+
+    for by in ("group", "member"):
+        keys = PLANNED_KEYS[by]
+        both = go(by, windows[0], half_ms)
+        now, then = (
+            {tuple(row[key] for key in keys): row for row in go(by, window).items}
+            for window in windows
+        )
+        assert {tuple(row[key] for key in keys) for row in both.items} == {*now, *then}
+        figures = compared_figures(LagQuery(by=by, assignors=("range",)))
+        assert figures.keys() >= {"lag", "planned_lag"}
+        for row in both.items:
+            key = tuple(row[key] for key in keys)
+            is_new = key not in then
+            assert row["compared"] == ("new" if is_new else "both")
+            for name, is_number in figures.items():
+                was = None if is_new else then[key][name]
+                assert (row[name], row[f"{name}_before"]) == (now[key][name], was)
+                if is_number:
+                    is_known = None not in (row[name], was)
+                    assert row[f"{name}_change"] == (row[name] - was if is_known else None)
+        assert both.summary["lag"] == 3_000 * len(HELD)
+        changes = [row["lag_change"] for row in both.items]
+        assert 1_500 in changes
+        assert changes == sorted(changes, key=lambda change: (change is None, -(change or 0)))
 
 
 def test_merged_captures_say_the_same(spark: SparkSession, folder: Path, tmp_path: Path) -> None:

@@ -305,7 +305,7 @@ def test_a_broken_capture_is_named_and_left_out(spark: SparkSession, tmp_path: P
 
 
 def test_a_capture_that_breaks_inside_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
-    """A file whose footer is whole and whose pages are not: Spark's failure, with the file."""
+    """A file whose footer is whole and whose pages are not."""
     write_rows(tmp_path, captures(6, 12))
     path = Path(active_files(tmp_path, "rows")[3].path)
     content = bytearray(path.read_bytes())
@@ -314,7 +314,7 @@ def test_a_capture_that_breaks_inside_is_one_sentence(spark: SparkSession, tmp_p
     path.write_bytes(content)
     with pytest.raises(KgroupsError, match=path.name) as caught:
         ask(spark, tmp_path, Span(START_MS, UNTIL_MS))
-    assert caught.value.code == "SPARK_FAILED"
+    assert caught.value.code == "BROKEN_CAPTURE"
     assert "\n" not in caught.value.message
 
 
