@@ -40,6 +40,7 @@ from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.routes import AnswerAtOnce, AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
+    ACTIVE,
     PartitionState,
     Replay,
     Shard,
@@ -135,7 +136,7 @@ class Coordinator:
         if not shard.timers.is_quiet(now_ms):
             return None
         group = shard.groups.get(request.group_id)  # type: ignore[attr-defined] # of one group
-        if group is None or shard.partitions.get(group.partition) is not PartitionState.ACTIVE:
+        if group is None or shard.partitions.get(group.partition) is not ACTIVE:
             return None
         shard.forget_undo()
         shard.now_ms = now_ms

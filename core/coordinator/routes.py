@@ -20,7 +20,7 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.shard import Shard
@@ -74,7 +74,7 @@ Routes = Mapping[type[Request], AnyRoute]
 
 def check_group_id(config: CoordinatorConfig, request: Any) -> ErrorCode:
     """INVALID_GROUP_ID for a request without group id, null or empty."""
-    return ErrorCode.NONE if request.group_id else ErrorCode.INVALID_GROUP_ID
+    return NO_ERROR if request.group_id else ErrorCode.INVALID_GROUP_ID
 
 
 def check_join(config: CoordinatorConfig, request: JoinGroupRequest) -> ErrorCode:

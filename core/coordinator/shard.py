@@ -8,7 +8,7 @@ records, arms timers, parks or answers; it never waits. What must survive change
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
@@ -21,7 +21,7 @@ from kgroups.core.coordinator.effects import (
     Reply,
     Write,
 )
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.offsets.store import OffsetStore, Undo
@@ -52,6 +52,8 @@ class PartitionState(StrEnum):
     ACTIVE = "active"
 
 
+HEARTBEAT: Final = TimerKind.HEARTBEAT
+ACTIVE: Final = PartitionState.ACTIVE
 TimerKey = tuple[TimerKind, str, str]
 TimerHandler = Callable[["Shard", str, str, Any], None]
 # (shard, key, value, producer id) -> what takes it back.
@@ -213,12 +215,12 @@ class Shard:
 
     def restart_session(self, group_id: str, member_id: str, session_timeout_ms: int) -> None:
         """Begin the session of a classic member anew."""
-        key = (TimerKind.HEARTBEAT, group_id, member_id)
+        key = (HEARTBEAT, group_id, member_id)
         self.timers.schedule(key, self.now_ms + session_timeout_ms, None)
 
     def prolong_session(self, group_id: str, member_id: str, session_timeout_ms: int) -> bool:
         """The same where the session goes on and thereby ends later; else False."""
-        key = (TimerKind.HEARTBEAT, group_id, member_id)
+        key = (HEARTBEAT, group_id, member_id)
         return self.timers.put_off(key, self.now_ms + session_timeout_ms)
 
     def later(self, task: Callable[[], None]) -> None:
@@ -235,9 +237,7 @@ class Shard:
         """NONE if this coordinator serves the group now, else 15, 16 or 14."""
         if not self.active:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        return (
-            ErrorCode.NONE if self.serves_all else self.check_partition(self.partition_of(group_id))
-        )
+        return NO_ERROR if self.serves_all else self.check_partition(self.partition_of(group_id))
 
     def check_partition(self, partition: int) -> ErrorCode:
         """NONE if this coordinator serves the partition now, else 16 or 14."""

@@ -49,7 +49,8 @@ class Timers(Generic[K, P]):
     __slots__ = ("_heap", "_timers", "_turn")
 
     def __init__(self) -> None:
-        # Those that are armed, and those that were and still have a place on the heap.
+        # Those that are armed, those that were and still have a place on the heap, and those that
+        # were taken alone.
         self._timers: dict[K, _Timer[K, P]] = {}
         self._heap: list[tuple[int, int, _Timer[K, P]]] = []
         self._turn = 0
@@ -128,13 +129,13 @@ class Timers(Generic[K, P]):
         at_ms, turn, timer = heap[0]
         if at_ms != now_ms or timer.turn != turn or not timer.armed or timer.key != key:
             return False
-        # The next on the heap is one of these two.
-        for second in heap[1:3]:
-            if second[0] <= now_ms:
-                return False
+        # The next on the heap is one of its two children.
+        size = len(heap)
+        if size > 1 and (heap[1][0] <= now_ms or (size > 2 and heap[2][0] <= now_ms)):
+            return False
         heappop(heap)
-        timer.armed = False
-        del self._timers[key]
+        # It is kept, because a timer like this one is armed anew at once.
+        timer.armed, timer.placed_ms = False, None
         return True
 
     def pop_due(self, now_ms: int) -> Deadline[K, P] | None:

@@ -7,9 +7,9 @@ from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
+from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.missed import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
     foreign_topics,
     hides_claims,

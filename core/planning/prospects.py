@@ -26,8 +26,9 @@ from kgroups.core.planning.leaders.strategies import (
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
+from kgroups.core.planning.outcomes.events import is_raced
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
-from kgroups.core.planning.outcomes.races import is_played, is_raced, race_ends
+from kgroups.core.planning.outcomes.races import is_played, race_ends
 from kgroups.core.planning.outcomes.unseen import hides_claims
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle

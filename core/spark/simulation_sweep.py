@@ -6,12 +6,16 @@ bytes and so does its outcome; workers need the package with xxhash and google-r
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pyspark.sql import SparkSession
 
 from kgroups.core.simulation.engine.sweep import Task, carry_out
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.spark.session import SessionOptions, spark_session
+
+# Runs of one Spark job, for each core: the cores wait for each other at its end only.
+RUNS_A_CORE: Final = 16
 
 
 def sweep_on_spark(
@@ -31,11 +35,17 @@ def sweep_on_spark(
 
 
 def sweep_in_session(tasks: Sequence[Task], session: SparkSession) -> Iterator[tuple[int, Outcome]]:
-    """The same in a session that is there: as many Spark tasks as there are runs."""
-    packed = [pickle.dumps(task) for task in tasks]
-    slices = session.sparkContext.parallelize(packed, max(1, len(packed)))
-    for raw in slices.map(run_packed).toLocalIterator():
-        yield pickle.loads(raw)
+    """The same in a session that is there: as many Spark tasks as there are runs.
+
+    The runs of a job are carried out at the same time; a local iterator would ask for one task
+    after the other. There are several jobs, so that not all outcomes are in memory at once.
+    """
+    context = session.sparkContext
+    at_once = RUNS_A_CORE * max(1, context.defaultParallelism)
+    for begin in range(0, len(tasks), at_once):
+        packed = [pickle.dumps(task) for task in tasks[begin : begin + at_once]]
+        for raw in context.parallelize(packed, len(packed)).map(run_packed).collect():
+            yield pickle.loads(raw)
 
 
 def run_packed(raw: bytes) -> bytes:

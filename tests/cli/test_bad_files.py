@@ -49,6 +49,7 @@ KINDS: dict[str, Kind] = {
     "snapshot": Kind(".json", ("list", "--from", "{file}")),
     "YAML snapshot": Kind(".yaml", ("list", "--from", "{file}")),
     "packed snapshot": Kind(".jsonl.zst", ("describe", "--all-groups", "--from", "{file}")),
+    "snapshot as lines": Kind(".jsonl", ("describe", "--all-groups", "--from", "{file}")),
     "snapshot for a sandbox": Kind(".json", ("sandbox", "up", "--port", "0", "--from", "{file}")),
     "planning scenario": Kind(".yaml", ("plan", "--from", "{file}")),
     "simulation": Kind(".yaml", ("simulate", "{file}")),

@@ -78,7 +78,7 @@ FIGURES
 --vary compares every combination: any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
 zookeeper), client (java, librdkafka, sarama, franz-go, kafka-python,
-aiokafka, kafkajs), static, latency, processing, members, rate,
+aiokafka, kafkajs), static, latency, processing, commit, members, rate,
 partitions (TOPIC.rate, TOPIC.partitions), and events (crash.at,
 rolling_restart.pause). With --repeat, a `*` marks what differs from the
 first combination by more than chance.

@@ -5,7 +5,7 @@ Time and answers are not decided here but in `join`, `rebalance`, `sync` and
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, DescribedMember
 from kgroups.core.coordinator.classic.members import ClassicMember, ClassicMembers
@@ -17,7 +17,7 @@ from kgroups.core.coordinator.classic.states import (
     Ask,
     ClassicState,
 )
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart, Session
 from kgroups.core.coordinator.log.records import (
@@ -28,6 +28,10 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
+
+# Every commit of a member looks them up.
+COMMIT_OUTCOMES = OUTCOMES[Ask.COMMIT_MEMBER]
+RESTART_SESSION: Final = Act.RESTART_SESSION
 
 
 class ClassicGroup(ClassicMembers, Group):
@@ -125,19 +129,20 @@ class ClassicGroup(ClassicMembers, Group):
         given = request.member_id != UNKNOWN_MEMBER_ID or request.group_instance_id is not None
         if generation >= 0 or given:
             error = self.check_member(request.member_id, request.group_instance_id)
-            if error is not ErrorCode.NONE:
+            if error is not NO_ERROR:
                 return error
             if generation != self.generation:
                 return ErrorCode.ILLEGAL_GENERATION
-            ask = Ask.COMMIT_TRANSACTION if transactional else Ask.COMMIT_MEMBER
+            if not transactional:
+                return COMMIT_OUTCOMES[self.state].error
+            ask = Ask.COMMIT_TRANSACTION
         else:
             ask = Ask.COMMIT_TRANSACTION if transactional else Ask.COMMIT_OUTSIDER
         return OUTCOMES[ask][self.state].error
 
     def renewed_session(self, request: OffsetCommitRequest) -> Session | None:
         member = self.members.get(request.member_id)
-        outcome = OUTCOMES[Ask.COMMIT_MEMBER][self.state]
-        if member is None or outcome.act is not Act.RESTART_SESSION:
+        if member is None or COMMIT_OUTCOMES[self.state].act is not RESTART_SESSION:
             return None
         return Session(member.member_id, member.session_timeout_ms)
 

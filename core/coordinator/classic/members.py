@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupResponseMember
 from kgroups.core.coordinator.classic.subscription import SubscriptionError, read_topics
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.order.javahash import JavaHashMap, hash_map_order
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
@@ -107,7 +107,7 @@ class ClassicMembers:
                 return ErrorCode.UNKNOWN_MEMBER_ID
             if holder != member_id:
                 return ErrorCode.FENCED_INSTANCE_ID
-        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+        return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def has_common_protocol(self, protocols: Sequence[JoinGroupProtocol]) -> bool:
         """Whether one of these is offered by every member; with no members, any is."""

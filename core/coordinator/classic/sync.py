@@ -21,7 +21,7 @@ from kgroups.core.coordinator.classic.rebalance import (
 )
 from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
@@ -142,10 +142,10 @@ def answer_heartbeat(
     """The answer of `heartbeat` where a session goes on and nothing else happens; else None."""
     if not isinstance(group, ClassicGroup) or HEARTBEAT_OUTCOMES[group.state] is not RESTART:
         return None
-    if group.check_member(request.member_id, request.group_instance_id) is not ErrorCode.NONE:
+    if group.check_member(request.member_id, request.group_instance_id) is not NO_ERROR:
         return None
     timeout_ms = group.members[request.member_id].session_timeout_ms
     same = request.generation_id == group.generation
     if same and shard.prolong_session(group.group_id, request.member_id, timeout_ms):
-        return HEARTBEAT_ANSWERS[ErrorCode.NONE]
+        return HEARTBEAT_ANSWERS[NO_ERROR]
     return None

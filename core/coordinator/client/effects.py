@@ -33,6 +33,13 @@ class Subscribe:
 
 
 @dataclass(frozen=True, slots=True)
+class Assign:
+    """Read these partitions, chosen by hand; of a consumer that is no member of its group."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unsubscribe:
     """Read nothing from now on: give every partition up and leave the group unless static.
 
@@ -89,7 +96,15 @@ class Close:
 
 
 Command = (
-    Subscribe | Unsubscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
+    Subscribe
+    | Assign
+    | Unsubscribe
+    | Poll
+    | Polled
+    | CallbackDone
+    | CommitOffsets
+    | UpdateTopics
+    | Close
 )
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import (
     CommitRequest,
@@ -199,7 +199,7 @@ class Kip848Group(Group):
         else:
             epoch = request.generation_id
         if epoch < 0 and not self.members:
-            return ErrorCode.NONE
+            return NO_ERROR
         member = self.members.get(request.member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -211,7 +211,7 @@ class Kip848Group(Group):
             return ErrorCode.UNSUPPORTED_VERSION
         stale = stale_epoch_error(member)
         if epoch == member.member_epoch:
-            return ErrorCode.NONE
+            return NO_ERROR
         return stale if epoch > member.member_epoch else _older_commit(member, epoch, stale)
 
     def renewed_session(self, request: OffsetCommitRequest) -> Session | None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from uuid import UUID
 
 from kgroups.core.coordinator.classic.join import create_group
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode, append_error
 from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,
@@ -31,6 +31,8 @@ from kgroups.core.coordinator.topology import TopicInfo
 
 MEMBER_EPOCH_VERSION = 9
 TOPIC_ID_VERSION = 10
+
+new_tuple = tuple.__new__
 
 # Per topic of a request: the topic (None if unknown), and the partitions that exist.
 Resolved = list[tuple[OffsetCommitTopic, TopicInfo | None, frozenset[int]]]
@@ -73,9 +75,9 @@ def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest)
         return False
     topics = request.topics
     records = _plain_records(shard, group.group_id, topics)
-    if not records or shard.check_place(group.group_id) is not ErrorCode.NONE:
+    if not records or shard.check_place(group.group_id) is not NO_ERROR:
         return False
-    if group.check_commit(request) is not ErrorCode.NONE:
+    if group.check_commit(request) is not NO_ERROR:
         return False
     _renew_session(shard, request)
 
@@ -83,7 +85,7 @@ def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest)
         shard.reply(token, _same_for_all(topics, append_error(error, transactional=False)))
 
     shard.write(group.partition, records, failed=failed)
-    shard.reply(token, _same_for_all(topics, ErrorCode.NONE))
+    shard.reply(token, _same_for_all(topics, NO_ERROR))
     return True
 
 
@@ -103,8 +105,10 @@ def _plain_records(
         for number, offset, leader_epoch, metadata in partitions:
             if metadata or not 0 <= number < count:
                 return []
-            value = OffsetCommitValue(offset, leader_epoch, "", now_ms, NO_TIMESTAMP, topic_id)
-            records.append(Record(OffsetCommitKey(group_id, name, number), value))
+            # As their classes make them, but twice as fast.
+            key = new_tuple(OffsetCommitKey, (group_id, name, number))
+            value = (offset, leader_epoch, "", now_ms, NO_TIMESTAMP, topic_id)
+            records.append(new_tuple(Record, (key, new_tuple(OffsetCommitValue, value))))
     return records
 
 
@@ -114,7 +118,9 @@ def _same_for_all(topics: tuple[OffsetCommitTopic, ...], error: ErrorCode) -> Of
         tuple(
             [
                 TopicErrors(
-                    name, tuple([PartitionError(one[0], error) for one in partitions]), topic_id
+                    name,
+                    tuple([new_tuple(PartitionError, (one[0], error)) for one in partitions]),
+                    topic_id,
                 )
                 for name, partitions, topic_id in topics
             ]

@@ -17,35 +17,35 @@ ConsumerCoordinator.ensureActivePatternSubscription; KIP-429, KIP-134 (the delay
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import SPEAKERS
-from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
+from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.moves import RoundStep
+from kgroups.core.planning.outcomes.events import (
+    LEARNS,
+    MOST_EVENTS,
+    events_of,
+    finders_of,
+    is_raced,
+    later_ones,
+    without_events,
+    without_topics,
+)
 from kgroups.core.planning.outcomes.missed import may_miss, misses
 from kgroups.core.planning.outcomes.outcome import canonical
-from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late, unread_topics
-from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
-from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late
+from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, Shares
-from kgroups.core.snapshot import Topic
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
 SURE_FINDERS: Final = 2
 
-# With more events than this, only all of them together, and one after the other in one order.
-MOST_EVENTS: Final = 5
-
-# How much likelier it is that all that is to come comes with the next round than any other way, and
-# that a leader knows what it has read before.
-ALL_AT_ONCE: Final = 4.0
-KNOWN: Final = 9.0
+KNOWN: Final = 9.0  # how much likelier it is that a leader knows what it has read before
 KEPT: Final = 19.0  # that nobody misses a round
 
 # In how many rounds of a rebalance a Java leader may lack topics that it does not read, or members
@@ -56,68 +56,9 @@ LAPSES: Final = 1
 # In how many runs a leader's choices are tried in each round, once not every way can be tried.
 SAMPLED_RUNS: Final = 8
 
-FIND_ALONE: Final = frozenset({"librdkafka", "franz-go"})  # do not look again before they join
-
-# What stands beside ids of members: topics that are created or grow, and a leader that learns of
-# topics that it has not read before.
-TOPICS: Final = "/"
-LEARNS: Final = "//"
-
 # From a group, what it brings, and how many answers of a leader are looked at, to what one round
 # gives.
 PlayRound = Callable[[Roster, Round, int], Ends]
-
-
-def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
-    """Ids of the members that come with something new, each in its own time."""
-    alone = strategy.leader_client in FIND_ALONE and strategy.assignor.name in COOPERATIVE
-    return frozenset(
-        seat.member.member_id
-        for seat in roster.seats
-        if not seat.joins and (seat.changed or (alone and _finds(seat)))
-    )
-
-
-def _finds(seat: Seat) -> bool:
-    """Whether its pattern stands for more topics than it now subscribes to."""
-    known = set(seat.member.subscription or ())
-    return seat.pattern is not None and not set(seat.topics) <= known
-
-
-def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
-    """What happens to the group that need not come in one rebalance, where that matters.
-
-    Ids of members that come with something new, join or leave; `TOPICS` and `LEARNS`.
-    """
-    events = _events(roster, strategy)
-    return events | {LEARNS} if may_be_late(roster, strategy) else events
-
-
-def _events(roster: Roster, strategy: Strategy) -> frozenset[str]:
-    if strategy.protocol == "consumer":
-        return frozenset()
-    finders = finders_of(roster, strategy)
-    if not _remembers(strategy):
-        return finders if _fails_in_between(strategy) else frozenset()
-    joiners: frozenset[str] = frozenset()
-    if roster.group.members:
-        joiners = frozenset(seat.member.member_id for seat in roster.seats if seat.joins)
-    leavers = frozenset(member.member_id for member in roster.leavers)
-    events = finders | joiners | leavers
-    if not roster.topics_before or not events or _find_topics(roster, finders):
-        return events
-    return events | {TOPICS}
-
-
-def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
-    """Whether members that find the new topics by themselves are events already."""
-    unchanged = {seat.member.member_id for seat in roster.seats if not seat.changed}
-    return not finders.isdisjoint(unchanged)
-
-
-def is_raced(roster: Roster, strategy: Strategy) -> bool:
-    """Whether it matters what meets in one rebalance."""
-    return len(_events(roster, strategy)) > 1
 
 
 def is_played(roster: Roster, strategy: Strategy) -> bool:
@@ -126,17 +67,6 @@ def is_played(roster: Roster, strategy: Strategy) -> bool:
         return False
     late = may_be_late(roster, strategy) or bool(foreign_topics(roster, strategy))
     return late or may_miss(roster, strategy) or is_raced(roster, strategy)
-
-
-def _remembers(strategy: Strategy) -> bool:
-    """Whether it may start from what was before; of one of the user's own nothing is known."""
-    name = strategy.assignor.name
-    return name in STICKY_FAMILY or (name not in SPEAKERS and name not in TEXT_ONLY)
-
-
-def _fails_in_between(strategy: Strategy) -> bool:
-    """Whether the leader fails while some come with what is new and others do not."""
-    return strategy.leader_client == "kafka-python" and strategy.assignor.name == "roundrobin"
 
 
 def race_ends(
@@ -169,6 +99,8 @@ def race_ends(
             if _key(after) not in seen:
                 _queue(waiting, after)
         rounds -= max(race.answers - answers, 1)
+    if waiting and not race.ends and not race.failures:
+        race.follow(max(waiting.values(), key=_nearness), play)
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
         end = Settled(_as_shares(last.held), last.steps, (), settled=False)
@@ -231,6 +163,11 @@ def _key(state: _State) -> object:
     return (state.late, canonical(state.held), state.lapses, frozenset(state.missed))
 
 
+def _nearness(state: _State) -> tuple[bool, float]:
+    """Greatest for what is nearest to an end: everything has come, then what is likeliest."""
+    return (not state.late, state.share)
+
+
 def _queue(waiting: dict[object, _State], state: _State) -> None:
     """Equal states are one, as likely as both."""
     key = _key(state)
@@ -245,6 +182,7 @@ class _Race:
     Args:
         foreign: topics that a leader may not know in a round, one set for each that may lead.
         raced: whether there are so many ways that nobody misses a round in any of them.
+        last: the group after the newest round that everybody had come to.
     """
 
     roster: Roster
@@ -267,9 +205,18 @@ class _Race:
         yield from self._after_round(known, roster, play, most)
         share = (state.share - known.share) / max(len(foreign), 1)
         for unknown in foreign:
-            less = _without_topics(roster, unknown)
+            less = without_topics(roster, unknown)
             one = replace(state, share=share, lapses=state.lapses - 1)
             yield from self._after_round(one, less, play, most, learns=True)
+
+    def follow(self, state: _State, play: PlayRound) -> None:
+        """Play one way on to its end, where there was no time for as much as one of all ways."""
+        self.complete = False
+        for _ in range(MAX_ROUNDS + self.events + 1):
+            found = list(self.after(state, play, SAMPLED_RUNS))
+            if self.ends or self.failures or not found:
+                return
+            state = max(found, key=_nearness)
 
     def _after_round(
         self,
@@ -304,12 +251,13 @@ class _Race:
                 missed={},
                 faults=faults,
             )
-            self.last = after
+            if not state.late:
+                self.last = after
             if len(steps) == MAX_ROUNDS + self.events:
                 self.complete = False
                 continue
             for one in self._missed(after, brought, roster, settled, pressed=learns):
-                for late, chance in _later(state.late, moved=moved):
+                for late, chance in later_ones(state.late, moved=moved):
                     yield replace(one, late=late, share=one.share * chance)
 
     def _missed(
@@ -335,62 +283,8 @@ def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], fl
     """What may still be to come in the first round, and how likely that is."""
     events = events_of(roster, strategy)
     if is_raced(roster, strategy):
-        return _later(events, moved=False)
-    return _later(events & {LEARNS}, moved=True)
-
-
-def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], float]]:
-    """What may still be to come in the next round, and how likely that is; nothing first.
-
-    Args:
-        moved: whether there is a next round even if nothing comes.
-    """
-    names, most = sorted(late), len(late) if moved else max(len(late) - 1, 0)
-    sizes = range(most + 1) if len(names) <= MOST_EVENTS else (0, most)
-    found = [
-        frozenset(chosen)
-        for size in sizes
-        for chosen in (
-            combinations(names, size) if len(names) <= MOST_EVENTS else [names[len(names) - size :]]
-        )
-    ]
-    found = list(dict.fromkeys(found))
-    weights = [1.0 if each else ALL_AT_ONCE for each in found]
-    return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
-
-
-def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> Roster:
-    """The group while some of what happens to it has not happened yet."""
-    if not late:
-        return roster
-    seats: list[Seat] = []
-    leaving = {member.member_id: member for member in roster.leavers if member.member_id in late}
-    staying = {seat.member.member_id: seat for seat in roster.seats}
-    for member in roster.group.members or ():
-        name = member.member_id
-        known = member.subscription or ()
-        if name in leaving:
-            seats.append(Seat(member, known, read_before=known))
-        elif name in staying:
-            seats.append(replace(staying[name], topics=known) if name in late else staying[name])
-    seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
-    topics = roster.topics
-    if LEARNS in late:
-        topics = _known_topics(topics, unread_topics(roster, strategy))
-    if TOPICS in late:
-        changed = roster.topics_before
-        topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
-        topics = {name: each for name, each in topics.items() if changed.get(name, each)}
-    return replace(roster, seats=tuple(seats), topics=topics)
-
-
-def _without_topics(roster: Roster, unknown: frozenset[str]) -> Roster:
-    """The group as a leader sees it that does not know these topics."""
-    return replace(roster, topics=_known_topics(roster.topics, unknown)) if unknown else roster
-
-
-def _known_topics(topics: Mapping[str, Topic], unknown: frozenset[str]) -> dict[str, Topic]:
-    return {name: topic for name, topic in topics.items() if name not in unknown}
+        return later_ones(events, moved=False)
+    return later_ones(events & {LEARNS}, moved=True)
 
 
 def _as_shares(held: Mapping[str, Holdings]) -> Shares:

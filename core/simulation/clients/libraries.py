@@ -40,6 +40,7 @@ class LibraryTraits:
         looks_by_timer: its leader looks for new partitions every `metadata.max.age.ms` in what it
             knows, which is refreshed as often at other times.
         forgets_topics: a leader may take its topics for gone when no broker was there for a while.
+        assigns: whether a consumer of a group can choose its partitions by hand.
         resubscribes: whether a consumer that runs can read other topics from now on.
         unsubscribes: whether it can leave the group and not be closed.
         commits_drops: before it unsubscribes it commits what it has read, if it auto-commits.
@@ -68,6 +69,7 @@ class LibraryTraits:
     finds_over_fetches: bool = False
     looks_by_timer: bool = False
     forgets_topics: bool = False
+    assigns: bool = True
     resubscribes: bool = True
     unsubscribes: bool = True
     commits_drops: bool = False
@@ -107,6 +109,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         # A connection that is refused ends the session at once, if no other broker is there.
         tolerated_losses=1,
         counts_late=False,
+        assigns=False,
         unsubscribes=False,
         first_beat_ms=500,
     ),
@@ -127,6 +130,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         keeps_id=False,
         timeout_closes_connection=False,
         backoff_jitter=0.2,
+        assigns=False,
         resubscribes=False,
         unsubscribes=False,
     ),

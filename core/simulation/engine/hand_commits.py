@@ -82,6 +82,7 @@ def commit_answered(world: Network, process: Process, answered: CommitAnswered) 
         for partition, offset in offsets.items():
             if partition in app.positions and partition not in newer:
                 app.uncommitted.setdefault(partition, offset)
+        world.poll_at(process, ceil(max(app.free_ms, world.now_ms + POLL_MS)))
     if state.awaits == answered.number:
         state.awaits = 0
         app.free_ms = max(app.free_ms, world.now_ms)

@@ -5,12 +5,13 @@ What takes how long is drawn from the seed; messages of one connection keep thei
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import count
 from random import Random
 from typing import Final
 from uuid import UUID
 
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.agenda import Agenda
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
@@ -269,14 +270,24 @@ class Network(ABC):
         self.send(process, ask, self._beat_arrives)
         return True
 
+    def commit(self, process: Process, offsets: Mapping[TopicPartition, int]) -> bool:
+        """Send the commit of a settled member's poll, if that is all that comes of the poll."""
+        if not process.whole or process.group.whole_since_ms is None or process.consumer.outputs:
+            return False
+        ask = process.consumer.commit_alone(self.agenda.now_ms, offsets)
+        if ask is None:
+            return False
+        self.send(process, ask)
+        return True
+
     def _beat_arrives(self, process: Process, ask: Ask, connection: int) -> None:
         to, now_ms = ask.to, self.agenda.now_ms
         if connection == process.link.number and to in self.brokers.up:
             response = self.services[to].answer_at_once(now_ms, ask.request)
             if response is not None:
+                # A session was put off: nothing is due earlier than the service will be woken for.
                 self.invariants.checks += 1
                 self._reply(process, ask.token, ask.kind, response, self._beat_answered)
-                self._look_after(to)
                 return
         self._arrive(process, ask, connection)
 

@@ -112,6 +112,8 @@ def _refusal(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Contradi
     """Why its client or the broker refuses a member; None if they do not."""
     try:
         pattern_matches(group, plan)
+        if plan.assign:
+            return None  # who joins no group is refused by none
         if group.protocol == "zookeeper":
             return None  # ZooKeeper refuses nobody: it grants the session timeout that it can
         answer = _first_answer(scenario, group, plan)

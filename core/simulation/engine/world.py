@@ -45,8 +45,7 @@ class World(Network):
 
     def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
         """A place for a member; the group's plan as this member sees it."""
-        seat = self.groups[group.name].seats[plan.name] = Seat(group, plan)
-        return seat
+        return self.groups[group.name].add_seat(group, plan)
 
     def start(self, seat: Seat) -> None:
         """A new process sits down, if nobody sits there."""
@@ -72,7 +71,7 @@ class World(Network):
         seat.process = self.processes[process.life] = process
         state.alive += 1
         state.restless += 1
-        self._unsettle(state)
+        state.whole_since_ms = None
         seat.starting.begin(now_ms)
         self.recorder.line(now_ms, group.name, plan.name, "started", f"life {seat.lives}")
         if plan.listener is not None:
@@ -145,7 +144,7 @@ class World(Network):
             service.disconnect(now_ms, process.life)
             if address == ZOOKEEPER:
                 self.drain(address)
-        self._unsettle(state)
+        state.whole_since_ms = None
         self.judge(state)
         if process.then is not None:
             process.then()
@@ -169,12 +168,16 @@ class World(Network):
             process.told_ms = int(process.app.polled_ms)
             process.consumer.polled(now_ms, process.told_ms)
         if self.beat(process):
-            due_ms = process.consumer.next_deadline()
-            assert due_ms is not None, "its next heartbeat"
-            self._wake_at(process, due_ms)
+            self._see_to_wake(process)
             return
         process.consumer.advance(now_ms)
         self.carry_out(process)
+
+    def _see_to_wake(self, process: Process) -> None:
+        """Be woken when the consumer's next timer is due, if not before."""
+        due_ms, wake_ms = process.consumer.next_deadline(), process.wake_ms
+        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
+            self._wake_at(process, due_ms)
 
     def _wake_at(self, process: Process, at_ms: int) -> None:
         process.wake_ms = at_ms
@@ -227,7 +230,11 @@ class World(Network):
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
             if app.positions:
-                consumer.commit(now_ms, to_commit(process))
+                offsets = to_commit(process)
+                if self.commit(process, offsets):
+                    self.carry_out(process)
+                    return
+                consumer.commit(now_ms, offsets)
         consumer.poll(now_ms)
         self.carry_out(process)
         if process.by_hand and app.positions and process.alive:
@@ -247,9 +254,7 @@ class World(Network):
         settled = consumer.settled
         if not settled and not self._see_to(process):
             return
-        due_ms, wake_ms = consumer.next_deadline(), process.wake_ms
-        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
-            self._wake_at(process, due_ms)
+        self._see_to_wake(process)
         held = process.poll_ms is not None or process.by_hand
         held = held or (not settled and not consumer.gives_records)
         if held is not process.app.held:
@@ -286,7 +291,7 @@ class World(Network):
             if state.readers is not None:
                 state.readers.begin(process.life, output.partitions, now_ms)
             if output.partitions:
-                self._unsettle(state)
+                state.whole_since_ms = None
             self._tell_share(process, "assigned", output.partitions)
         elif type(output) is Release:
             process.app.run_to(now_ms)
@@ -295,7 +300,7 @@ class World(Network):
             if state.readers is not None:
                 state.readers.end(process.life, output.partitions, now_ms)
             if output.partitions and not process.closing:
-                self._unsettle(state)
+                state.whole_since_ms = None
                 if not process.app.positions and process.consumer.plan.subscribes:
                     seat.stopped.begin(now_ms)
             self._tell_share(process, "lost" if output.lost else "revoked", output.partitions)
@@ -351,7 +356,7 @@ class World(Network):
         if whole:
             self.judge(state)
         else:
-            self._unsettle(state)
+            state.whole_since_ms = None
 
     def judge(self, state: GroupState) -> None:
         """Whether the group is whole now, if it was not."""
@@ -361,7 +366,8 @@ class World(Network):
                 return
             ledger, all_idle = state.ledger, state.idle == state.alive
             unowned = ledger.free and not all_idle
-            if protocol != "zookeeper" and (unowned or ledger.shared):
+            shared = ledger.shared and not state.manual
+            if protocol != "zookeeper" and (unowned or shared):
                 return
             mixed = protocol == "consumer" or bool(state.rollouts)
             if mixed and not all_idle and self.brokers.state_of(state.plan.name) != "Stable":
@@ -386,9 +392,6 @@ class World(Network):
         """Next offsets of the application as it is now."""
         process.app.run_to(self.now_ms)
         return process.app.known(partitions)
-
-    def _unsettle(self, state: GroupState) -> None:
-        state.whole_since_ms = None
 
     def refresh(self, process: Process) -> None:
         """The process has fetched the metadata of the topics."""

@@ -100,6 +100,7 @@ class Ledger:
         shared: partitions that several own now.
         outside: offsets that applications have stored outside Kafka.
         rewound: partitions in which an application has sought: commits may go backwards there.
+        unordered: whether several may commit the same partition, so that commits go backwards.
         retired: accounts of partitions that the group reads no more.
         owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
     """
@@ -114,6 +115,7 @@ class Ledger:
         }
         self.outside = dict(self.committed)
         self.rewound: set[TopicPartition] = set()
+        self.unordered = False
         self.highest = Highest()
         self.moved = 0
         self.free: set[TopicPartition] = set()
@@ -189,7 +191,9 @@ class Ledger:
         """Commits were stored; gives back those that went backwards."""
         committed = self.committed
         backwards = [p for p, at in offsets.items() if p in committed and at < committed[p]]
-        if self.rewound:
+        if self.unordered:
+            backwards = []
+        elif self.rewound:
             backwards = [one for one in backwards if one not in self.rewound]
         committed.update(offsets)
         return backwards

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.simulation.world.actors import Step
 from kgroups.core.simulation.world.process import GroupState, Process
 from kgroups.core.simulation.world.zookeeper_service import KINDS
@@ -219,17 +219,17 @@ def cause_of_bump(bump: Event, before: Event | None) -> str:
 def error_name(response: Any) -> str:
     """The error of an answer by name; of several the first that is one."""
     code = getattr(response, "error_code", None)
-    if code is ErrorCode.NONE:
+    if code is NO_ERROR:
         return "NONE"
     if code is not None:
         return ErrorCode(code).name
     for found in ("topics", "groups", "coordinators"):
         for one in getattr(response, found, ()):
-            wrong = getattr(one, "error_code", ErrorCode.NONE)
-            if wrong is not ErrorCode.NONE:
+            wrong = getattr(one, "error_code", NO_ERROR)
+            if wrong is not NO_ERROR:
                 return ErrorCode(wrong).name
             for each in getattr(one, "partitions", ()):
-                if each.error_code is not ErrorCode.NONE:
+                if each.error_code is not NO_ERROR:
                     return ErrorCode(each.error_code).name
     return "NONE"
 

@@ -27,7 +27,7 @@ def changed_member(group: GroupPlan, plan: MemberPlan, change: Change) -> Member
         if (value := getattr(change, name)) is not None
     }
     if change.topics or change.pattern is not None:
-        new |= {"topics": change.topics, "pattern": change.pattern}
+        new |= {"topics": change.topics, "pattern": change.pattern, "assign": ()}
     if change.static is not None:
         new["instance_id"] = plan.name if change.static else None
     return replace(plan, settings=replace(settings, **dict(change.settings)), **new)

@@ -3,10 +3,13 @@
 from typing import Final
 
 from kgroups.core.input_files.document import Cursor
+from kgroups.core.simulation.load.key_load import KeyLoad
 
 HOURS: Final = 24
 MAX_WEIGHT: Final = 1e9
 MAX_EXPONENT: Final = 50.0
+# Each is hashed.
+MAX_KEYS: Final = 100_000
 
 
 def read_backlog(cursor: Cursor, partitions: int) -> tuple[int, ...]:
@@ -31,6 +34,29 @@ def read_weights(cursor: Cursor, partitions: int) -> tuple[float, ...]:
     if not sum(found):
         cursor.fail("expected a weight above 0")
     return found
+
+
+def read_keys(cursor: Cursor) -> KeyLoad:
+    """How many keys there are, or a mapping that says more."""
+    if not isinstance(cursor.value, dict):
+        return KeyLoad(cursor.integer(1, MAX_KEYS))
+    fields = cursor.fields((), ("count", "skew", "prefix", "named"))
+    if ("count" in fields.values) == ("named" in fields.values):
+        cursor.fail("expected either `count` or `named`")
+    if "named" in fields.values:
+        if len(fields.values) > 1:
+            cursor.fail("`skew` and `prefix` are about a `count` of keys")
+        named = tuple((key, _weight(value)) for key, value in fields["named"].entries())
+        if not sum(weight for _, weight in named):
+            fields["named"].fail("expected a key with a weight above 0")
+        return KeyLoad(named=named)
+    exponent = fields.optional("skew", _weight)
+    prefix = fields.optional("prefix", Cursor.text)
+    return KeyLoad(
+        fields["count"].integer(1, MAX_KEYS),
+        1.0 if exponent is None else min(exponent, MAX_EXPONENT),
+        "key-" if prefix is None else prefix,
+    )
 
 
 def read_hours(cursor: Cursor) -> tuple[float, ...]:

@@ -87,10 +87,11 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
     for group in scenario.groups:
         seen: set[tuple[object, ...]] = set()
         for plan in (*group.templates, *group.members):
-            kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern, plan.commit)
+            kind = (plan.entry, replace(plan, name="", instance_id=None, start_ms=0))
             if kind not in seen:
                 seen.add(kind)
                 yield from _of_subscription(scenario, group, plan, known)
+                yield from _of_assign(scenario, group, plan)
                 yield from _of_library(group, plan)
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
@@ -185,6 +186,31 @@ def _of_subscription(
     if plan.pattern is not None and traits.patterns == "none":
         what = f"{plan.library} subscribes to no patterns"
         yield of_member(group, plan, "pattern", what, hint="name the `topics`")
+
+
+def _of_assign(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
+    """Partitions that are chosen by hand must be there when the run begins."""
+    if not plan.assign:
+        return
+    partitions = {topic.name: topic.partitions for topic in scenario.topics}
+    wrong: tuple[str, str | None] | None = None
+    for topic, numbers in plan.assign:
+        beyond = [number for number in numbers if number >= partitions.get(topic, 0)]
+        if topic not in partitions:
+            wrong = f"there is no topic `{topic}`", close_to(topic, partitions)
+        elif beyond:
+            wrong = f"`{topic}` has no partition {beyond[0]}", None
+    if plan.subscribes:
+        wrong = "a consumer either subscribes or assigns itself partitions", "leave out one of them"
+    elif group.protocol == "zookeeper":
+        wrong = "a consumer of Kafka 0.8 cannot choose partitions by hand", "name the `topics`"
+    elif not LIBRARIES[plan.library].assigns:
+        wrong = f"a consumer of {plan.library} that has a group cannot choose partitions", None
+    elif plan.listener is not None:
+        wrong = "no listener is called where partitions are assigned by hand", "leave it out"
+    if wrong is not None:
+        what, hint = wrong
+        yield of_member(group, plan, "assign", what, hint=hint)
 
 
 def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:

@@ -156,7 +156,10 @@ def _of_application(
     for plan in group.members:
         if event.member in (None, plan.name):
             traits = LIBRARIES[plan.library]
-            if isinstance(event, Unsubscribe) and not traits.unsubscribes:
+            if plan.assign and not isinstance(event, Seek):
+                hint = "it has no subscription: write `seek`, or restart it with another one"
+                yield "member", f"`{plan.name}` assigns itself its partitions", hint
+            elif isinstance(event, Unsubscribe) and not traits.unsubscribes:
                 hint = "write `scale_in`: it is closed instead"
                 yield "member", f"{plan.library} cannot unsubscribe", hint
             elif isinstance(event, ChangeSubscription):

@@ -9,6 +9,7 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
+    read_assign,
     read_commit,
     read_listener,
     read_processing,
@@ -38,6 +39,7 @@ MEMBER_KEYS: Final = (
     "client_id",
     "topics",
     "pattern",
+    "assign",
     "static",
     "instance_id",
     "rack",
@@ -66,9 +68,9 @@ def read_members(
         UsageError: something in it is wrong; names file and line.
     """
     fields = cursor.fields((), MEMBER_KEYS)
-    if "topics" not in fields.values and "pattern" not in fields.values:
+    if {"topics", "pattern", "assign"}.isdisjoint(fields.values):
         hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
-        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=hint)
+        cursor.fail("no subscription: `topics`, `pattern` or `assign` is missing", hint=hint)
     count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
 
     def read_library(value: Cursor) -> Library:
@@ -102,6 +104,7 @@ def read_members(
         idle=given.idle,
         workers=fields.optional("workers", lambda c: c.integer(1, MAX_WORKERS)) or 1,
         listener=fields.optional("listener", read_listener),
+        assign=fields.optional("assign", read_assign) or (),
         commit=fields.optional("commit", read_commit) or group.optional("commit", read_commit),
     )
     template = one if instance is not None or not static else replace(one, instance_id=label)

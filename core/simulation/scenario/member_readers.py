@@ -106,6 +106,25 @@ def check_protocol(protocol: str, settings: Cursor) -> None:
             cursor.fail(what, hint=INSTEAD.get(name), key=True)
 
 
+def read_assign(cursor: Cursor) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Partitions chosen by hand: topic -> their numbers, or `all`."""
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for topic, value in cursor.entries():
+        if isinstance(value.value, list):
+            numbers = tuple(each.integer(0) for each in value.items())
+            if not numbers:
+                value.fail("expected at least one partition")
+            if len(set(numbers)) < len(numbers):
+                value.fail("a partition is named twice")
+            found.append((topic, numbers))
+        else:
+            value.text(("all",))
+            found.append((topic, ()))
+    if not found:
+        cursor.fail("expected at least one topic")
+    return tuple(found)
+
+
 def read_topics(cursor: Cursor) -> tuple[str, ...]:
     """Topics that members name."""
     found = tuple(each.text() for each in cursor.items())

@@ -9,7 +9,12 @@ from typing import Final
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.kubernetes.autoscaler_file import read_autoscaler
-from kgroups.core.simulation.load.load_readers import read_backlog, read_hours, read_weights
+from kgroups.core.simulation.load.load_readers import (
+    read_backlog,
+    read_hours,
+    read_keys,
+    read_weights,
+)
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
@@ -44,7 +49,17 @@ ROOT_KEYS: Final = (
     "events",
 )
 TOPIC_KEYS: Final = (
-    *("partitions", "rate", "skew", "hours", "backlog", "racks", "record_size", "transactions"),
+    *(
+        "partitions",
+        "rate",
+        "skew",
+        "keys",
+        "hours",
+        "backlog",
+        "racks",
+        "record_size",
+        "transactions",
+    ),
 )
 GROUP_KEYS: Final = (
     "protocol",
@@ -148,6 +163,9 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
     racks = fields.optional("racks", lambda c: tuple(_racks(each) for each in c.items())) or ()
     if racks and len(racks) != partitions:
         fields["racks"].fail(f"{len(racks)} entries for {partitions} partitions")
+    keys = fields.optional("keys", read_keys)
+    if keys is not None and "skew" in fields.values:
+        fields["keys"].fail("either `skew` or `keys` says where records go", hint="leave out one")
     backlogs = fields.optional("backlog", lambda c: read_backlog(c, partitions)) or (0,)
     return TopicPlan(
         name,
@@ -160,6 +178,7 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
         fields.optional("skew", lambda c: read_weights(c, partitions)) or (),
         fields.optional("hours", read_hours) or (),
         backlogs if len(backlogs) > 1 else (),
+        keys,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.simulation.applications.commit_plan import CommitPlan
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
+from kgroups.core.simulation.load.key_load import KeyLoad
 from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
@@ -45,6 +46,7 @@ class TopicPlan:
         weights: of the partitions in the rate; empty: all alike.
         hours: factors of the rate, one for each hour of a day that begins with the run; empty:
             it is steady.
+        keys: of its records, which decide where they go; None: they have none.
         backlogs: of each partition, in the place of equal shares of `backlog`; empty: equal ones.
     """
 
@@ -58,6 +60,7 @@ class TopicPlan:
     weights: tuple[float, ...] = ()
     hours: tuple[float, ...] = ()
     backlogs: tuple[int, ...] = ()
+    keys: KeyLoad | None = None
 
     def backlog_of(self, partition: int) -> int:
         """Records of the backlog that lie in one partition."""
@@ -101,6 +104,8 @@ class MemberPlan:
         idle: properties that it was given and that have no effect here.
         workers: threads that share the records of a poll, which ends when all are done.
         listener: its rebalance listener; None: it has none, or one that takes no time.
+        assign: topics with the numbers of partitions that it assigns itself, none for all of a
+            topic, in the place of a subscription; empty: it subscribes.
         commit: how the application commits; None: as `enable.auto.commit` has it.
     """
 
@@ -121,6 +126,7 @@ class MemberPlan:
     workers: int = 1
     listener: ListenerPlan | None = None
     commit: CommitPlan | None = None
+    assign: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def auto_commits(self) -> bool:

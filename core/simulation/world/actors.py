@@ -209,6 +209,13 @@ class Consumer(ABC):
         """
         return None
 
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Ask | None:
+        """What `commit` and then `poll` ask, where they do nothing else; None, nothing done: they.
+
+        The world calls it first where the consumer is settled.
+        """
+        return None
+
     def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
         """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
         return False
@@ -260,7 +267,7 @@ class Consumer(ABC):
 
     @property
     def idle(self) -> bool:
-        """Whether it has unsubscribed and is in no group any more."""
+        """Whether it is in no group, and wants to be in none: unsubscribed, or with `assign`."""
         return False
 
     @property

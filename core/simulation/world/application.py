@@ -381,12 +381,12 @@ class Application:
 
     def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
         """Read what has come by then, looking at no partition that got nothing."""
+        if not due or due[0][0] > seen_ms:
+            return
         order, positions, note = self._order, self.positions, self._highest.note
         soonest_ms = seen_ms + HAIR_MS
-        while due:
-            due_ms, place = due[0]
-            if due_ms > seen_ms:
-                break
+        while due[0][0] <= seen_ms:
+            place = due[0][1]
             partition, records = order[place]
             begin, end = positions[partition], records.end(seen_ms)
             if end > begin:

@@ -7,7 +7,7 @@ from typing import Final
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION
 from kgroups.core.coordinator.client.classic.client import ClassicClient
-from kgroups.core.coordinator.client.classic.states import ClientState
+from kgroups.core.coordinator.client.classic.states import STABLE, ClientState
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts, Positions
 from kgroups.core.coordinator.topology import Topology
@@ -142,7 +142,7 @@ class ClassicConsumer(GroupConsumer):
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
         client = self._client
-        if client.state is not ClientState.STABLE or client.rejoin_reason is not None:
+        if client.state is not STABLE or client.rejoin_reason is not None:
             return self.idle
         if self._callbacks or self._lookup.wanted:
             return False

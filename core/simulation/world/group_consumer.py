@@ -31,6 +31,7 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
+from kgroups.core.coordinator.client.manual import ManualClient
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
@@ -70,6 +71,13 @@ def kind_of(class_name: str) -> str:
     return class_name.removesuffix("Request")
 
 
+def ask_of(sent: Send) -> Ask:
+    """A client half's request, addressed."""
+    token, where, request = sent
+    to = ANY_BROKER if where is None else where.node_id
+    return Ask(token, to, kind_of(type(request).__name__), request)
+
+
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
@@ -84,7 +92,7 @@ class GroupConsumer(Consumer):
         "listener",
     )
 
-    _client: ClassicClient | Kip848Client
+    _client: ClassicClient | Kip848Client | ManualClient
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
@@ -102,7 +110,7 @@ class GroupConsumer(Consumer):
     # ------------------------------------------------------------------ what differs by protocol
 
     @abstractmethod
-    def _make(self, now_ms: int) -> ClassicClient | Kip848Client:
+    def _make(self, now_ms: int) -> ClassicClient | Kip848Client | ManualClient:
         """The client half."""
 
     @abstractmethod
@@ -206,11 +214,14 @@ class GroupConsumer(Consumer):
         if self._look_at_ms is not None:
             return None
         sent = self._client.beat_alone(now_ms)
-        if sent is None:
+        return None if sent is None else ask_of(sent)
+
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Ask | None:
+        """The commit of a client half that has nothing else to do, and no listener to run."""
+        if self._callbacks or self.listener is not None:
             return None
-        token, where, request = sent
-        assert where is not None, "a heartbeat goes to the coordinator"
-        return Ask(token, where.node_id, kind_of(type(request).__name__), request)
+        sent = self._client.commit_alone(now_ms, offsets)
+        return None if sent is None else ask_of(sent)
 
     def beat_answered(self, now_ms: int, token: int, response: Any) -> bool:
         """The client half decides whether anything is new."""
@@ -278,9 +289,7 @@ class GroupConsumer(Consumer):
     def _carry_out(self, now_ms: int) -> None:
         for effect in self._client.take():
             if type(effect) is Send:
-                token, where, request = effect
-                to = ANY_BROKER if where is None else where.node_id
-                self.outputs.append(Ask(token, to, kind_of(type(request).__name__), request))
+                self.outputs.append(ask_of(effect))
             elif type(effect) is Callback:
                 self._callbacks.append(effect)
             elif type(effect) is ClientEvent:

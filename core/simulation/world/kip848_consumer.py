@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
-from kgroups.core.coordinator.client.kip848.states import MemberState
+from kgroups.core.coordinator.client.kip848.states import STABLE, MemberState
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
@@ -73,7 +73,7 @@ class Kip848Consumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        stable = self._client.state is MemberState.STABLE or self.idle
+        stable = self._client.state is STABLE or self.idle
         return stable and not (self._callbacks or self._lookup.wanted or self._listens)
 
     @property

@@ -1,4 +1,4 @@
-"""Which consumer sits in a process, by the protocol of its group."""
+"""Which consumer sits in a process: by the protocol of its group, or one that is in none."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -12,6 +12,7 @@ from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPla
 from kgroups.core.simulation.world.actors import Address, Consumer, Service
 from kgroups.core.simulation.world.classic_consumer import ClassicConsumer
 from kgroups.core.simulation.world.kip848_consumer import Kip848Consumer
+from kgroups.core.simulation.world.manual_consumer import ManualConsumer
 from kgroups.core.simulation.world.zookeeper_consumer import ZookeeperMember
 
 Maker = Callable[[GroupPlan, MemberPlan, str, Positions, Callable[[], UUID]], Consumer]
@@ -53,4 +54,6 @@ def make_consumer(
         new_id: random ids, for members that make their own.
         services: of the run.
     """
+    if plan.assign:
+        return ManualConsumer(group, plan, life, positions)
     return MAKERS[group.protocol](group, plan, life, positions, new_id)

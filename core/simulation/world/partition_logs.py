@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.simulation.load.key_load import KeyLoad
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 
@@ -97,6 +98,7 @@ class Logs:
         self._infos: dict[str, TopicInfo] = {}
         self._rates: dict[str, float] = {}
         self._weights: dict[str, tuple[float, ...]] = {}
+        self._keys: dict[str, KeyLoad] = {}
         self.sizes: dict[str, int] = {}
         self._transactions: dict[str, int] = {}
         for topic in topics:
@@ -127,6 +129,8 @@ class Logs:
         self._infos[topic.name] = TopicInfo(topic.name, topic_id, 0, topic.racks)
         self._rates[topic.name] = topic.rate / 1_000
         self._weights[topic.name] = topic.weights
+        if topic.keys is not None:
+            self._keys[topic.name] = topic.keys
         self.sizes[topic.name] = topic.record_bytes
         if topic.transaction_ms:
             self._transactions[topic.name] = topic.transaction_ms
@@ -154,6 +158,9 @@ class Logs:
     def _share(self, name: str, index: int, partitions: int) -> float:
         """What comes to one of so many partitions; one beyond the weights begins them anew."""
         rate, weights = self._rates[name], self._weights[name]
+        keys = self._keys.get(name)
+        if keys is not None:
+            return rate * keys.shares(partitions)[index]
         if not weights:
             return rate / partitions if partitions else 0.0
         rounds, rest = divmod(partitions, len(weights))

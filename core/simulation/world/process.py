@@ -38,7 +38,7 @@ class Process:
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
-        idle: unsubscribed and so counted.
+        idle: settled, in no group, and so counted.
         record_ms: a timer waits for the end of this record; None if none does.
         beats_late: its timers wait until the record that is being processed is done.
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
@@ -167,7 +167,8 @@ class GroupState:
         seats: by name, in the order in which they came.
         restless: processes that are alive and not settled.
         alive: processes that are alive.
-        idle: those of them that have unsubscribed.
+        idle: those of them that are in no group: unsubscribed, or with `assign`.
+        manual: whether some are assigned their partitions by hand.
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
@@ -184,6 +185,7 @@ class GroupState:
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = self.idle = 0
+        self.manual = False
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
         self.deploys: list[DeployWindow] = []
@@ -191,6 +193,13 @@ class GroupState:
         self.rollouts: dict[str, Callable[[], tuple[GroupPlan, tuple[MemberPlan, ...]]]] = {}
         self.when_rolled: list[Callable[[], None]] = []
         self.when_whole: list[Callable[[], None]] = []
+
+    def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
+        """A place for a member; the group's plan as this member sees it."""
+        seat = self.seats[plan.name] = Seat(group, plan)
+        if plan.assign:
+            self.manual = self.ledger.unordered = True
+        return seat
 
     def expect(
         self,

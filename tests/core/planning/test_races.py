@@ -221,3 +221,39 @@ def test_franz_go_members_find_a_topic_one_by_one() -> None:
     ends = [each.settled.shares for each in plan.outcomes.each]
     assert any(len(end["c-1"].get("f", ())) == 5 for end in ends)
     assert any(0 < len(end["c-1"].get("f", ())) < 5 for end in ends)
+
+
+def test_one_way_is_played_to_its_end() -> None:
+    """A sarama leader has so many choices that the time is over before anybody has joined."""
+    held = {
+        "c1": {"e": [0, 1, 3], "g": [0, 1, 4], "d": [1, 3]},
+        "b2": {"d": [0, 2, 4, 5], "g": [2, 3], "e": [2]},
+    }
+    members = [
+        replace(
+            member(
+                f"{name}-1",
+                share,
+                topics=("d", "e", "g"),
+                client_id=name,
+                version=2,
+                user_data=encode_cooperative_data(4),
+            ),
+            generation=4,
+            assignment_version=0,
+        )
+        for name, share in held.items()
+    ]
+    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="c1-1")
+    joins = [
+        AddMembers(client_id=name, topics=("d", "e", "g"), library="sarama")
+        for name in ("c3", "a4", "c5")
+    ]
+    plan = plan_group(cluster_of(group, {"d": 6, "e": 4, "g": 5}), group, joins)
+    assert plan.leader_clients == ("sarama",)
+    assert plan.confidence == "counts"
+    for outcome in plan.outcomes.each:
+        assert (
+            sorted(sum(map(len, share.values())) for share in outcome.settled.shares.values())
+            == [3] * 5
+        )

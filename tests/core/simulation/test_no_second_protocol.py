@@ -17,6 +17,7 @@ DOORS = {
     "kgroups.core.coordinator.client.classic.client",
     "kgroups.core.coordinator.client.config",
     "kgroups.core.coordinator.client.effects",
+    "kgroups.core.coordinator.client.manual",
     "kgroups.core.coordinator.client.offsets",
     "kgroups.core.coordinator.client.ports",
     "kgroups.core.coordinator.client.classic.states",

@@ -25,6 +25,25 @@ def test_a_sweep_on_spark_is_the_sweep_here(spark: SparkSession) -> None:
     assert list(sweep_in_session(tasks, spark)) == list(sweep(tasks, 1))
 
 
+def test_many_runs_take_several_jobs_and_every_core(spark: SparkSession) -> None:
+    """Twenty seeds, fewer a job: the runs here, in order; each job's go on side by side."""
+    tasks = plan_tasks(scenario(until="20s"), [{}], range(1, 21))
+    context = spark.sparkContext
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kgroups.core.spark.simulation_sweep.RUNS_A_CORE", 6)
+        context.setJobGroup("sweep", "twenty runs")
+        found = list(sweep_in_session(tasks, spark))
+        jobs = context.statusTracker().getJobIdsForGroup("sweep")
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    assert found == list(sweep(tasks, 1))
+    a_job = 6 * context.defaultParallelism
+    assert len(jobs) == -(-20 // a_job)
+    stages = [context.statusTracker().getJobInfo(job).stageIds[0] for job in jobs]  # type: ignore[union-attr]
+    sizes = [context.statusTracker().getStageInfo(one).numTasks for one in stages]  # type: ignore[union-attr]
+    assert sum(sizes) == 20
+    assert max(sizes) == min(20, a_job)
+
+
 def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:
     """What the program prints of the sweep, but for when it was made."""
     arguments = ("simulate", str(path), *SWEEP, *more)

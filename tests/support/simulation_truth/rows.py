@@ -17,6 +17,7 @@ from tests.support.simulation.sample_scenarios import scenario
 REST_MS: Final = 6_500
 PARTITIONS: Final = 6
 RATE: Final = 30
+OTHER_PARTITIONS: Final = 3
 GROUP: Final = "g"
 CLUSTER: Final[Mapping[str, str]] = {
     "group.initial.rebalance.delay.ms": "3000",
@@ -38,6 +39,11 @@ KIP848: Final = tuple(name for name in ALL if LIBRARIES[name].kip848)
 PATTERNS: Final = tuple(name for name in ALL if LIBRARIES[name].patterns == "follow")
 
 
+def other_topic(topic: str) -> str:
+    """What a group that changes its subscription reads beside its topic."""
+    return f"{topic}-other"
+
+
 @dataclass(frozen=True)
 class Kind:
     """What happens, whatever the library.
@@ -47,8 +53,11 @@ class Kind:
         lasts_s: how long is looked at, from the event on, or from when the broker is back.
         session: whether the short session and heartbeats are set; else they are the defaults.
         listener: of its members, in ms.
+        commit: how its applications commit; empty: auto-commit.
         chance: whether chance has a part in it: when metadata are looked at, which connection is
             made first.
+        races: whether what comes first decides: the session of who is frozen ends when heartbeats
+            of the others, which began with its own, arrive.
     """
 
     name: str
@@ -61,8 +70,10 @@ class Kind:
     session: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)
     listener: int = 0
+    commit: str = ""
     pattern: bool = False
     chance: bool = False
+    races: bool = False
 
 
 def _cut(name: str, for_s: int, libraries: tuple[Library, ...], **more: Any) -> Kind:
@@ -75,6 +86,10 @@ _IN: Final = {"scale_in": {"members": ["m-2"]}}
 _CRASH: Final = {"crash": {"member": "m-1"}}
 _ROLL: Final = {"rolling_restart": {"down": "3s", "pause": "6s"}}
 _FREEZE: Final = {"gc_pause": {"member": "m-1", "for": "20s"}}
+_WITHIN: Final = {"pause": {"member": "m-1", "for": "10s"}}
+_OTHER: Final[Mapping[str, Mapping[str, Any]]] = {"subscribe": {}}
+_LEAVE: Final = {"unsubscribe": {"member": "m-1"}}
+_AGAIN: Final = {"seek": {"member": "m-1", "to": "beginning"}}
 _SLOW: Final = {"poison_record": {"member": "m-1", "for": "25s"}}
 
 KINDS: Final[tuple[Kind, ...]] = (
@@ -92,7 +107,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "slow poll", _SLOW, (*BOTH, *PYTHON), lasts_s=50, settings={"max.poll.interval.ms": 10_000}
     ),
-    Kind("frozen process", _FREEZE, lasts_s=45),
+    Kind("frozen process", _FREEZE, lasts_s=45, chance=True, races=True),
     Kind("partitions added", {"add_partitions": {"partitions": 9}}, settings=FRESH, chance=True),
     Kind(
         "new topic matches a pattern",
@@ -104,6 +119,14 @@ KINDS: Final[tuple[Kind, ...]] = (
     ),
     Kind("slow listener", _OUT, BOTH, listener=2_000, lasts_s=35),
     Kind("commit after each poll", _CRASH, BOTH, settings={"enable.auto.commit": False}),
+    Kind("commits waited for", _CRASH, BOTH, commit="sync"),
+    Kind("partitions paused", _WITHIN, BOTH),
+    Kind("another subscription", _OTHER, BOTH),
+    Kind("cooperative, another subscription", _OTHER, BOTH, "cooperative"),
+    Kind("consumer protocol, another subscription", _OTHER, BOTH, "consumer"),
+    Kind("a member unsubscribes", _LEAVE, BOTH),
+    Kind("consumer protocol, a member unsubscribes", _LEAVE, BOTH, "consumer"),
+    Kind("a member seeks the first record", _AGAIN, BOTH),
     Kind(
         "broker restart", {"broker_down": {"broker": 0, "failover": "0s"}}, lasts_s=45, chance=True
     ),
@@ -164,6 +187,8 @@ class Row:
         if self.kind.session and self.kind.protocol != "consumer":
             given |= SHORT
         given.update(self.kind.settings)
+        if self.kind.commit:
+            given["enable.auto.commit"] = False
         if self.library == "librdkafka" and "metadata.max.age.ms" in given:
             given["topic.metadata.refresh.interval.ms"] = given.pop("metadata.max.age.ms")
         return given
@@ -183,6 +208,10 @@ class Row:
             fields["topic"] = topic
         if self.event == "create_topic":
             fields["topic"] = f"{topic}-new"
+        topics = {topic: {"partitions": PARTITIONS, "rate": RATE}}
+        if self.event == "subscribe":
+            fields["topics"] = [topic, other_topic(topic)]
+            topics[other_topic(topic)] = {"partitions": OTHER_PARTITIONS, "rate": RATE}
         if down_s:
             fields["for"] = f"{round(down_s * 1_000)}ms"
         reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
@@ -193,6 +222,7 @@ class Row:
             "static": kind.static,
             **reads,
             **({"listener": f"{kind.listener}ms"} if kind.listener else {}),
+            **({"commit": kind.commit} if kind.commit else {}),
         }
         settings = {**self.settings, "auto.offset.reset": "earliest"}
         if kind.protocol == "eager":
@@ -201,7 +231,8 @@ class Row:
             {
                 "until": f"{event_ms + round(1_000 * (kind.lasts_s + down_s))}ms",
                 "cluster": dict(CLUSTER),
-                "topics": {topic: {"partitions": PARTITIONS, "rate": RATE}},
+                **({"network": {"latency": {"exponential": "1ms"}}} if kind.races else {}),
+                "topics": topics,
                 "groups": {
                     GROUP: {
                         "protocol": kind.protocol,

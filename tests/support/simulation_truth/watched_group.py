@@ -19,7 +19,14 @@ from tests.support.simulation_truth.detour import Detour
 from tests.support.simulation_truth.figures import Figures, Told, count
 from tests.support.simulation_truth.group_log import GroupLog
 from tests.support.simulation_truth.producer import SteadyProducer
-from tests.support.simulation_truth.rows import PARTITIONS, RATE, REST_MS, Row
+from tests.support.simulation_truth.rows import (
+    OTHER_PARTITIONS,
+    PARTITIONS,
+    RATE,
+    REST_MS,
+    Row,
+    other_topic,
+)
 
 START_S: Final = 150.0
 # Looks at a group are so much early.
@@ -143,6 +150,7 @@ class WatchedGroup:
             return count(told, start_ms, end_ms, generations=generations)
         finally:
             place.producer.end(self.topic)
+            place.producer.end(other_topic(self.topic))
             self._give_up()
 
     def run_until_settled(self, members: int, generations: int) -> tuple[int, tuple[int, ...]]:
@@ -178,6 +186,10 @@ class WatchedGroup:
         """Let its members join; since when the group is whole."""
         create_topics(self.place.servers, {self.topic: PARTITIONS})
         self.place.producer.begin(self.topic, PARTITIONS, RATE)
+        if self.row.event == "subscribe":
+            other = other_topic(self.topic)
+            create_topics(self.place.servers, {other: OTHER_PARTITIONS})
+            self.place.producer.begin(other, OTHER_PARTITIONS, RATE)
         all_at_once(self._open, [f"m-{n + 1}" for n in range(self.row.kind.members)])
         return wait_until(self._whole, f"{self.group} is whole", timeout_s=START_S)
 
@@ -216,6 +228,7 @@ class WatchedGroup:
             "record_ms": 1,
             "listener_ms": kind.listener,
             "commits": row.settings.get("enable.auto.commit") is False,
+            "sync": kind.commit == "sync",
         }
         consumer = kind.protocol == "consumer"
         asked: dict[str, object] = {
@@ -305,6 +318,27 @@ class WatchedGroup:
         self._new(topic, range(number))
         create_topics(self.place.servers, {topic: number})
 
+    def pause(self) -> None:
+        self._wish(self._victim, "pause")
+        _wait(seconds(self._fields["for"]))
+        self._wish(self._victim, "resume")
+
+    def subscribe(self) -> None:
+        other = other_topic(self.topic)
+        self._new(other, range(OTHER_PARTITIONS))
+        for name in self._hosts:
+            self._wish(name, "subscribe", topics=[self.topic, other])
+
+    def unsubscribe(self) -> None:
+        self._wish(self._victim, "unsubscribe")
+
+    def seek(self) -> None:
+        self._wish(self._victim, "seek")
+
+    def _wish(self, name: str, what: str, **more: object) -> None:
+        """The application does something with its consumer before it polls again."""
+        self._hosts[name].ask("wish", name=f"{self.group}/{name}", wish={"what": what, **more})
+
     def broker(self) -> None:
         assert self.place.restart_broker is not None
         self._start_ms, self.down_s = self.place.restart_broker()
@@ -331,6 +365,10 @@ HAPPENS: Final[Mapping[str, Callable[[WatchedGroup], None]]] = {
     "add_partitions": WatchedGroup.grow,
     "create_topic": WatchedGroup.create,
     "broker_down": WatchedGroup.broker,
+    "pause": WatchedGroup.pause,
+    "subscribe": WatchedGroup.subscribe,
+    "unsubscribe": WatchedGroup.unsubscribe,
+    "seek": WatchedGroup.seek,
 }
 
 

@@ -21,6 +21,10 @@ from kgroups.core.coordinator.client.classic.member import (
     Flight,
 )
 from kgroups.core.coordinator.client.classic.states import (
+    BEAT,
+    COMMIT,
+    FIND,
+    PROCEED,
     Api,
     ClientAsk,
     Reaction,
@@ -29,7 +33,7 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.client.classic.steps import commit_again
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
 # By what a member sees whether anybody is there.
@@ -53,21 +57,21 @@ def take_answer(member: ClientMember, token: int, response: Any, *, late: bool =
     reaction = reaction_to(api, error)
     if flight.commit is not None:
         commit_answered(member, flight.commit, error, reaction, stale=stale)
-    elif api is Api.COMMIT:
+    elif api is COMMIT:
         _tell_commit(member, error)
-    if stale and api is not Api.FIND:
+    if stale and api is not FIND:
         return
     if response is not None:
         member.losses = 0
     elif api in TELLING and _lose(member, api, late=late):
         return
-    if reaction is Reaction.PROCEED:
+    if reaction is PROCEED:
         member.attempts = 0
         if api in NEWS:
             NEWS[api](member, response)
     else:
         _react(member, flight, reaction, error, response)
-    if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
+    if api is BEAT and error in (NO_ERROR, ErrorCode.REBALANCE_IN_PROGRESS):
         keep_session(member)
 
 
@@ -105,14 +109,14 @@ def _lose(member: ClientMember, api: Api, *, late: bool) -> bool:
 
 def error_of(api: Api, response: Any) -> ErrorCode:
     """The error that decides about an answer; of a commit the first that is one."""
-    if api is Api.FIND:
+    if api is FIND:
         return ErrorCode(response.coordinators[0].error_code)
-    if api is Api.COMMIT:
+    if api is COMMIT:
         for topic in response.topics:
             for one in topic.partitions:
-                if one.error_code is not ErrorCode.NONE:
+                if one.error_code is not NO_ERROR:
                     return one.error_code  # type: ignore[no-any-return] # a response's own
-        return ErrorCode.NONE
+        return NO_ERROR
     code = response.error_code
     return code if type(code) is ErrorCode else ErrorCode(code)
 

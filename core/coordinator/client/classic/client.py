@@ -23,20 +23,30 @@ from kgroups.core.coordinator.client.classic.join import (
     send_heartbeat,
     send_join,
 )
-from kgroups.core.coordinator.client.classic.member import HEARTBEAT, ClientMember, ClientTimer
+from kgroups.core.coordinator.client.classic.member import (
+    HEARTBEAT,
+    POLL,
+    ClientMember,
+    ClientTimer,
+    Commit,
+)
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
+    BEAT,
     BEATING,
     CLIENT_OUTCOMES,
+    JOINING,
     NEEDS_COORDINATOR,
+    STABLE,
+    UNJOINED,
     Api,
     ClientAct,
     ClientAsk,
-    ClientState,
 )
 from kgroups.core.coordinator.client.classic.steps import (
     finish_callback,
     run_steps,
+    send_commit,
     send_leave,
 )
 from kgroups.core.coordinator.client.config import ClientConfig
@@ -51,11 +61,12 @@ from kgroups.core.coordinator.client.effects import (
     Polled,
     Send,
     Subscribe,
+    TopicPartition,
     Unsubscribe,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 
 
 class ClassicClient(ClientMember):
@@ -101,34 +112,23 @@ class ClassicClient(ClientMember):
         With `beat_answered` for drivers with very many members: most of what a member does is
         this. None means that nothing was done.
         """
-        if (
-            self.state is not ClientState.STABLE
-            or self.coordinator is None
-            or self.generation == NO_GENERATION
-            or self.commits
-            or self.effects
-            or Api.HEARTBEAT in self.current
-            or not self.timers.pop_alone(HEARTBEAT, now_ms)
-        ):
+        if BEAT in self.current or not self._is_at_rest():
+            return None
+        if not self.timers.pop_alone(HEARTBEAT, now_ms):
             return None
         self.now_ms = now_ms
         _beat(self, 0)
-        sent = self.effects.pop()
-        assert type(sent) is Send
-        return sent
+        return self._sent_alone()
 
     def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
         """Take in that a heartbeat of a stable member was answered well; False: `response` must."""
         flight = self.flights.get(token)
         if (
             flight is None
-            or answer.error_code is not ErrorCode.NONE
-            or self.state is not ClientState.STABLE
-            or self.coordinator is None
+            or answer.error_code is not NO_ERROR
             or flight.generation != self.generation
             or flight.member_id != self.member_id
-            or self.commits
-            or self.effects
+            or not self._is_at_rest()
             or not self.timers.is_quiet(now_ms)
         ):
             return False
@@ -137,6 +137,37 @@ class ClassicClient(ClientMember):
         self.attempts = self.losses = 0
         keep_session(self)
         return True
+
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
+        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None.
+
+        None means that nothing was done.
+        """
+        if self.rejoin_reason is not None or not self._is_at_rest():
+            return None
+        if self.is_armed(ClientTimer.BACKOFF) or not self.timers.is_quiet(now_ms):
+            return None
+        self.now_ms = now_ms
+        commit = Commit(self.number(), dict(offsets), 0, None)
+        send_commit(self, commit.offsets, awaited=False, commit=commit)
+        _poll(self, Poll())
+        return self._sent_alone()
+
+    def _is_at_rest(self) -> bool:
+        """Whether it is a member that waits for timers and answers only."""
+        return (
+            self.state is STABLE
+            and self.coordinator is not None
+            and self.generation != NO_GENERATION
+            and not self.commits
+            and not self.effects
+        )
+
+    def _sent_alone(self) -> Send:
+        """The one thing that it wants done."""
+        sent = self.effects.pop()
+        assert type(sent) is Send
+        return sent
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -162,7 +193,7 @@ def _pursue(member: ClientMember) -> None:
         run_steps(member)
         if member.commits:
             send_commits(member)
-    if member.coordinator is not None and member.state is not ClientState.JOINING:
+    if member.coordinator is not None and member.state is not JOINING:
         return
     if member.is_armed(ClientTimer.BACKOFF):
         return
@@ -190,9 +221,8 @@ def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
 
 
 def _poll(member: ClientMember, command: Poll) -> None:
-    if member.is_armed(ClientTimer.POLL):
-        member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
-    if member.state is ClientState.UNJOINED:
+    member.timers.move(POLL, member.now_ms + member.config.max_poll_interval_ms)
+    if member.state is UNJOINED:
         due = member.subscribed
     else:
         due = member.rejoin_reason is not None or member.generation == NO_GENERATION
@@ -201,7 +231,7 @@ def _poll(member: ClientMember, command: Poll) -> None:
 
 
 def _polled(member: ClientMember, command: Polled) -> None:
-    key, due_ms = (ClientTimer.POLL, 0), command.at_ms + member.config.max_poll_interval_ms
+    key, due_ms = POLL, command.at_ms + member.config.max_poll_interval_ms
     armed_ms = member.timers.deadline(key)
     if armed_ms is not None and armed_ms < due_ms:
         member.timers.schedule(key, due_ms, None)
@@ -243,8 +273,9 @@ COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
 
 
 def _beat(member: ClientMember, token: int) -> None:
-    member.arm(ClientTimer.HEARTBEAT, member.config.heartbeat_interval_ms)
-    ready = member.coordinator is not None and Api.HEARTBEAT not in member.current
+    interval_ms = member.config.heartbeat_interval_ms
+    member.timers.schedule(HEARTBEAT, member.now_ms + interval_ms, None)
+    ready = member.coordinator is not None and BEAT not in member.current
     if ready and member.state in BEATING and member.generation != NO_GENERATION:
         send_heartbeat(member)
 

@@ -13,6 +13,7 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     CLIENT_OUTCOMES,
+    FIND,
     Api,
     ClientAct,
     ClientAsk,
@@ -57,6 +58,7 @@ TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
 HEARTBEAT: TimerKey = (ClientTimer.HEARTBEAT, 0)
 SESSION: TimerKey = (ClientTimer.SESSION, 0)
+POLL: TimerKey = (ClientTimer.POLL, 0)
 
 
 class Commit(NamedTuple):
@@ -232,7 +234,7 @@ class ClientMember:
         armed_ms = self.timers.deadline(ANY_REQUEST)
         if armed_ms is None or until_ms < armed_ms:
             self.timers.schedule(ANY_REQUEST, until_ms, None)
-        self.effects.append(Send(token, None if api is Api.FIND else self.coordinator, request))
+        self.effects.append(Send(token, None if api is FIND else self.coordinator, request))
 
     def land(self, token: int) -> Flight | None:
         """The request of this token, which is under way no more; None if nobody waits for it."""

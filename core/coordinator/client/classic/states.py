@@ -169,6 +169,9 @@ class Api(StrEnum):
     LEAVE = "LeaveGroup"
 
 
+FIND, BEAT, COMMIT = Api.FIND, Api.HEARTBEAT, Api.COMMIT
+
+
 class Reaction(Enum):
     """What an answer's error makes a member do."""
 
@@ -183,6 +186,7 @@ class Reaction(Enum):
     FATAL = "fail"
 
 
+PROCEED = Reaction.PROCEED
 LOADING = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 ABSENT, MOVED = ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR
 OLD, UNKNOWN = ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID

@@ -21,6 +21,7 @@ from kgroups.core.coordinator.client.effects import (
     Polled,
     Send,
     Subscribe,
+    TopicPartition,
     Unsubscribe,
     UpdateTopics,
 )
@@ -39,13 +40,14 @@ from kgroups.core.coordinator.client.kip848.states import (
     BEATING,
     HASTY,
     LEAVING,
+    STABLE,
     THROWN_OUT,
     BeatReaction,
     MemberState,
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requests import find_request
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
@@ -93,21 +95,13 @@ class Kip848Client(Kip848ClientSteps):
         With `beat_answered` for drivers with very many members: most of what a member does is
         this. None means that nothing was done.
         """
-        if (
-            self.state is not MemberState.STABLE
-            or self.coordinator is None
-            or self._steps
-            or self._effects
-            or self._flights
-            or BACKOFF in self._timers
-            or not self._timers.pop_alone(BEAT_DUE, now_ms)
-        ):
+        if self._flights or not self._is_at_rest() or BACKOFF in self._timers:
+            return None
+        if not self._timers.pop_alone(BEAT_DUE, now_ms):
             return None
         self._now_ms = now_ms
         self._beat()
-        sent = self._effects.pop()
-        assert type(sent) is Send
-        return sent
+        return self._sent_alone()
 
     def beat_answered(
         self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
@@ -116,14 +110,11 @@ class Kip848Client(Kip848ClientSteps):
         flight = self._flights.get(token)
         if (
             flight is None
-            or answer.error_code is not ErrorCode.NONE
+            or answer.error_code is not NO_ERROR
             or answer.assignment is not None
             or answer.member_epoch != self.epoch
             or answer.heartbeat_interval_ms != self._interval_ms
-            or self.state is not MemberState.STABLE
-            or self.coordinator is None
-            or self._steps
-            or self._effects
+            or not self._is_at_rest()
             or BEAT_DUE not in self._timers
             or not self._timers.is_quiet(now_ms)
         ):
@@ -132,6 +123,36 @@ class Kip848Client(Kip848ClientSteps):
         self._land(token)
         self._attempts = 0
         return True
+
+    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
+        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None.
+
+        None means that nothing was done.
+        """
+        if not self._is_at_rest() or BEAT_DUE not in self._timers:
+            return None
+        if not self._timers.is_quiet(now_ms):
+            return None
+        self._now_ms = now_ms
+        self._commit(CommitOffsets(offsets))
+        self._poll(Poll())
+        return self._sent_alone()
+
+    def _is_at_rest(self) -> bool:
+        """Whether it is a member that waits for timers and answers only."""
+        return (
+            self.state is STABLE
+            and self.coordinator is not None
+            and not self._steps
+            and not self._effects
+            and not self._waiting
+        )
+
+    def _sent_alone(self) -> Send:
+        """The one thing that it wants done."""
+        sent = self._effects.pop()
+        assert type(sent) is Send
+        return sent
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
@@ -71,4 +71,4 @@ def commit_error(answer: Any) -> ErrorCode:
     if answer is None:
         return ErrorCode.NETWORK_EXCEPTION
     codes = (one.error_code for topic in answer.topics for one in topic.partitions)
-    return next((code for code in codes if code is not ErrorCode.NONE), ErrorCode.NONE)
+    return next((code for code in codes if code is not NO_ERROR), NO_ERROR)

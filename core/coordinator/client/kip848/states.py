@@ -27,6 +27,7 @@ class MemberState(StrEnum):
 
 
 S = MemberState
+STABLE: Final = S.STABLE
 MOVES: Final[Mapping[MemberState, frozenset[MemberState]]] = {
     S.UNSUBSCRIBED: frozenset({S.JOINING, S.PREPARE_LEAVING}),
     S.JOINING: frozenset({S.STABLE, S.RECONCILING, S.FENCED, S.STALE, S.PREPARE_LEAVING, S.FATAL}),

@@ -4,8 +4,8 @@
 
 Asked are {"number", "op"} with `open` (a member's name and what it is), `subscribe` (its name and
 topics), `close` (its name), `owned` (names), `slow` (a watched member's name, and the ms that its
-next records take longer); answered is {"number", "ok"} or {"number", "error"},
-with `owned` and `failed` where they were asked for.
+next records take longer), `wish` (its name, and `what` it does before its next poll); answered is
+{"number", "ok"} or {"number", "error"}, with `owned` and `failed` where they were asked for.
 """
 
 import json
@@ -183,6 +183,9 @@ class Host:
             case "slow":
                 member: Any = self._members[asked["name"]]
                 member.watch.slow_ms = asked["ms"]
+            case "wish":
+                member = self._members[asked["name"]]
+                member.watch.wishes.put(asked["wish"])
             case "close":
                 self._members.pop(asked["name"]).close()
             case "owned":

@@ -1,6 +1,7 @@
 """What a member gets, gives up and reads, told as it happens; and the time that it takes for it."""
 
 import json
+import queue
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -23,6 +24,8 @@ class Watch:
 
     Attributes:
         slow_ms: its next records take so much longer.
+        sync: whether it waits for what it commits.
+        wishes: what its application does with its consumer before it polls again.
     """
 
     def __init__(self, asked: Mapping[str, Any], rest: Callable[[float], None]) -> None:
@@ -30,6 +33,8 @@ class Watch:
         self._name, self._rest = asked["name"], rest
         self.settings: Mapping[str, Any] = watch["settings"]
         self.commits: bool = watch["commits"]
+        self.sync: bool = watch.get("sync", False)
+        self.wishes: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
         self._record_ms, self._listener_ms = watch["record_ms"], watch["listener_ms"]
         self.slow_ms = 0
 

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from confluent_kafka import Consumer
+from confluent_kafka import OFFSET_BEGINNING, Consumer
+from confluent_kafka import TopicPartition as TopicPlace
 
 from kgroups.core.snapshot import TopicPartition
 from tests.support.fidelity.hosts.watch import Watch
@@ -76,13 +77,10 @@ class WatchedLibrdkafka(WatchedMember):
         if asked["instance"]:
             settings["group.instance.id"] = asked["instance"]
         consumer = Consumer(settings)
-        consumer.subscribe(
-            [asked["pattern"]] if asked["pattern"] else asked["topics"],
-            on_assign=lambda _, found: watch.got(_places(found)),
-            on_revoke=lambda _, found: watch.gave(_places(found)),
-            on_lost=lambda _, found: watch.lost(_places(found)),
-        )
+        self._subscribe(consumer, [asked["pattern"]] if asked["pattern"] else asked["topics"])
         while not self._stop.is_set():
+            while not watch.wishes.empty():
+                self._grant(consumer, watch.wishes.get_nowait())
             record = consumer.poll(0.1)
             if record is None or record.error() is not None:
                 continue
@@ -91,9 +89,35 @@ class WatchedLibrdkafka(WatchedMember):
             assert number is not None
             assert offset is not None
             time.sleep(watch.read([(topic, number, offset, offset + 1)]))
-            if watch.commits:
+            if watch.sync:
+                consumer.commit(asynchronous=False)
+            elif watch.commits:
                 consumer.commit(asynchronous=True)
         consumer.close()
+
+    def _subscribe(self, consumer: Consumer, topics: list[str]) -> None:
+        watch = self.watch
+        consumer.subscribe(
+            topics,
+            on_assign=lambda _, found: watch.got(_places(found)),
+            on_revoke=lambda _, found: watch.gave(_places(found)),
+            on_lost=lambda _, found: watch.lost(_places(found)),
+        )
+
+    def _grant(self, consumer: Consumer, wish: Json) -> None:
+        held = consumer.assignment()
+        match wish["what"]:
+            case "pause":
+                consumer.pause(held)
+            case "resume":
+                consumer.resume(held)
+            case "subscribe":
+                self._subscribe(consumer, wish["topics"])
+            case "unsubscribe":
+                consumer.unsubscribe()
+            case "seek":
+                for one in held:
+                    consumer.seek(TopicPlace(one.topic, one.partition, OFFSET_BEGINNING))
 
 
 # Java's names of the settings of kafka-python and aiokafka.

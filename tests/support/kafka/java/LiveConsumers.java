@@ -13,8 +13,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -31,6 +33,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
  * "share": true for a share consumer of topics, "watch": {..} for one that tells of what it gets},
  * {"op": "slow", "name", "ms"}: the next records of a watched member take so much longer;
+ * {"op": "wish", "name", "wish": {"what": "pause", "resume", "subscribe", "unsubscribe" or "seek"}}: what a
+ * watched member does before its next poll;
  * {"op": "close", "name"}, {"op": "subscribe", "name", "topics"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned" and "failed", or {"error"}.
  */
 public final class LiveConsumers {
@@ -62,6 +66,9 @@ public final class LiveConsumers {
         private final long recordMs;
         private final long listenerMs;
         private final boolean commits;
+        private final boolean sync;
+        private final Queue<JsonNode> wishes = new ConcurrentLinkedQueue<>();
+        private boolean unsubscribed;
         private volatile long slowMs;
 
         private Watch(JsonNode asked) {
@@ -69,6 +76,7 @@ public final class LiveConsumers {
             recordMs = asked.get("watch").get("record_ms").asLong();
             listenerMs = asked.get("watch").get("listener_ms").asLong();
             commits = asked.get("watch").get("commits").asBoolean();
+            sync = asked.get("watch").path("sync").asBoolean();
         }
 
         @Override
@@ -113,8 +121,27 @@ public final class LiveConsumers {
             print(line);
             rest(records.count() * recordMs + slowMs);
             slowMs = 0;
-            if (commits) {
+            if (sync) {
+                consumer.commitSync();
+            } else if (commits) {
                 consumer.commitAsync();
+            }
+        }
+
+        /** What the application wants done between two polls. */
+        private void grantWishes(KafkaConsumer<byte[], byte[]> consumer) {
+            for (JsonNode wish = wishes.poll(); wish != null; wish = wishes.poll()) {
+                switch (wish.get("what").asText()) {
+                    case "pause" -> consumer.pause(consumer.assignment());
+                    case "resume" -> consumer.resume(consumer.paused());
+                    case "subscribe" -> consumer.subscribe(texts(wish.get("topics")), this);
+                    case "unsubscribe" -> {
+                        consumer.unsubscribe();
+                        unsubscribed = true;
+                    }
+                    case "seek" -> consumer.seekToBeginning(consumer.assignment());
+                    default -> throw new IllegalArgumentException("unknown wish");
+                }
             }
         }
 
@@ -182,6 +209,13 @@ public final class LiveConsumers {
                         consumer.subscribe(wanted);
                         wanted = null;
                     }
+                    if (watch != null) {
+                        watch.grantWishes(consumer);
+                    }
+                    if (watch != null && watch.unsubscribed) {
+                        Watch.rest(50);  // a poll would throw
+                        continue;
+                    }
                     ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(50));
                     if (watch != null) {
                         watch.process(records, consumer);
@@ -244,6 +278,7 @@ public final class LiveConsumers {
             case "open" -> MEMBERS.put(request.get("name").asText(), new Member(request));
             case "close" -> MEMBERS.remove(request.get("name").asText()).close();
             case "subscribe" -> MEMBERS.get(request.get("name").asText()).wanted = texts(request.get("topics"));
+            case "wish" -> MEMBERS.get(request.get("name").asText()).watch.wishes.add(request.get("wish"));
             case "slow" -> MEMBERS.get(request.get("name").asText()).watch.slowMs = request.get("ms").asLong();
             case "owned" -> answer.set("owned", owned(request.get("names"), answer.putObject("failed")));
             default -> throw new IllegalArgumentException("unknown op");

@@ -1,15 +1,19 @@
-"""Heartbeats that change nothing go a short way, and a run is the same without it."""
+"""Heartbeats and commits that change nothing go a short way, and a run is the same without it."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import pytest
 
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.world.actors import Ask
 from kgroups.core.simulation.world.brokers import BrokerService
+from kgroups.core.simulation.world.group_consumer import GroupConsumer
 from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario, with_event
 
 PROTOCOLS: Final = ("eager", "cooperative", "consumer")
@@ -30,6 +34,7 @@ def assert_same_without(monkeypatch: pytest.MonkeyPatch, what: Scenario, seed: i
     with_it = told(what, seed)
     with monkeypatch.context() as usual:
         usual.setattr(Network, "beat", lambda self, process: False)
+        usual.setattr(Network, "commit", lambda self, process, offsets: False)
         assert told(what, seed) == with_it
 
 
@@ -46,6 +51,25 @@ def test_a_run_is_the_same_without_the_short_way(
 def test_delays_are_drawn_in_the_same_order(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
     """Packets that are late or lost are the same ones."""
     assert_same_without(monkeypatch, scenario(in_protocol(BASE, protocol), **LOSSY), seed=4)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_most_commits_go_the_short_way(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
+    """Nearly every poll of a settled member only commits."""
+    alone = 0
+    usual = GroupConsumer.commit_alone
+
+    def counted(
+        self: GroupConsumer, now_ms: int, offsets: Mapping[TopicPartition, int]
+    ) -> Ask | None:
+        nonlocal alone
+        found = usual(self, now_ms, offsets)
+        alone += found is not None
+        return found
+
+    monkeypatch.setattr(GroupConsumer, "commit_alone", counted)
+    (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
+    assert alone > 0.9 * group.requests["OffsetCommit"] > 200
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -1,0 +1,146 @@
+"""What happens to a group that need not come in one rebalance, and the group before it has come.
+
+Source: as in `races`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+from kgroups.core.planning.leaders.libraries import SPEAKERS
+from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
+from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
+from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.snapshot import Topic
+
+# With more events than this, only all of them together, and one after the other in one order.
+MOST_EVENTS: Final = 5
+
+# How much likelier it is that all that is to come comes with the next round than any other way.
+ALL_AT_ONCE: Final = 4.0
+
+FIND_ALONE: Final = frozenset({"librdkafka", "franz-go"})  # do not look again before they join
+
+# What stands beside ids of members: topics that are created or grow, and a leader that learns of
+# topics that it has not read before.
+TOPICS: Final = "/"
+LEARNS: Final = "//"
+
+
+def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    """Ids of the members that come with something new, each in its own time."""
+    alone = strategy.leader_client in FIND_ALONE and strategy.assignor.name in COOPERATIVE
+    return frozenset(
+        seat.member.member_id
+        for seat in roster.seats
+        if not seat.joins and (seat.changed or (alone and _finds(seat)))
+    )
+
+
+def _finds(seat: Seat) -> bool:
+    """Whether its pattern stands for more topics than it now subscribes to."""
+    known = set(seat.member.subscription or ())
+    return seat.pattern is not None and not set(seat.topics) <= known
+
+
+def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    """What happens to the group that need not come in one rebalance, where that matters.
+
+    Ids of members that come with something new, join or leave; `TOPICS` and `LEARNS`.
+    """
+    events = _events(roster, strategy)
+    return events | {LEARNS} if may_be_late(roster, strategy) else events
+
+
+def _events(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    if strategy.protocol == "consumer":
+        return frozenset()
+    finders = finders_of(roster, strategy)
+    if not _remembers(strategy):
+        return finders if _fails_in_between(strategy) else frozenset()
+    joiners: frozenset[str] = frozenset()
+    if roster.group.members:
+        joiners = frozenset(seat.member.member_id for seat in roster.seats if seat.joins)
+    leavers = frozenset(member.member_id for member in roster.leavers)
+    events = finders | joiners | leavers
+    if not roster.topics_before or not events or _find_topics(roster, finders):
+        return events
+    return events | {TOPICS}
+
+
+def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
+    """Whether members that find the new topics by themselves are events already."""
+    unchanged = {seat.member.member_id for seat in roster.seats if not seat.changed}
+    return not finders.isdisjoint(unchanged)
+
+
+def is_raced(roster: Roster, strategy: Strategy) -> bool:
+    """Whether it matters what meets in one rebalance."""
+    return len(_events(roster, strategy)) > 1
+
+
+def _remembers(strategy: Strategy) -> bool:
+    """Whether it may start from what was before; of one of the user's own nothing is known."""
+    name = strategy.assignor.name
+    return name in STICKY_FAMILY or (name not in SPEAKERS and name not in TEXT_ONLY)
+
+
+def _fails_in_between(strategy: Strategy) -> bool:
+    """Whether the leader fails while some come with what is new and others do not."""
+    return strategy.leader_client == "kafka-python" and strategy.assignor.name == "roundrobin"
+
+
+def later_ones(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], float]]:
+    """What may still be to come in the next round, and how likely that is; nothing first.
+
+    Args:
+        moved: whether there is a next round even if nothing comes.
+    """
+    names, most = sorted(late), len(late) if moved else max(len(late) - 1, 0)
+    sizes = range(most + 1) if len(names) <= MOST_EVENTS else (0, most)
+    found = [
+        frozenset(chosen)
+        for size in sizes
+        for chosen in (
+            combinations(names, size) if len(names) <= MOST_EVENTS else [names[len(names) - size :]]
+        )
+    ]
+    found = list(dict.fromkeys(found))
+    weights = [1.0 if each else ALL_AT_ONCE for each in found]
+    return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
+
+
+def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> Roster:
+    """The group while some of what happens to it has not happened yet."""
+    if not late:
+        return roster
+    seats: list[Seat] = []
+    leaving = {member.member_id: member for member in roster.leavers if member.member_id in late}
+    staying = {seat.member.member_id: seat for seat in roster.seats}
+    for member in roster.group.members or ():
+        name = member.member_id
+        known = member.subscription or ()
+        if name in leaving:
+            seats.append(Seat(member, known, read_before=known))
+        elif name in staying:
+            seats.append(replace(staying[name], topics=known) if name in late else staying[name])
+    seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
+    topics = roster.topics
+    if LEARNS in late:
+        topics = _known_topics(topics, unread_topics(roster, strategy))
+    if TOPICS in late:
+        changed = roster.topics_before
+        topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
+        topics = {name: each for name, each in topics.items() if changed.get(name, each)}
+    return replace(roster, seats=tuple(seats), topics=topics)
+
+
+def without_topics(roster: Roster, unknown: frozenset[str]) -> Roster:
+    """The group as a leader sees it that does not know these topics."""
+    return replace(roster, topics=_known_topics(roster.topics, unknown)) if unknown else roster
+
+
+def _known_topics(topics: Mapping[str, Topic], unknown: frozenset[str]) -> dict[str, Topic]:
+    return {name: topic for name, topic in topics.items() if name not in unknown}
