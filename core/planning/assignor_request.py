@@ -23,7 +23,7 @@ from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_ho
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS
+from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
@@ -190,7 +190,7 @@ def build_request(
         members=[
             _subscription(
                 name,
-                _named_alike(seats[name], orders),
+                _named_alike(seats[name], orders, leader),
                 brought,
                 strategy_name,
                 (libraries or {}).get(name) or library_of(seats[name], roster, leader),
@@ -266,11 +266,21 @@ def _shows_order(seat: Seat) -> bool:
     return not seat.joins and seat.topics == seat.member.subscription
 
 
-def _named_alike(seat: Seat, orders: Mapping[frozenset[str], tuple[str, ...]]) -> Seat:
-    """A member whose order of topics is not known names them as others do that have the same."""
+def _named_alike(
+    seat: Seat, orders: Mapping[frozenset[str], tuple[str, ...]], leader: str | None
+) -> Seat:
+    """A member whose order of topics is not known names them as others do that have the same.
+
+    A Python leader that does not know all of its topics compares the rest with what others have.
+    """
     if _shows_order(seat):
         return seat
-    return replace(seat, topics=orders.get(frozenset(seat.topics), seat.topics))
+    found = orders.get(frozenset(seat.topics))
+    if found is None and leader in PYTHON:
+        ranked = sorted(orders.values(), key=lambda order: -len(set(order) & set(seat.topics)))
+        first = dict.fromkeys(topic for order in ranked for topic in order if topic in seat.topics)
+        found = (*first, *(topic for topic in seat.topics if topic not in first))
+    return seat if found is None else replace(seat, topics=found)
 
 
 def _subscription(

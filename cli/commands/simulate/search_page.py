@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kgroups.cli.commands.simulate.simulate_report import variation_text
-from kgroups.cli.commands.simulate.simulate_search import (
+from kgroups.cli.commands.simulate.search_rows import (
     AS_IS,
     PATH_COLUMNS,
     RESULT_COLUMNS,
@@ -15,6 +14,7 @@ from kgroups.cli.commands.simulate.simulate_search import (
     path_rows,
     result_rows,
 )
+from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.pages.charts import bars, descent
 from kgroups.cli.pages.page import Figure, Page, Section, Table

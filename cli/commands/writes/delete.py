@@ -146,12 +146,16 @@ def looked_at(
     admin: "ClusterAdmin", listing: "GroupListing", names: Sequence[str]
 ) -> list[Deletion]:
     """The plan for the named groups: planned, refused with who is alive there, or not found."""
-    deletions = plan_deletion(
-        listing.groups,
-        names,
-        listing_failures=listing.errors,
-        hidden=admin.hidden_groups(names, listing.groups),
-    )
+    hidden = admin.hidden_groups(names, listing.groups)
+    known = {group.group for group in listing.groups} | {error.target for error in hidden}
+    # A coordinator that has just taken over lists nothing of what it still loads.
+    unlisted = [name for name in dict.fromkeys(names) if name not in known]
+    groups = listing.groups
+    if unlisted and not listing.errors:
+        looked = admin.snapshot(unlisted, members=False, offsets=False, log_offsets=False)
+        groups += looked.groups
+        hidden += tuple(e for e in looked.errors if e.code != "GROUP_ID_NOT_FOUND")
+    deletions = plan_deletion(groups, names, listing_failures=listing.errors, hidden=hidden)
     return explain(admin, deletions)
 
 

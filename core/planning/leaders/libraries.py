@@ -181,6 +181,8 @@ TRACES: Final[tuple[Trace, ...]] = (
     _trace("kafkajs", KAFKAJS_ROUND_ROBIN, 0, _EMPTY, 0, _EMPTY),
 )
 
+PYTHON: Final = frozenset({"kafka-python", "aiokafka"})
+
 # Strategies that some library brings along -> the libraries that do.
 SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = {
     strategy: tuple(

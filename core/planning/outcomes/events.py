@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
@@ -31,11 +32,11 @@ LEARNS: Final = "//"
 
 def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
     """Ids of the members that come with something new, each in its own time."""
-    alone = strategy.leader_client in FIND_ALONE and strategy.assignor.name in COOPERATIVE
     return frozenset(
         seat.member.member_id
         for seat in roster.seats
-        if not seat.joins and (seat.changed or (alone and _finds(seat)))
+        if not seat.joins
+        and (seat.changed or (_finds(seat) and _may_find_alone(roster, seat, strategy)))
     )
 
 
@@ -43,6 +44,17 @@ def _finds(seat: Seat) -> bool:
     """Whether its pattern stands for more topics than it now subscribes to."""
     known = set(seat.member.subscription or ())
     return seat.pattern is not None and not set(seat.topics) <= known
+
+
+def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
+    """Whether it may join without looking at the metadata again, whoever leads."""
+    if strategy.assignor.name not in COOPERATIVE:
+        return False
+    leader = strategy.leader_client
+    if leader in FIND_ALONE:
+        return True
+    libraries = possible_libraries(seat.member, roster.group.assignor, roster.known)
+    return leader not in libraries and not FIND_ALONE.isdisjoint(libraries)
 
 
 def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
@@ -71,9 +83,16 @@ def _events(roster: Roster, strategy: Strategy) -> frozenset[str]:
 
 
 def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
-    """Whether members that find the new topics by themselves are events already."""
-    unchanged = {seat.member.member_id for seat in roster.seats if not seat.changed}
-    return not finders.isdisjoint(unchanged)
+    """Whether the members that find the new topics are events already, each by itself.
+
+    Others, such as Java's, know of a topic as soon as anything makes them join.
+    """
+    unchanged = [seat for seat in roster.seats if not seat.changed]
+    if finders.isdisjoint(seat.member.member_id for seat in unchanged):
+        return False
+    return all(
+        seat.joins or not _finds(seat) or seat.member.member_id in finders for seat in unchanged
+    )
 
 
 def is_raced(roster: Roster, strategy: Strategy) -> bool:

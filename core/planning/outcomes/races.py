@@ -26,6 +26,7 @@ from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.events import (
+    FIND_ALONE,
     LEARNS,
     MOST_EVENTS,
     events_of,
@@ -123,6 +124,10 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
     if len(events_of(roster, strategy)) > MOST_EVENTS:
         return False
     if leader == "librdkafka" and len(finders) > SURE_FINDERS:
+        return False
+    # Of those that find topics alone, some were where no way that was played puts them.
+    changed = {seat.member.member_id for seat in roster.seats if seat.changed}
+    if leader not in FIND_ALONE and not finders <= changed:
         return False
     # A sarama member begins anew when it comes with other topics, which is not played.
     if leader == "sarama" and strategy.protocol == "cooperative" and finders:

@@ -31,6 +31,7 @@ from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import (
     GENERATION_VERSION,
     LIBRARIES,
+    PYTHON,
     Form,
     form_of,
 )
@@ -39,7 +40,6 @@ from kgroups.core.planning.outcomes.placements import placements
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
 
-PYTHON: Final = frozenset({"kafka-python", "aiokafka"})
 # Libraries whose cooperative members say what they own without a generation, in some releases.
 UNDATED: Final = frozenset({"java", "sarama"})
 UNLIKE_WEIGHT: Final = 0.25

@@ -257,3 +257,23 @@ def test_one_way_is_played_to_its_end() -> None:
             sorted(sum(map(len, share.values())) for share in outcome.settled.shares.values())
             == [3] * 5
         )
+
+
+def test_some_find_a_topic_alone_where_a_java_member_leads() -> None:
+    """Seen on a broker: librdkafka's joined without the new topic, and the first share stayed."""
+    held = {"a": {"t": [0, 1]}, "b": {"t": [2, 3]}, "c": {"t": [4, 5]}}
+    members = [
+        member(
+            f"{name}-1",
+            share,
+            user_data=b"\x00\x00\x00\x03" if name == "a" else b"",
+            rack=None if name == "a" else "",
+        )
+        for name, share in held.items()
+    ]
+    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="a-1")
+    changes: list[Change] = [Pattern("^[tn]", "java"), AddTopic("n", 5)]
+    plan = plan_group(cluster_of(group, {"t": 6}), group, changes)
+    assert plan.leader_clients == ("java",)
+    assert plan.confidence == "counts"
+    assert len(plan.outcomes.each) > 1

@@ -444,3 +444,27 @@ def test_a_franz_go_leader_may_not_see_what_sarama_members_have(
     assert plan.confidence == expected, plan.confidence_reason
     hidden = "a franz-go leader does not see what members without generations have"
     assert (hidden in (plan.confidence_reason or "")) == (expected != "exact")
+
+
+@pytest.mark.parametrize("named", [("f", "g"), ("g", "f")])
+def test_a_newcomer_names_topics_as_the_others_do(named: tuple[str, ...]) -> None:
+    """Seen on a broker: a kafka-python leader that did not know `b` yet took both for alike.
+
+    Source: kafka-python, StickyAssignmentExecutor._are_subscriptions_identical.
+    """
+    held = {"f": [0, 1], "g": [0, 1, 2, 3, 4, 5, 6]}
+    leader = replace(
+        member("z-1", held, topics=named, instance_id="z", user_data=b"", version=0),
+        client_id="kafka-python-3.0.12",
+        assignment_version=0,
+        assignment_user_data=b"",
+    )
+    group = group_of(leader, assignor="sticky")
+    join = AddMembers(
+        client_id="a", instance_id="a", topics=("b", "f", "g"), library="kafka-python"
+    )
+    plan = plan_group(cluster_of(group, {"b": 3, "c": 1, "f": 2, "g": 7}), group, [join])
+    assert plan.leader_clients == ("kafka-python",)
+    assert plan.confidence == "outcomes"
+    ends = [each.settled.shares["z-1"] for each in plan.outcomes.each]
+    assert {"f": (0, 1), "g": (0, 1, 2, 3)} in ends

@@ -1,0 +1,126 @@
+"""The trials of a search as rows and as JSON, and what it costs to stay as is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgroups.cli.commands.simulate.simulate_report import variation_text
+from kgroups.cli.output.table import Column, Item, Row
+from kgroups.core.times import show_ms
+
+if TYPE_CHECKING:
+    from kgroups.core.simulation.figures.outcome import Outcome
+    from kgroups.core.simulation.search.search import Found, Tried
+
+AS_IS = "as is"
+DIGITS = 3
+
+RESULT_COLUMNS = (
+    Column("which", "SETTINGS"),
+    Column("value", "VALUE", right=True),
+    Column("new_seeds", "NEW-SEEDS", right=True),
+    Column("members", "MEMBERS", right=True),
+    Column("rebalances", "REBALANCES", right=True),
+    Column("unowned_ms", "UNOWNED", right=True),
+    Column("read_again", "READ-AGAIN", right=True),
+    Column("peak_unread", "PEAK-UNREAD", right=True),
+)
+PATH_COLUMNS = (
+    Column("trial", "TRIAL", right=True),
+    Column("variation", "SETTINGS"),
+    Column("value", "VALUE", right=True),
+    Column("refused", "REFUSED", quiet=(None,)),
+)
+
+
+def cost_of_staying(found: "Found") -> float | None:
+    """By how much the scenario as it is comes to more, with new seeds; None if not known."""
+    if found.as_is_anew is None or found.best_anew is None:
+        return None
+    return round(found.as_is_anew - found.best_anew, DIGITS)
+
+
+def cost_text(found: "Found", cost: float | None) -> str:
+    """What it costs to stay as is, as a sentence."""
+    if not found.best.variation:
+        return "nothing that was tried is better than the scenario as it is"
+    if cost is None:
+        return "the scenario as it is has no value to compare with"
+    sure = {
+        True: "",
+        False: "; that may be chance",
+        None: "; `--repeat` tells whether it is chance",
+    }
+    return (
+        f"staying as is costs {cost:g} more, with seeds that the search did not see"
+        + (sure[found.real])
+    )
+
+
+def rounded(value: float | None) -> float | None:
+    """A value without the noise of its arithmetic."""
+    return None if value is None else round(value, DIGITS)
+
+
+def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
+    """One trial as JSON; figures are those of the first group of its first run."""
+    from kgroups.core.simulation.search.search import improvements
+
+    anew = {found.best.number: found.best_anew, 0: found.as_is_anew}
+    return {
+        "trial": tried.number,
+        "variation": dict(tried.variation),
+        "value": rounded(tried.value),
+        "runs": [rounded(one) for one in tried.runs],
+        "improved": any(one is tried for one in improvements(found.tried)),
+        "best": tried is found.best,
+        "new_seeds": rounded(anew.get(tried.number)),
+        "refused": tried.refused,
+        "figures": figures_of(tried.outcomes),
+    }
+
+
+def figures_of(outcomes: Sequence["Outcome"]) -> dict[str, int] | None:
+    """Medians over the runs, added up over groups; None where nothing ran."""
+    from kgroups.core.simulation.figures.confidence import median
+    from kgroups.core.simulation.figures.outcome_item import FIGURES
+
+    if not outcomes:
+        return None
+    groups = list(zip(*(one.groups for one in outcomes), strict=True))
+    found = {
+        name: sum(median([read(g) for g in runs]) for runs in groups)
+        for name, read in FIGURES.items()
+    }
+    running = [[sum(m.running for m in g.members) for g in runs] for runs in groups]
+    return found | {"members": sum(median(one) for one in running)}
+
+
+def result_rows(item: Item) -> list[Row]:
+    """The scenario as it is, and the best."""
+    if item["trial"] and not item["best"]:
+        return []
+    return [figure_row(item, RESULT_COLUMNS)]
+
+
+def figure_row(item: Item, columns: Sequence[Column]) -> Row:
+    """A trial with its figures."""
+    figures = item["figures"] or {}
+    shown = {**figures, "which": variation_text(item["variation"]) or AS_IS}
+    shown |= {name: number_text(item[name]) for name in ("value", "new_seeds")}
+    unowned = figures.get("unowned_ms")
+    shown["unowned_ms"] = show_ms(unowned) if unowned else unowned
+    shown["refused"] = item["refused"]
+    return tuple(shown.get(column.field) for column in columns)
+
+
+def path_rows(item: Item, *, every: bool) -> list[Row]:
+    """What was better than all before it, or everything that was tried."""
+    if not every and not item["improved"]:
+        return []
+    settings = variation_text(item["variation"]) or AS_IS
+    return [(item["trial"], settings, number_text(item["value"]), item["refused"])]
+
+
+def number_text(value: float | None) -> str | None:
+    """Without a fraction that says nothing."""
+    return None if value is None else f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
