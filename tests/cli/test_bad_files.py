@@ -143,8 +143,14 @@ BYTES: dict[str, bytes] = {
 }
 
 PROPERTIES = ("nothing", "a mark and nothing", "laughs", "a tag")
-GOOD = {(".pem", "a folder"), *((".properties", name) for name in PROPERTIES)}
-"""What is a file of its kind after all: a folder of certificates, odd properties."""
+GOOD = {
+    (".pem", "a folder"),
+    (".csv", "2^70"),
+    *((".properties", name) for name in PROPERTIES),
+}
+"""What is a file of its kind after all: a folder of certificates, two groups, odd properties."""
+HEAVY = {("_delta_log", "many values"): 700_000_000}
+"""More bytes of memory than else: the table format's own library reads a commit as a whole."""
 OPTIONAL = "nothing there"
 """Not an error where the file is made when it is missing, or nobody asked for it."""
 
@@ -215,6 +221,14 @@ def run(kind: Kind, file: Path, cluster: str, place: Path) -> Measured:
     return measure(place, *(word.format(**names) for word in kind.command))
 
 
+def most_bytes(file: Path) -> int:
+    """What reading a file may take of memory."""
+    for (folder, name), most in HEAVY.items():
+        if file.parent.name == folder and name.replace(" ", "-") in str(file):
+            return most
+    return MAX_PEAK_BYTES
+
+
 def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
     """What is wrong with how the program took a bad file; None if nothing is."""
     print(file.name, result)
@@ -222,7 +236,7 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
     said = result.errors if kind.exit_code == 2 else [words] * bool(words)
     if result.code != kind.exit_code:
         return f"exit {result.code}: {words[:300]}"
-    if result.peak_bytes > MAX_PEAK_BYTES:
+    if result.peak_bytes > most_bytes(file):
         return f"{result.peak_bytes:,} bytes"
     if result.cpu_s > MAX_CPU_S:
         return f"{result.cpu_s:.1f} s"

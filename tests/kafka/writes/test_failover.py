@@ -58,14 +58,18 @@ def test_a_coordinator_dies(trio: Trio, tmp_path: Path, victim: int, timeout: st
         assert {item["group"] for item in items} == set(NAMES)
         said = {item["group"]: item["result"] for item in items}
         assert set(said.values()) <= {"done", "failed", "unknown"}, stderr
-        assert process.returncode == (0 if set(said.values()) == {"done"} else 3), stderr
+        # Acknowledged, and read from the old coordinator until the time was over: either may stand.
+        stale = {item["group"] for item in items if item["error"] == "NOT_VERIFIED"}
+        ends = {0} if set(said.values()) == {"done"} else {1} if stale else {3}
+        assert process.returncode in ends, stderr
         if timeout == "240s":
             assert set(said.values()) == {"done"}, stderr
         held = stands(trio)
         wrong = {
             name: (said[name], held[name])
             for name in NAMES
-            if held[name] not in {"done": (17,), "failed": (10,)}.get(said[name], (10, 17))
+            if name not in stale
+            and held[name] not in {"done": (17,), "failed": (10,)}.get(said[name], (10, 17))
         }
         assert wrong == {}
     finally:
