@@ -116,9 +116,7 @@ async def _describe_on(
     left = list(groups)
     for kinds in _TYPES_AT_ONCE:
         names = {
-            kind: [
-                group for group in left if types.get(group, kind) == kind and _may_be(kind, group)
-            ]
+            kind: [group for group in left if types.get(group, kind) == kind]
             for kind in kinds
             if connection.offers(DESCRIBERS[kind]) is not None
         }
@@ -140,13 +138,6 @@ async def _describe_on(
             kind_known = types.get(group)
             described[group] = left_out() if group in asked else _not_describable(kind_known)
     return described
-
-
-def _may_be(kind: GroupType, group: str) -> bool:
-    """Only a classic group may have the empty name; Kafka 3.9 and 4.0 answer ConsumerGroupDescribe
-    with UNKNOWN_SERVER_ERROR for every group where it is among them.
-    """
-    return kind == "classic" or bool(group)
 
 
 _SAYS_LEAST: Final = ("GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION")
@@ -178,9 +169,15 @@ async def _describe_as(
     """Describes groups through the API of one type.
 
     An error number that is not known spoils the whole answer, so the groups are then asked for one
-    by one: only the one with that error is lost.
+    by one: only the one with that error is lost. So does the empty name, which only a classic group
+    may have, in ConsumerGroupDescribe of Kafka 3.9 and 4.0: every group beside it is one with
+    UNKNOWN_SERVER_ERROR, where later ones say INVALID_GROUP_ID of that one.
     """
     api = DESCRIBERS[kind]
+    if kind != "classic" and "" in groups and len(groups) > 1:
+        named = [group for group in groups if group]
+        apart = await _describe_as(cluster, broker, kind, [""], limit)
+        return apart | await _describe_as(cluster, broker, kind, named, limit)
     try:
         version, answer = await cluster.ask(
             broker, api, requests.describe_groups(api, groups), limit
@@ -196,6 +193,9 @@ async def _describe_as(
     for item in answer.groups:
         # Kafka 4.0 may name a group twice: with its description, and as one that does not exist.
         outcome = _described(kind, version, item, broker)
+        unsaid = isinstance(outcome, BrokerFailure) and outcome.code == "UNKNOWN_SERVER_ERROR"
+        if unsaid and kind != "classic" and not item.group_id:
+            outcome = BrokerFailure("INVALID_GROUP_ID")
         known = described.get(item.group_id)
         described[item.group_id] = outcome if known is None else _choose((known, outcome))
     return described
