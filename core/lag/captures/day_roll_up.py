@@ -86,18 +86,18 @@ def _series(hours: pa.Table) -> dict[str, Any]:
         if name != "cluster"
     }
 
-    def over(operation: Any, start: int, name: str) -> pa.Array:
+    def by_day(operation: Any, start: int, name: str) -> pa.Array:
         return reduced(operation, start, longs(hours, name), own, count).array()
 
-    columns["captures"] = over(np.add, 0, "captures")
+    columns["captures"] = by_day(np.add, 0, "captures")
     for name in MOVING:
         columns |= _moves(name, hours, own, count)
     for name in LAGS:
-        columns[f"{name}_most"] = over(np.maximum, LEAST, f"{name}_most")
+        columns[f"{name}_most"] = by_day(np.maximum, LEAST, f"{name}_most")
         if f"{name}_least" in hours.column_names:
-            columns[f"{name}_least"] = over(np.minimum, MOST, f"{name}_least")
-            columns[f"{name}_sum"] = over(np.add, 0, f"{name}_sum")
-            columns[f"{name}_known"] = over(np.add, 0, f"{name}_known")
+            columns[f"{name}_least"] = by_day(np.minimum, MOST, f"{name}_least")
+            columns[f"{name}_sum"] = by_day(np.add, 0, f"{name}_sum")
+            columns[f"{name}_known"] = by_day(np.add, 0, f"{name}_known")
     return columns
 
 

@@ -59,7 +59,7 @@ def truth(
     clusters: dict[str, list[Capture]] = defaultdict(list)
     whole = [capture for capture in captures if capture.is_whole]
     for capture in whole:
-        capture.period = period_of(capture, whole, rolled_up)
+        capture.period = rolled_into(capture, whole, rolled_up)
     cut = {
         (capture.cluster, capture.period)
         for capture in whole
@@ -82,7 +82,7 @@ def truth(
     return items, summary_of(now, members)
 
 
-def period_of(
+def rolled_into(
     capture: Capture, whole: Sequence[Capture], rolled_up: Callable[[Capture], str | None]
 ) -> Period:
     """What a capture is rolled up into; a day with captures of one hour is that hour."""
@@ -168,13 +168,13 @@ def series_now(own: Sequence[Capture], asked: Asked) -> list[Figures]:
     found = []
     for life in lives.values():
         if life[-1]["t"] == last_ms:
-            looks = list(periods_of(life))
+            looks = list(looks_of(life))
             stretches = {(look[-1]["t"] - first_ms) // width: look[-1] for look in looks}
             found.append(figures_of(looks, list(stretches.values())))
     return found
 
 
-def periods_of(life: Sequence[Figures]) -> Iterator[list[Figures]]:
+def looks_of(life: Sequence[Figures]) -> Iterator[list[Figures]]:
     """A life in the pieces that are looked at: a capture each, or all of what is rolled up."""
     held: list[Figures] = []
     for fact in life:
