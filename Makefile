@@ -83,7 +83,7 @@ licences: setup
 
 # Known vulnerabilities of the pinned versions; fails too where nobody answers for one of them.
 audit: setup
-	@$(PY) scripts/audit.py
+	@$(PY) -m scripts.audit
 
 # The small installation as one file, dist/kgroups.pex, for hosts without access to package indexes.
 pex: setup

@@ -6,12 +6,13 @@ is a failure, told in one sentence.
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT_S = 900.0
@@ -48,9 +49,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         uv = Path(sys.executable).with_name("uv")
-        done = subprocess.run(
-            [uv, *LINE, answer], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
+        done = run_program([uv, *LINE, answer], timeout_s=TIMEOUT_S)
         if not answer.exists():
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             print(f"audit: pip-audit could not run: {last}", file=sys.stderr)
