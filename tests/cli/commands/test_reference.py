@@ -46,6 +46,7 @@ NO_CODES: Final = {
     "BATCH_OPTIMIZED": "a value of `share.acquire.mode`",
     "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
+    "AT_ONCE": "likewise",
     "AWS_DEFAULT_REGION": "a variable of the environment",
     "AWS_MSK_IAM": "a SASL mechanism",
     "AWS_REGION": "a variable of the environment",
