@@ -65,6 +65,26 @@ def neither(old: State, new: State, found: State, *, topic_is_new: bool = False)
     ]
 
 
+def with_starts(old: State, new: State, found: State) -> State:
+    """A state in which logs that the work does not cut begin where they did, not earlier.
+
+    A broker writes down every minute where its logs begin. One that is killed begins them again
+    where it knew last, whatever the command did.
+
+    Source: `log.flush.start.offset.checkpoint.interval.ms`.
+    """
+    kept = {
+        key: value
+        for key, value in old.items()
+        if not key[0] and new.get(key) == value and _is_earlier(found.get(key), value)
+    }
+    return {**found, **kept}
+
+
+def _is_earlier(start: Commit | int | None, other: Commit | int) -> bool:
+    return isinstance(start, int) and isinstance(other, int) and start < other
+
+
 def revenants(found: State) -> list[str]:
     """Commits of a topic that was made anew, and has no records, which are of the old one."""
     return [

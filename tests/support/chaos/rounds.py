@@ -90,7 +90,7 @@ def play(world: World, case: Case, folder: Path, tally: Tally) -> None:
     scene = _scene(world, work, what, random, folder, {**values, "before": str(next_start(old))})
     ending = _disturbed(scene, what, work, timeout_s)
     world.trio.heal()
-    found = world.state()
+    found = held.with_starts(old, new, world.state())
     fresh = what.sort == "topic"
     checks = {
         "nothing but words of ours": held.noises(ending.code, ending.all_said),
@@ -207,7 +207,7 @@ def _finish(
     told: dict[str, list[str]] = {}
     for line in lines:
         _run(scene, [*line, *undo], ends, told)
-    found = world.state()
+    found = held.with_starts(old, new, world.state())
     _hold(
         case,
         scene,
@@ -222,7 +222,7 @@ def _finish(
         for file in reversed(scene.undo_files):
             line = words_of("reset-offsets --undo {undo} --no-undo", undo=str(file))
             _run(scene, line, (0, 4) if fresh else (0,), told)
-        found = world.state()
+        found = held.with_starts(old, new, world.state())
         restored = held.differences(old, found, topic_is_new=fresh)
         lost = held.revenants(found) if fresh else []
         _hold(case, scene, ending, {**told, "undone: as before": [*restored, *lost]})
