@@ -66,23 +66,19 @@ def neither(old: State, new: State, found: State, *, topic_is_new: bool = False)
 
 
 def with_starts(old: State, new: State, found: State) -> State:
-    """A state in which logs that the work does not cut begin where they did, not earlier.
+    """A state in which logs that the work does not cut begin where they did.
 
     A broker writes down every minute where its logs begin. One that is killed begins them again
-    where it knew last, whatever the command did.
+    where it knew last, whatever the command did, and may learn of the later start from another.
 
     Source: `log.flush.start.offset.checkpoint.interval.ms`.
     """
     kept = {
         key: value
         for key, value in old.items()
-        if not key[0] and new.get(key) == value and _is_earlier(found.get(key), value)
+        if not key[0] and new.get(key) == value and key in found
     }
     return {**found, **kept}
-
-
-def _is_earlier(start: Commit | int | None, other: Commit | int) -> bool:
-    return isinstance(start, int) and isinstance(other, int) and start < other
 
 
 def revenants(found: State) -> list[str]:
