@@ -62,7 +62,7 @@ def rounded(value: float | None) -> float | None:
 
 
 def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
-    """One trial as JSON; figures are those of the first group of its first run."""
+    """One trial as JSON, with its figures."""
     from kgroups.core.simulation.search.search import improvements
 
     anew = {found.best.number: found.best_anew, 0: found.as_is_anew}

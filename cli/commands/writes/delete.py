@@ -148,7 +148,7 @@ def looked_at(
     """The plan for the named groups: planned, refused with who is alive there, or not found."""
     hidden = admin.hidden_groups(names, listing.groups)
     known = {group.group for group in listing.groups} | {error.target for error in hidden}
-    # A coordinator that has just taken over lists nothing of what it still loads.
+    # Brokers may leave groups out of their listing while a coordinator changes.
     unlisted = [name for name in dict.fromkeys(names) if name not in known]
     groups = listing.groups
     if unlisted and not listing.errors:

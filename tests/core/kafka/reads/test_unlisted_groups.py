@@ -1,4 +1,4 @@
-"""Groups that brokers leave out of their listing: coordinators that have just taken over do so."""
+"""Groups that brokers leave out of their listing, as while a coordinator changes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,8 +21,8 @@ def upstream() -> Iterator[str]:
         yield cluster.bootstrap_servers
 
 
-async def loading(wire: Wire) -> None:
-    """A listing without the groups that are still being loaded: all of them."""
+async def left_out(wire: Wire) -> None:
+    """A listing without any group."""
 
     def change(body: dict[str, Any]) -> None:
         body["groups"] = []
@@ -32,7 +32,7 @@ async def loading(wire: Wire) -> None:
 
 def test_they_are_deleted_all_the_same(upstream: str) -> None:
     """Their coordinators are asked before they are said not to exist."""
-    with TamperingProxy(upstream, {"list_groups": loading}) as broker:
+    with TamperingProxy(upstream, {"list_groups": left_out}) as broker:
         result = run("delete", *NAMES, "third", "--keep-going", "--yes", "-b", broker.address)
     assert "`third`: no such group" in result.stderr
     assert all(f"`{name}`" not in result.stderr for name in NAMES)
