@@ -1,17 +1,17 @@
 """The lag report: snapshots in, at most `top` rows out, everything between them in Spark."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_tables import (
     NO_TIMES,
@@ -42,15 +42,13 @@ from kgroups.core.lag.report_rows import (
 )
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.late_session import LateSession, running
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.api import functions as F
 from kgroups.core.spark.plans.frames import asked, to_ask
 from kgroups.core.spark.session import (
-    SPARK_ERRORS,
     Progress,
     SessionOptions,
-    first_line,
-    spark_session,
 )
 
 # Below this many rows Spark interprets: code for them would take longer to compile than to run.
@@ -135,15 +133,16 @@ def lag_report(
     check_query(query, "snapshot")
     for snapshot in snapshots:
         check_isolation(snapshot, query.isolation)
-    tell = progress or (lambda _text: None)
     tables = capture_tables(snapshots, record_times)
     if session is None or isinstance(session, SessionOptions):
         few, kind = is_few(tables.rows.num_rows, query), kind_of("snapshot", query)
         session = replace(session or SessionOptions(), small=few, kind=kind)
     with running(session, progress) as spark:
-        tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
+        spark.tell(
+            f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups"
+        )
         plan = _planned_tables(snapshots, later, query) if query.assignors else None
-        return _run(spark, tables, query, tell, plan)
+        return _run(spark, tables, query, plan)
 
 
 def kind_of(source: Source, query: LagQuery) -> str:
@@ -160,35 +159,8 @@ def is_few(rows: int, query: LagQuery) -> bool:
     return rows < (PLANNED_ROWS if query.assignors else SMALL_ROWS)
 
 
-@contextlib.contextmanager
-def running(
-    session: SparkSession | SessionOptions | None, progress: Progress | None
-) -> Iterator[SparkSession]:
-    """The session given, or one made for the length of the block; what Spark throws is ours."""
-    try:
-        if session is None or isinstance(session, SessionOptions):
-            with spark_session(session, progress) as started:
-                try:
-                    yield started
-                except SPARK_ERRORS as exc:  # says nothing any more once the session has ended
-                    raise spark_failure(exc) from exc
-        else:
-            yield session
-    except SPARK_ERRORS as exc:
-        raise spark_failure(exc) from exc
-
-
 def _group_count(snapshots: Sequence[ClusterSnapshot]) -> int:
     return sum(len(snapshot.groups) for snapshot in snapshots)
-
-
-def spark_failure(exc: Exception) -> KgroupsError:
-    """What Spark threw, as one sentence."""
-    return KgroupsError(
-        f"Spark failed: {first_line(exc)}",
-        hint="run with --verbose for Spark's own messages",
-        code="SPARK_FAILED",
-    )
 
 
 def check_query(query: LagQuery, source: Source) -> None:
@@ -237,13 +209,16 @@ def _planned_tables(
 
 
 def _run(
-    session: Any, tables: CaptureTables, query: LagQuery, tell: Progress, plan: _Tables | None
+    session: LateSession,
+    tables: CaptureTables,
+    query: LagQuery,
+    plan: _Tables | None,
 ) -> LagReport:
     """Both jobs of a report, its rows and its totals."""
 
     def frame_of(table: Any, schema: StructType) -> DataFrame:
-        frame = session.createDataFrame(table, schema=schema)
-        return to_ask(frame.coalesce(1) if is_few(tables.rows.num_rows, query) else frame)
+        few = is_few(tables.rows.num_rows, query)
+        return cast("DataFrame", session.rows(table, schema, few=few))
 
     rows = frame_of(tables.rows, ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
@@ -252,14 +227,14 @@ def _run(
         then = frame_of(plan.members, PLAN_MEMBERS)
         topics = frame_of(plan.topics, TOPICS)
         if not plan.is_changed:
-            return planned_answer(then, topics, lagged, query, tell)
+            return planned_answer(then, topics, lagged, query, session.tell)
         known = frame_of(tables.topics, TOPICS)
         later = as_planned.Later(then, known)
-        return planned_answer(members, topics, lagged, query, tell, later=later)
+        return planned_answer(members, topics, lagged, query, session.tell, later=later)
     keys = transforms.KEYS[query.by]
     by_key = transforms.lag_by(lagged, keys, times=query.times)
     report = with_members(by_key, lagged, members, query.by, keys)
-    tell(f"computing lag by {query.by}")
+    session.tell(f"computing lag by {query.by}")
     sort = query.sort or "lag"
     return answered(report, query, sort, keys, totals_of(lagged, members), drawn(query, lagged))
 

@@ -6,9 +6,10 @@ say where it listens, and then it does not read its input either, at whose end i
 
 import contextlib
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 from pyspark import SparkContext
 
@@ -67,3 +68,20 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def last_words(log: IO[bytes] | None) -> str | None:
+    """The line of Spark's output that tells best why it failed."""
+    if log is None:
+        return None
+    log.seek(0)
+    text = log.read().decode(errors="replace")
+    text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # What Java threw says more than the line of a log that announces it.
+    thrown = (re.match(r"(Caused by: )?([\w$]+\.)+[\w$]+: (\S.*)", line) for line in lines)
+    said = next((match[3].rstrip(".") for match in thrown if match), None)
+    if said is not None:
+        return said
+    telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
+    return next(telling, lines[0] if lines else None)

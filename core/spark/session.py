@@ -29,7 +29,8 @@ from pyspark.sql import SparkSession
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, find_java
 from kgroups.core.spark.jobs import Watcher, watched
-from kgroups.core.spark.jvm_process import end_jvm, environment, starts_noted
+from kgroups.core.spark.jvm_process import end_jvm, environment, last_words, starts_noted
+from kgroups.core.spark.query_ahead import parsed_meanwhile
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
 from kgroups.core.spark.settings import parse_master, spark_defaults
 from kgroups.core.spark.tuning import (
@@ -78,6 +79,7 @@ class SessionOptions:
         kind: of job; each loads classes of its own, and so has an archive of its own.
         conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
         watcher: told how far Spark's jobs are while they run; None: nobody is.
+        query: what will be asked first, so far as that is known (`query_ahead`).
     """
 
     master: str | None = None
@@ -91,6 +93,7 @@ class SessionOptions:
     kind: str = "any"
     conf: Mapping[str, str] = field(default_factory=dict)
     watcher: Watcher | None = None
+    query: str | None = None
 
     @property
     def is_local(self) -> bool:
@@ -255,7 +258,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         tempfile.TemporaryFile(prefix="kgroups-spark-") as log,
         tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
     ):
-        session, process = _launch(conf, None if options.verbose else log, java)
+        session, process = _launch(conf, None if options.verbose else log, java, options.query)
         well = False
         try:
             if not options.is_local:
@@ -317,7 +320,7 @@ def _wait_for_executors(session: SparkSession, master: str) -> None:
 
 
 def _launch(
-    conf: Mapping[str, str], log: IO[bytes] | None, java: Path
+    conf: Mapping[str, str], log: IO[bytes] | None, java: Path, query: str | None = None
 ) -> tuple[SparkSession, subprocess.Popen[bytes] | None]:
     """Starts the JVM and the session in it; its output goes to `log`, ours stays clean."""
     from pyspark.java_gateway import launch_gateway
@@ -336,14 +339,15 @@ def _launch(
     try:
         with environment(variables), starts_noted(started):
             gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
-            context = SparkContext(conf=spark_conf, gateway=gateway)
+            with parsed_meanwhile(gateway.jvm, query):
+                context = SparkContext(conf=spark_conf, gateway=gateway)
             session = SparkSession(context)
     except BaseException as exc:  # py4j, PySpark and OSError: Spark did not start; or Ctrl-C
         for process in started:
             end_jvm(process, 0.0)
         if not isinstance(exc, Exception):
             raise
-        why = _last_words(log) or first_line(exc)
+        why = last_words(log) or first_line(exc)
         is_narrow = re.search("[Mm]emory|heap", why)
         raise KgroupsError(
             f"Spark did not start: {why}",
@@ -353,23 +357,6 @@ def _launch(
             code="SPARK_FAILED",
         ) from exc
     return session, gateway.proc
-
-
-def _last_words(log: IO[bytes] | None) -> str | None:
-    """The line of Spark's output that tells best why it failed."""
-    if log is None:
-        return None
-    log.seek(0)
-    text = log.read().decode(errors="replace")
-    text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # What Java threw says more than the line of a log that announces it.
-    thrown = (re.match(r"(Caused by: )?([\w$]+\.)+[\w$]+: (\S.*)", line) for line in lines)
-    said = next((match[3].rstrip(".") for match in thrown if match), None)
-    if said is not None:
-        return said
-    telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
-    return next(telling, lines[0] if lines else None)
 
 
 def _first_of_several(lines: Sequence[str]) -> list[str]:

@@ -41,6 +41,10 @@ SMALL_CONF: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Spark shuffles two sides of one partition each before it joins them if they may be large, and
+    # of a table from the driver, or of a join, it does not know.
+    "spark.sql.defaultSizeInBytes": "1",
+    "spark.sql.maxSinglePartitionBytes": "1000000g",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
 

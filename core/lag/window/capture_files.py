@@ -17,6 +17,7 @@ from kgroups.core.lag.captures.capture_window import RowFile
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
 from kgroups.core.lag.captures.old_layout import CapturedFile
 from kgroups.core.lag.stores.places import Place, Store
+from kgroups.core.spark.late_session import LateSession
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.frames import to_ask
 
@@ -49,13 +50,27 @@ def read_files(
         return to_ask(_read_in_tasks(spark, place, files, schema))
     if not files or (few and not wide):
         # From a list it would be a job of Python workers that have nothing to do.
-        return to_ask(spark.createDataFrame(_read_here(place, files, schema), schema).coalesce(1))
+        return rows_of(spark, rows_here(place, files, schema), schema)
     reader = spark.read.schema(schema).option("basePath", str(place))
     frame = reader.parquet(*(str(file.path) for file in files))
     return to_ask(frame.coalesce(1) if few else frame)
 
 
-def _read_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.Table:
+def rows_of(spark: Any, table: pa.Table, schema: StructType) -> DataFrame:
+    """Few rows that are here already, for one task; a `LateSession` gets them when it is asked."""
+    if not table.num_rows:
+        table = table.schema.empty_table()  # Spark takes no column without a chunk
+    if isinstance(spark, LateSession):
+        return cast("DataFrame", spark.rows(table, schema, few=True))
+    return to_ask(spark.createDataFrame(table, schema).coalesce(1))
+
+
+def rows_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.Table:
+    """The rows of files, read by Arrow.
+
+    Raises:
+        KgroupsError: a file is gone, or cannot be read.
+    """
     columns = to_arrow_schema(schema)
     batches: list[pa.RecordBatch] = []
     for file in map(_of_day, files):
@@ -68,8 +83,7 @@ def _read_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa
             raise KgroupsError(
                 f"capture `{file.path}` cannot be read: {why}", code="BROKEN_CAPTURE"
             ) from exc
-    rows = pa.Table.from_batches(batches, schema=columns)
-    return rows if rows.num_rows else columns.empty_table()  # Spark takes no column without a chunk
+    return pa.Table.from_batches(batches, schema=columns)
 
 
 def captures_changed(place: Place) -> KgroupsError:

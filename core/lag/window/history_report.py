@@ -30,7 +30,6 @@ from kgroups.core.lag.report import (
     answered,
     check_query,
     drawn,
-    running,
     totals_of,
 )
 from kgroups.core.lag.report_rows import collect_rows
@@ -40,6 +39,7 @@ from kgroups.core.lag.window.commit_log import CommitLog, read_commits
 from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.late_session import running
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.api import functions as F
 from kgroups.core.spark.plans.frames import as_text, asked, to_ask
@@ -97,7 +97,8 @@ def lag_history(
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
     if session is None or isinstance(session, SessionOptions):
         session = replace(session or SessionOptions(), small=True)
-    with running(session, progress) as spark:
+    with running(session, progress) as late:
+        spark = late.started()
         commits = to_ask(read_commits(spark, log)).persist()
         try:
             said = as_captures(commits, cluster_name(snapshot))

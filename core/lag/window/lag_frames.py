@@ -16,7 +16,7 @@ from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
-from kgroups.core.lag.window.window_report import captures_once
+from kgroups.core.lag.window.window_rows import captures_once
 from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.api import functions as F
 from kgroups.core.spark.plans.frames import as_text, asked

@@ -3,22 +3,20 @@
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
-from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
+from kgroups.core.lag.captures.delta_table import ActiveFile
 from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, TOPICS
 from kgroups.core.lag.fleet.as_planned import Fleet
 from kgroups.core.lag.report import (
     LagQuery,
@@ -29,7 +27,6 @@ from kgroups.core.lag.report import (
     is_few,
     kind_of,
     planned_answer,
-    running,
     totals_of,
 )
 from kgroups.core.lag.report_rows import compared
@@ -37,9 +34,15 @@ from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.window import hourly, trends
-from kgroups.core.lag.window.capture_files import AnyFile, captures_changed, read_files
-from kgroups.core.lag.window.points import SERIES, lives, with_steps
-from kgroups.core.spark.plans.api import Column, DataFrame
+from kgroups.core.lag.window.capture_files import (
+    AnyFile,
+    captures_changed,
+    read_files,
+)
+from kgroups.core.lag.window.points import lives, with_steps
+from kgroups.core.lag.window.window_rows import captures_with_lag, dated, is_newest, newest
+from kgroups.core.spark.late_session import LateSession, running
+from kgroups.core.spark.plans.api import DataFrame
 from kgroups.core.spark.plans.api import functions as F
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
@@ -54,10 +57,6 @@ NAMED_FILE = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
 TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
 # What tells rows of one capture apart: a file may be there twice.
 IDENTITY = ("cluster", "group", "member_id", "topic")
-
-# Beside the columns of each table: a directory, as `cluster` is.
-DATE = StructField("date", StringType(), False)
-CAPTURE = ("cluster", "captured_at_ms")
 
 
 def lag_report_over(
@@ -90,7 +89,6 @@ def lag_report_over(
     check_query(query, "captures")
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
-    tell = progress or (lambda _text: None)
     if isinstance(folder, Path):
         folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
@@ -100,7 +98,7 @@ def lag_report_over(
     windows = [window] if earlier is None else [window, earlier]
     with running(sized(session, windows, query), progress) as spark:
         try:
-            return _report(spark, folder, windows, query, span_ms, tell, strict=strict)
+            return _report(spark, folder, windows, query, span_ms, strict=strict)
         except SPARK_ERRORS as exc:
             if isinstance(folder, Store) and is_of_store(str(exc)):
                 raise store_failure(folder, exc) from exc
@@ -156,19 +154,18 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
 
 
 def _report(
-    spark: SparkSession,
+    spark: LateSession,
     folder: Place,
     windows: Sequence[Window],
     query: LagQuery,
     span_ms: tuple[int, int],
-    tell: Progress,
     *,
     strict: bool,
 ) -> LagReport:
     """The report on these files; with two windows beside that on the second."""
     window = windows[0]
     rows, captures = (sum(sizes) for sizes in zip(*map(_size, windows), strict=True))
-    tell(f"reading {rows:,} rows of {captures:,} captures")
+    spark.tell(f"reading {rows:,} rows of {captures:,} captures")
     told = _told(spark, folder, window, query, span_ms)
     series = trends.with_history(told.now, told.figures, span_ms[1])
     if query.assignors or query.pictures:  # it is wanted more than once
@@ -185,7 +182,7 @@ def _report(
             was = read_rest(spark, folder, windows[1], query, strict=strict)
             fleet, lost = Fleet(was.members, was.topics, before), lost + was.broken
         facts = rest.members, rest.topics, series
-        answer = planned_answer(*facts, query, tell, told.captures, before=fleet)
+        answer = planned_answer(*facts, query, spark.tell, told.captures, before=fleet)
     else:
         keys = transforms.KEYS[query.by]
         report = _by_key(series, told.peaks, keys, window)
@@ -193,7 +190,7 @@ def _report(
             report = compared(report, _by_key(before, then.peaks, keys, windows[1]), keys)
         else:
             report = with_members(report, told.now, rest.members, query.by, keys)
-        tell(f"computing lag by {query.by} over {rows:,} rows")
+        spark.tell(f"computing lag by {query.by} over {rows:,} rows")
         sort = query.sort or ("lag_change" if query.compare_ms else "lag")
         others = totals_of(told.now, rest.members), drawn(query, series, told.captures)
         answer = answered(report, query, sort, keys, *others)
@@ -244,11 +241,10 @@ class _Told(NamedTuple):
 def _told(
     spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> _Told:
-    lagged = captures_with_lag(spark, folder, window, query, span_ms)
+    lagged, now = captures_with_lag(spark, folder, window, query, span_ms)
     if isinstance(folder, Store):  # else every query would fetch the files again
         lagged = lagged.persist()
     keys = transforms.KEYS.get(query.by, ())  # of planned assignors there are other ones
-    now = newest(lagged, window)
     if window.hours is None:
         figures = trends.series_figures(with_steps(lives(lagged, window.spans, query.isolation)))
         return _Told(now, figures, transforms.peaks_by(lagged, keys), lagged, lagged)
@@ -334,55 +330,3 @@ def sized(
         return dataclasses.replace(options, small=True)
     size = sum(window.size for window in windows)
     return dataclasses.replace(options, large=size > LARGE_BYTES)
-
-
-def captures_with_lag(
-    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
-) -> DataFrame:
-    """The captures of the window, each once, with lag."""
-    few = is_few(window.rows, query)
-    rows = captures_once(spark, folder, window, span_ms, few=few)
-    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
-
-
-def captures_once(
-    spark: Any, folder: Place, window: Window, span_ms: tuple[int, int], *, few: bool = False
-) -> DataFrame:
-    """The captures of the window, each once.
-
-    Args:
-        few: as in `read_files`.
-    """
-    rows = read_files(spark, folder / "rows", window.files, dated(ROWS), few=few)
-    rows = rows.where(F.col("captured_at_ms").between(*span_ms))
-    if not window.is_clean:
-        captures = spark.createDataFrame(window.captures.select(list(CAPTURE)))
-        known = captures.coalesce(1) if few else captures
-        rows = rows.join(known, list(CAPTURE), "left_semi")
-        rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
-    return rows
-
-
-def newest(lagged: DataFrame, window: Window) -> DataFrame:
-    """Rows of each cluster's newest capture in the window, one a series."""
-    rows = lagged.where(is_newest(window))
-    return rows if window.is_clean else rows.dropDuplicates(list(SERIES))
-
-
-def dated(schema: StructType) -> StructType:
-    """A table's columns with `date`."""
-    return StructType([*schema.fields, DATE])
-
-
-def is_newest(window: Window) -> Column:
-    """Whether a row is of its cluster's newest capture; the files' directories are asked first."""
-    return reduce(
-        or_,
-        (
-            (F.col("cluster") == cluster)
-            & (F.col("date") == utc_date(span.last_ms))
-            & (F.col("captured_at_ms") == span.last_ms)
-            for cluster, span in window.spans.items()
-        ),
-        F.lit(False),
-    )

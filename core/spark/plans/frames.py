@@ -6,16 +6,29 @@ becoming one (`spark_frame`).
 """
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from pyspark.sql import DataFrame
 
 from kgroups.core.spark.plans.columns import Column, as_column, listed, named
 from kgroups.core.spark.plans.functions import expr
+from kgroups.core.spark.plans.selects import Select, mentioned, merged
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Given(Protocol):
+    """`late_session.GivenRows`."""
+
+    @property
+    def session(self) -> Any:
+        """The session that gets them."""
+
+    def frame(self, names: Collection[str] | None = None) -> Any:
+        """As Spark's frame, with some columns or all."""
+
 
 EVERY = Column("*")
 """All columns of a frame."""
@@ -26,24 +39,25 @@ class Frame:
 
     Args:
         columns: their names, in order.
-        parts: its text, with other frames between.
+        query: a `SELECT`, or other text with frames between.
         is_steady: whether Spark knows that it has the same rows every time.
-        source: the frame of Spark that it stands for; it has no parts then.
+        source: the frame of Spark that it stands for; it has no query then.
+        given: rows that Spark gets when they are asked for, in the place of `source`.
     """
 
     def __init__(
         self,
         columns: Iterable[str],
-        parts: Sequence["str | Frame"] = (),
+        query: "Select | Sequence[str | Frame]" = (),
         *,
         is_steady: bool = True,
         source: Any = None,
+        given: "Given | None" = None,
     ) -> None:
         self.columns = list(columns)
-        self.parts = tuple(parts)
-        frames = (part for part in self.parts if isinstance(part, Frame))
-        self.is_steady: bool = is_steady and all(frame.is_steady for frame in frames)
-        self._source = source
+        self.query = query
+        self.is_steady: bool = is_steady and all(frame.is_steady for frame in self.frames)
+        self._source, self._given = source, given
 
     @classmethod
     def of(cls, frame: Any) -> "Frame":
@@ -51,42 +65,64 @@ class Frame:
         return frame if isinstance(frame, Frame) else cls(frame.columns, source=frame)
 
     @property
+    def frames(self) -> "list[Frame]":
+        """What it is made of, as often as it is named."""
+        parts = self.query.source if isinstance(self.query, Select) else self.query
+        return [part for part in parts if isinstance(part, Frame)]
+
+    @property
     def spark_frame(self) -> Any:
         """Spark's own frame: here the query is asked, and wrong ones fail."""
         if self._source is None:
-            text, sources = query_text(self)
-            session = next(iter(sources.values())).sparkSession
-            self._source = session.sql(text, **sources)
+            self._source = self._asked() if self._given is None else self._given.frame()
         return self._source
+
+    def _asked(self) -> Any:
+        text, sources = query_text(self)
+        # No other columns of what Spark is given.
+        words = mentioned([text]) | {name.lower() for name in self.columns}
+        frames = {}
+        for name, node in sources.items():
+            if node._given is None or node.is_asked:
+                frames[name] = node.spark_frame
+            else:
+                node._given.session.started(text.format(**{name: name for name in sources}))
+                frames[name] = node._given.frame(words)
+        return next(iter(frames.values())).sparkSession.sql(text, **frames)
 
     @property
     def is_asked(self) -> bool:
         """Whether Spark has a frame of it."""
         return self._source is not None
 
+    @property
+    def is_source(self) -> bool:
+        """Whether it is rows, and not a query."""
+        return self.is_asked or self._given is not None
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.spark_frame, name)
 
-    def _made(self, columns: Iterable[Column | str], tail: "Sequence[str | Frame]" = ()) -> "Frame":
-        """Columns of this frame, with what comes after it in the query."""
+    def _made(self, columns: Iterable[Column | str], group: str | None = None) -> "Frame":
+        """Columns of this frame, for each row or for those that are equal in `group`."""
         names: list[str] = []
-        texts = []
-        steady = True
+        items = []
+        steady, has_all = True, False
         for column in map(as_column, columns):
             if column.text == EVERY.text:
+                items += [(name, named(name).text) for name in self.columns] if names else []
+                has_all = not names
                 names += self.columns
-                texts.append(column.text)
                 continue
             if column.name is None:
                 raise ValueError(f"`{column.text}` has no name")
-            own = named(column.name).text
             names.append(column.name)
-            texts.append(own if column.text == own else f"{column.text} AS {own}")
+            items.append((column.name, column.text))
             steady &= column.is_steady
-        parts = (f"SELECT {', '.join(texts)} FROM ", self, *tail)
-        return Frame(names, parts, is_steady=steady)
+        query = Select((self,), tuple(items), has_all, group=group)
+        return Frame(names, query, is_steady=steady)
 
     # --- what PySpark's have too ---
 
@@ -101,7 +137,7 @@ class Frame:
         if not isinstance(test, Column | str):
             return Frame.of(self.spark_frame.where(test))
         text = (expr(test) if isinstance(test, str) else test).text
-        return Frame(self.columns, ("SELECT * FROM ", self, f" WHERE {text}"))
+        return Frame(self.columns, Select((self,), has_all=True, tests=(text,)))
 
     def withColumns(self, columns: Mapping[str, Column]) -> "Frame":
         """With further columns, or others in the place of those that are called so."""
@@ -150,7 +186,7 @@ class Frame:
             test = f" USING ({listed(keys)})"
         if kind in ("LEFT SEMI", "LEFT ANTI"):
             names = [name for name in names if name in self.columns]
-        return Frame(names, ("SELECT * FROM ", self, f" {kind} JOIN ", right, test))
+        return Frame(names, Select((self, f" {kind} JOIN ", right, test), has_all=True))
 
     def unionByName(self, other: Any, allowMissingColumns: bool = False) -> "Frame":
         """The rows of both."""
@@ -165,11 +201,11 @@ class Frame:
         """In an order."""
         if not _are_ours(columns):
             return Frame.of(self.spark_frame.orderBy(*columns))
-        return Frame(self.columns, ("SELECT * FROM ", self, " ORDER BY " + listed(columns)))
+        return Frame(self.columns, Select((self,), has_all=True, order=listed(columns)))
 
     def limit(self, count: int) -> "Frame":
         """So many rows at most: the first, if there is an order."""
-        return Frame(self.columns, ("SELECT * FROM ", self, f" LIMIT {count}"))
+        return Frame(self.columns, Select((self,), has_all=True, limit=count))
 
     def dropDuplicates(self, names: Sequence[str]) -> "Frame":
         """One row of those in which some columns are equal."""
@@ -182,7 +218,7 @@ class Frame:
 
     def distinct(self) -> "Frame":
         """Each row once."""
-        return Frame(self.columns, ("SELECT DISTINCT * FROM ", self))
+        return Frame(self.columns, (f"SELECT DISTINCT {listed(self.columns)} FROM ", self))
 
     def persist(self, *level: Any) -> "Frame":
         """The same, which Spark keeps once it is there."""
@@ -206,8 +242,7 @@ class Groups:
         if not _are_ours(columns):
             keys = [key if isinstance(key, str) else key.name for key in self._keys]
             return Frame.of(self._frame.spark_frame.groupBy(*keys).agg(*columns))
-        tail = (f" GROUP BY {listed(self._keys)}",) if self._keys else ()
-        return self._frame._made([*self._keys, *columns], tail)
+        return self._frame._made([*self._keys, *columns], listed(self._keys))
 
 
 def _is_star(column: Column | str) -> bool:
@@ -218,45 +253,64 @@ def _are_ours(columns: Iterable[object]) -> bool:
     return all(isinstance(column, Column | str) for column in columns)
 
 
-def query_text(frame: Frame) -> tuple[str, dict[str, Any]]:
-    """A frame as one query, and the frames of Spark that it names, by their names in it.
+def query_text(frame: Frame) -> tuple[str, dict[str, Frame]]:
+    """A frame as one query, and those of Spark's rows that it names, by their names in it.
 
     What is used more than once is told once, ahead (`WITH`): Spark puts it where it is used. It
     would compute, shuffle and keep it if it did not know that it is the same every time, so such a
     frame is written out.
     """
     uses: dict[int, int] = {}
-    order: list[Frame] = []
 
-    def visit(node: Frame) -> None:
+    def count(node: Frame) -> None:
         uses[id(node)] = uses.get(id(node), 0) + 1
-        if uses[id(node)] == 1:
-            for part in node.parts if not node.is_asked else ():
-                if isinstance(part, Frame):
-                    visit(part)
-            order.append(node)
+        if uses[id(node)] == 1 and not node.is_source:
+            for part in node.frames:
+                count(part)
 
-    visit(frame)
-    sources: dict[str, Any] = {}
+    count(frame)
+    sources: dict[str, Frame] = {}
     texts: dict[int, str] = {}
     ahead: list[str] = []
-    for node in order:
-        if node.is_asked:
+
+    def text_of(node: Frame) -> str:
+        if id(node) not in texts:
+            texts[id(node)] = _named_text(node)
+        return texts[id(node)]
+
+    def _named_text(node: Frame) -> str:
+        if node.is_source:
             name = f"source_{len(sources)}"
-            sources[name] = node.spark_frame
-            texts[id(node)] = f"{{{name}}}"
-            continue
-        text = "".join(part if isinstance(part, str) else texts[id(part)] for part in node.parts)
+            sources[name] = node
+            return f"{{{name}}}"
+        query = _flat(node, uses)
+        parts = query.parts if isinstance(query, Select) else query
+        text = "".join(part if isinstance(part, str) else text_of(part) for part in parts)
         if node is frame:
-            texts[id(node)] = text
-        elif uses[id(node)] > 1 and node.is_steady:
-            ahead.append(f"part_{len(ahead)} AS ({text})")
-            texts[id(node)] = f"part_{len(ahead) - 1}"
-        else:
-            texts[id(node)] = f"({text})"
+            return text
+        if uses[id(node)] == 1 or not node.is_steady:
+            return f"({text})"
+        ahead.append(f"part_{len(ahead)} AS ({text})")
+        return f"part_{len(ahead) - 1}"
+
+    body = text_of(frame)
     told = f"WITH {', '.join(ahead)} " if ahead else ""
-    body = texts[id(frame)]
-    return told + (f"SELECT * FROM {body}" if frame.is_asked else body), sources
+    return told + (f"SELECT * FROM {body}" if frame.is_source else body), sources
+
+
+def _flat(node: Frame, uses: Mapping[int, int]) -> "Select | Sequence[str | Frame]":
+    """A frame's query, with those of frames that only it uses merged into it."""
+    query = node.query
+    while isinstance(query, Select) and len(query.source) == 1:
+        (inner,) = query.source
+        if not isinstance(inner, Frame) or inner.is_source or uses[id(inner)] > 1:
+            break
+        within = _flat(inner, uses)
+        one = merged(query, within) if isinstance(within, Select) else None
+        if one is None:
+            break
+        query = one
+    return query
 
 
 def as_text(function: Callable[P, R]) -> Callable[P, R]:
@@ -302,8 +356,7 @@ def together(frames: Mapping[str, Any]) -> Frame:
     for own, given in frames.items():
         frame = Frame.of(given)
         row = f"struct({listed(frame.columns)})"
-        columns = ", ".join(
-            f"{row if name == own else 'NULL'} AS {named(name).text}" for name in names
-        )
-        halves += [f"{' UNION ALL ' if halves else ''}SELECT {columns} FROM ", frame]
+        items = [(name, row if name == own else "NULL") for name in names]
+        halves += [" UNION ALL "] if halves else []
+        halves += Select((frame,), tuple(items)).parts
     return Frame(names, halves)

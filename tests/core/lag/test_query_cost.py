@@ -44,6 +44,7 @@ class Cost:
     """
 
     jobs: int = 0
+    stages: int = 0
     calls: int = 0
 
 
@@ -67,7 +68,10 @@ def counted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Co
             for client in (GatewayClient, JavaClient):
                 patch.setattr(client, "send_command", patched(client.send_command))
             yield cost
-        cost.jobs = len(context.statusTracker().getJobIdsForGroup("counted")) - before
+        jobs = context.statusTracker().getJobIdsForGroup("counted")
+        cost.jobs = len(jobs) - before
+        newest = context.statusTracker().getJobInfo(max(jobs))
+        cost.stages = len(newest.stageIds)
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
 
@@ -106,3 +110,21 @@ def test_a_report_on_few_captures_is_one_job(
     assert report.items
     assert cost.jobs == 1
     assert cost.calls <= MOST_CALLS
+
+
+def test_a_report_on_few_captures_shuffles_nothing(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    """Also where Spark does not know how little it joins: it would shuffle each side before.
+
+    There are no members, and of a table that it knows to be empty Spark makes a stage to count it.
+    """
+    name = "spark.sql.execution.arrow.localRelationThreshold"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "0")
+    try:
+        with counted(spark, monkeypatch) as cost:
+            lag_report_over(folder, since_ms=START_MS, until_ms=UNTIL_MS, session=spark)
+    finally:
+        spark.conf.set(name, str(before))
+    assert (cost.jobs, cost.stages) == (1, 2)

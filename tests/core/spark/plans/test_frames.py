@@ -94,7 +94,7 @@ def test_what_is_used_twice_is_told_once(rows: DataFrame) -> None:
     sums = Frame.of(rows).groupBy("key").agg(F.sum("n").alias("n"))
     text, sources = query_text(sums.join(sums, ["key", "n"]))
     assert text.count("GROUP BY") == 1
-    assert list(sources.values()) == [rows]
+    assert [source.spark_frame for source in sources.values()] == [rows]
     first = Frame.of(rows).dropDuplicates(["key"])
     assert query_text(first.join(first, ["key"]))[0].count("GROUP BY") == 2
 
@@ -139,3 +139,77 @@ def test_frames_are_asked_together(rows: DataFrame) -> None:
     assert [row[0].n for row in found if row[0]] == [5, 4]
     assert [row[1].key for row in found if row[1]] == ["a", "a", "b", None, "b"]
     assert not [row for row in found if row[2]]
+
+
+def levels(frame: Any, f: Any, window: Any) -> dict[str, Any]:
+    """Selects around selects, by what the outer one makes of the inner one."""
+    so_far = window.partitionBy("key").orderBy("n")
+    doubled = frame.withColumn("n", f.col("n") * 2)
+    counted = frame.withColumn("place", f.row_number().over(so_far))
+    sums = frame.groupBy("key").agg(f.sum("n").alias("n"), f.max("n").alias("most"))
+    last = frame.orderBy(f.desc("n")).limit(3)
+    one = f.lit(1)
+    return {
+        "its names": doubled.select("key", "n").drop("key"),
+        "other columns": doubled.withColumn("size", f.coalesce("a b{c}", one)),
+        "what is computed": doubled.withColumn("n", f.col("n") + 1).where(f.col("n") > 5),
+        "rows, and then columns": frame.where(f.col("n") > 2).where("n < 5").select("n"),
+        "rows of a window": counted.where(f.col("place") == 1).orderBy("n"),
+        "a window of some rows": frame.where(f.col("n") > 1)
+        .withColumn("place", f.row_number().over(so_far))
+        .orderBy("n"),
+        "sums of what is computed": doubled.groupBy("key").agg(f.sum("n").alias("n")).orderBy("n"),
+        "sums of a window": counted.groupBy("place").agg(f.count(one).alias("n")).orderBy("place"),
+        "rows of sums": sums.where(f.col("n") > 3).orderBy("n").select("most", "n"),
+        "few of sums": sums.select("n").orderBy("n").limit(2),
+        "few, and of these some": last.where(f.col("n") > 3).orderBy("n"),
+        "few, and of these fewer": last.limit(2),
+        "in another order": last.orderBy("n"),
+        "an order by what is computed": frame.withColumn("m", -f.col("n")).orderBy("m").limit(2),
+        "an order by what was computed anew": doubled.withColumn("n", -f.col("n")).orderBy("n"),
+        "columns of what is joined": frame.join(sums.drop("n"), ["key"], "left")
+        .withColumn("more", f.col("most") + 1)
+        .where(f.col("n") > 1)
+        .orderBy("n"),
+        "all, behind one": frame.select(f.col("n").alias("first"), "*"),
+    }
+
+
+@pytest.fixture(scope="module")
+def expected_levels(rows: DataFrame) -> dict[str, DataFrame]:
+    """What PySpark makes of them."""
+    return levels(rows, SF, SparkWindow)
+
+
+@pytest.mark.parametrize("kind", levels(Frame(["key", "n", "a b{c}"]), F, Window))
+def test_selects_that_are_merged_say_the_same(
+    rows: DataFrame, expected_levels: dict[str, DataFrame], kind: str
+) -> None:
+    """As many as there are."""
+    same(levels(Frame.of(rows), F, Window)[kind], expected_levels[kind])
+
+
+@pytest.mark.parametrize(
+    ("kind", "selects"),
+    [
+        ("its names", 1),
+        ("other columns", 1),
+        ("what is computed", 3),
+        ("rows, and then columns", 1),
+        ("rows of a window", 2),
+        ("few, and of these fewer", 2),
+        ("an order by what is computed", 1),
+        ("columns of what is joined", 2),
+    ],
+)
+def test_a_select_around_another_is_one_where_it_can_be(kind: str, selects: int) -> None:
+    """What is computed is not written out where it is used."""
+    frame = levels(Frame.of(Table(["key", "n", "a b{c}"])), F, Window)[kind]
+    assert query_text(frame)[0].count("SELECT") == selects
+
+
+class Table:
+    """A frame that nobody asks."""
+
+    def __init__(self, columns: list[str]) -> None:
+        self.columns = columns
