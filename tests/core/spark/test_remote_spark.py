@@ -2,14 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 import textwrap
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from pyspark.sql import SparkSession
 
@@ -18,7 +15,7 @@ from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
-from tests.support.kafka.child import WAIT_S, Child, run_program
+from tests.support.kafka.child import run_program
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 from tests.support.lag.spark_servers import HOME, QUICK_JVM, bare_python, connect_server, standalone
@@ -116,64 +113,6 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
         assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder, python) == local
     for number in range(2):
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
-
-
-# It waits, before its query, until somebody has said that it may go on.
-INTERRUPTED = textwrap.dedent(
-    """
-    import json, sys
-    from pathlib import Path
-    from kgroups.core.lag.report import LagQuery
-    from kgroups.core.lag.window.window_report import lag_report_over
-    from kgroups.core.spark.session import SessionOptions
-    from tests.core.spark.test_remote_spark import rounded
-    from tests.support.lag.made_history import START_MS, STEP_MS
-
-    def tell(text):
-        if text.startswith("computing lag by"):
-            print("ready to ask", flush=True)
-            sys.stdin.readline()
-
-    report = lag_report_over(
-        Path(sys.argv[3]), LagQuery(top=1000, pictures=True), progress=tell,
-        since_ms=START_MS, until_ms=START_MS + 30 * STEP_MS,
-        session=SessionOptions(master=sys.argv[1], memory="512m", conf=json.loads(sys.argv[2])),
-    )
-    print(json.dumps([rounded(report.items), report.summary, report.pictures.over_time]))
-    """
-)
-
-
-@pytest.mark.slow("a minute: a master with two workers, one of whose executors is killed")
-def test_an_executor_that_is_killed(local: Any, folder: Path, tmp_path: Path) -> None:
-    """Before it had computed anything; the report is what it would have been."""
-    python = bare_python(tmp_path)
-    conf = FEW_TASKS | {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
-    with standalone(tmp_path, workers=2) as master:
-        words = [sys.executable, "-c", INTERRUPTED, master, json.dumps(conf), str(folder)]
-        environment = os.environ | {"PYSPARK_PYTHON": str(python), "PYTHONPATH": str(REPOSITORY)}
-        with Child(words, stdin=subprocess.PIPE, env=environment, cwd=folder.parent) as process:
-            assert process.line() == "ready to ask\n"
-            victims = executors()
-            assert len(victims) == 2, "not every worker has an executor"
-            victims[0].kill()
-            victims[0].wait(WAIT_S)
-            stdout, stderr = process.communicate("\n", timeout=WAIT_S)
-            assert process.returncode == 0, stderr
-    items, summary, over_time = json.loads(stdout)
-    whole, pictures = local[2], local[3]
-    assert [items, summary] == whole[:2]
-    assert over_time == pictures[0]
-
-
-def executors() -> list[psutil.Process]:
-    """The executors of the workers that we have started."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # it has just ended
-            if "org.apache.spark.executor.CoarseGrainedExecutorBackend" in process.cmdline():
-                found.append(process)
-    return found
 
 
 @pytest.mark.slow("half a minute: two JVMs, one of them spark-submit's own")
