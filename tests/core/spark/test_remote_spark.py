@@ -4,20 +4,26 @@ import json
 import os
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.cli import __main__ as cli_main
+from kgroups.core.lag.captures.capture_window import utc_time
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.stores.places import parse_place
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot_file import write_snapshot
-from tests.support.cli.process import finish
-from tests.support.kafka.child import run_program
+from tests.support.cli.process import TIMEOUT_S, environment, finish, start
+from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+from tests.support.lag.s3_gate import gate_before
+from tests.support.lag.s3_server import BUCKET, s3_server
 from tests.support.lag.spark_servers import HOME, QUICK_JVM, bare_python, connect_server, standalone
 
 pytestmark = pytest.mark.spark
@@ -113,6 +119,72 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
         assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder, python) == local
     for number in range(2):
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
+
+
+PLACE = f"s3://{BUCKET}/captures"
+CAPTURES = 12
+CONF = (
+    *("--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"),
+    *("--conf", f"spark.executor.extraJavaOptions={QUICK_JVM}"),
+)
+# How many files are read before a task is held: there are finished tasks by then.
+READ_BEFORE = 5
+
+
+@pytest.mark.slow("a minute: a master with two workers, one of whose executors is killed")
+def test_killed_in_mid_job(tmp_path: Path) -> None:
+    """Its finished and its unfinished tasks are done again by others: the same bytes."""
+    window = ("--since", utc_time(START_MS), "--until", utc_time(START_MS + CAPTURES * STEP_MS))
+    asked = ("lag", "report", "--captures", PLACE, *window, "--by", "partition", "--top", "1000")
+    python = str(bare_python(tmp_path))
+    with (
+        s3_server() as store,
+        gate_before(store) as (gate, through_gate),
+        standalone(tmp_path, workers=2) as master,
+    ):
+        write_rows(parse_place(PLACE, store), captures(8, CAPTURES))
+        line = (*asked, "-o", "csv", "--timeout", "10m", "--master", master, *CONF)
+        env = environment(PYSPARK_PYTHON=python, **through_gate)
+        code, undisturbed, stderr = finish(*line, env=env)
+        assert code == 0, stderr
+        gate.close(READ_BEFORE)
+        with start(*line, env=env) as process:
+            held = gate.wait_for_held()
+            victim, its_own = executor_of(held.port)
+            victim.kill()
+            gone = psutil.wait_procs([victim, *its_own], WAIT_S)[0]
+            assert len(gone) == 1 + len(its_own), "a process of the executor lives on"
+            before = len(gate.asked)
+            gate.open()
+            stdout, stderr = process.communicate(timeout=TIMEOUT_S)
+            assert process.returncode == 0, stderr
+        again = {one.path for one in gate.asked[before:]}
+        done = {one.path for one in gate.asked[:before]} - {one.path for one in gate.held}
+    assert held.path in again, "nobody did the task of the executor that was killed"
+    assert done, "no task had ended"
+    assert len(undisturbed.splitlines()) > 1
+    assert stdout == undisturbed
+
+
+def executor_of(port: int) -> tuple[psutil.Process, list[psutil.Process]]:
+    """The executor that a request came from, by its port, and the processes that it has started."""
+    for executor in executors():
+        with suppress(psutil.Error):  # one of them has just ended
+            its_own = executor.children(recursive=True)
+            for process in (executor, *its_own):
+                if any(each.laddr.port == port for each in process.net_connections("tcp")):
+                    return executor, its_own
+    raise AssertionError(f"no executor has the port {port}")
+
+
+def executors() -> list[psutil.Process]:
+    """The executors of the workers that we have started."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has just ended
+            if "org.apache.spark.executor.CoarseGrainedExecutorBackend" in process.cmdline():
+                found.append(process)
+    return found
 
 
 @pytest.mark.slow("half a minute: two JVMs, one of them spark-submit's own")
