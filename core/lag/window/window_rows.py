@@ -10,6 +10,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window
 from kgroups.core.lag.captures.delta_table import utc_date
+from kgroups.core.lag.captures.month_table import utc_month
 from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.report import is_few
@@ -88,7 +89,7 @@ def is_newest(window: Window) -> Column:
         or_,
         (
             (F.col("cluster") == cluster)
-            & (F.col("date") == utc_date(span.last_ms))
+            & F.col("date").isin(utc_date(span.last_ms), utc_month(span.last_ms))
             & (F.col("captured_at_ms") == span.last_ms)
             for cluster, span in window.spans.items()
         ),
