@@ -80,7 +80,28 @@ class CommittedRecords:
         return at_ms if at_ms == NEVER else ceil(at_ms / self._every_ms) * self._every_ms
 
 
-Records = PartitionRecords | CommittedRecords
+class FetchedRecords:
+    """What a consumer has fetched of a partition that it fetches no more.
+
+    Args:
+        limit: offset after the last record.
+    """
+
+    __slots__ = ("_limit", "per_ms")
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self.per_ms = limit, 0.0
+
+    def end(self, at_ms: float) -> int:
+        """Always the same."""
+        return self._limit
+
+    def time_of(self, offset: int) -> float:
+        """Now, or never."""
+        return 0.0 if offset < self._limit else NEVER
+
+
+Records = PartitionRecords | CommittedRecords | FetchedRecords
 
 
 class Logs:
