@@ -86,7 +86,11 @@ class LibraryTraits:
 
 LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "java": LibraryTraits(
-        ("range", "cooperative-sticky"), kip848=True, both=False, forgets_topics=True
+        ("range", "cooperative-sticky"),
+        kip848=True,
+        both=False,
+        finds_over_fetches=True,
+        forgets_topics=True,
     ),
     "librdkafka": LibraryTraits(
         ("range", "roundrobin"),
@@ -127,7 +131,11 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         first_beat_ms=500,
     ),
     "kafka-python": LibraryTraits(
-        ("range", "roundrobin"), both=False, forgets_topics=True, commits_drops=True
+        ("range", "roundrobin"),
+        both=False,
+        finds_over_fetches=True,
+        forgets_topics=True,
+        commits_drops=True,
     ),
     "aiokafka": LibraryTraits(
         ("roundrobin",), cooperative=False, both=False, background=True, finds_over_fetches=True

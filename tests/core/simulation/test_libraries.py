@@ -237,7 +237,7 @@ def test_a_slow_record_stops_the_heartbeats_of_kafkajs() -> None:
 
 
 def test_kafkajs_sends_a_heartbeat_when_a_record_is_done_or_a_fetch_brought_none() -> None:
-    """Every 3 s or a little later where records come; every 5 s, its fetches' time, where none do."""
+    """Every 3 s or a little later where records come; else every 5 s, as its fetches end."""
 
     def beats(rate: int) -> list[int]:
         lines: list[Line] = []
