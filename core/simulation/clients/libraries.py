@@ -97,6 +97,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         kip848=True,
         session_ends_membership=True,
         commits_drops=True,
+        keeps_pauses=True,
     ),
     "sarama": LibraryTraits(
         ("range",),
@@ -136,6 +137,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         finds_over_fetches=True,
         forgets_topics=True,
         commits_drops=True,
+        keeps_pauses=True,
     ),
     "aiokafka": LibraryTraits(
         ("roundrobin",), cooperative=False, both=False, background=True, finds_over_fetches=True

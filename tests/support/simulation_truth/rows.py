@@ -77,6 +77,8 @@ class Kind:
         record_ms: what a record takes.
         room: how many records a poll gives at most; 0: the library's default.
         also: another event, `ALSO_MS` after the first.
+        named: whether members have client ids of their own, in whose order they are assigned
+            partitions; else what goes to whom is chance.
         assigned: whether members name their partitions themselves, each its share.
         keys: of the topic's records, as a scenario has them; empty: partitions take turns.
         chance: whether chance has a part in it: when metadata are looked at, which connection is
@@ -100,6 +102,7 @@ class Kind:
     record_ms: int = 1
     room: int = 0
     also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    named: bool = False
     assigned: bool = False
     keys: Mapping[str, Any] = field(default_factory=dict)
     pattern: bool = False
@@ -115,6 +118,7 @@ def _cut(name: str, for_s: int, libraries: tuple[Library, ...], **more: Any) -> 
 
 
 _OUT: Final = {"scale_out": {"count": 1}}
+_LAST: Final = {"scale_out": {"like": "m-4"}}
 _IN: Final = {"scale_in": {"members": ["m-2"]}}
 _CRASH: Final = {"crash": {"member": "m-1"}}
 _ROLL: Final = {"rolling_restart": {"down": "3s", "pause": "6s"}}
@@ -156,14 +160,15 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("offsets outside Kafka", _CRASH, commit="outside"),
     Kind("assigned by hand, rolling restart", _ROLL, ASSIGN, lasts_s=45, assigned=True),
     Kind("partitions paused", _WITHIN),
-    Kind("partitions paused, records wait", _WITHIN, rate=600, record_ms=20, room=10),
-    Kind("partitions paused, a member comes", _WITHIN, also=_OUT),
+    Kind("partitions paused, records wait", _WITHIN, rate=300, record_ms=40, room=5),
+    Kind("partitions paused, a member comes", _WITHIN, also=_LAST, named=True),
     Kind(
         "cooperative, partitions paused, a member comes",
         _WITHIN,
         COOPERATIVE,
         "cooperative",
-        also=_OUT,
+        also=_LAST,
+        named=True,
     ),
     Kind("another subscription", _OTHER, RESUBSCRIBE),
     Kind("cooperative, another subscription", _OTHER, COOPERATIVE, "cooperative"),
@@ -171,7 +176,9 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("a member unsubscribes", _LEAVE, UNSUBSCRIBE),
     Kind("consumer protocol, a member unsubscribes", _LEAVE, BOTH, "consumer"),
     Kind("a member seeks the first record", _AGAIN, SEEK),
-    Kind("records with keys, a member seeks the first", _AGAIN, SEEK, keys={"count": 20}),
+    Kind(
+        "records with keys, a member seeks the first", _AGAIN, SEEK, keys={"count": 20}, named=True
+    ),
     Kind(
         "broker restart", {"broker_down": {"broker": 0, "failover": "0s"}}, lasts_s=45, chance=True
     ),
@@ -298,9 +305,12 @@ class Row:
             **({"listener": f"{kind.listener}ms"} if kind.listener else {}),
             **({"commit": kind.commit} if kind.commit else {}),
         }
+        names = [f"m-{n + 1}" for n in range(kind.members)]
         if kind.assigned:
-            names = [f"m-{n + 1}" for n in range(kind.members)]
             return {name: {**like, "assign": {topic: list(share(name))}} for name in names}
+        if kind.named:
+            comes = {f"m-{kind.members + 1}": {**like, "topics": [topic], "count": 0}}
+            return {name: {**like, "topics": [topic]} for name in names} | comes
         reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
         return {"m": {"count": kind.members, **like, **reads}}
 
