@@ -1,4 +1,4 @@
-"""How far a group has read, and what it read more than once."""
+"""How far a group has read each partition, and how much it has read again."""
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 

@@ -22,8 +22,8 @@ EASY_SHARE: Final = 0.8
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
 SKIP_MS: Final = 200
-# Records of a partition that wait for the application beside a fetch: sarama's ChannelBufferSize.
-CHANNEL: Final = 256
+# From one record for so many partitions on, it costs less to look at each than to keep their order.
+MANY: Final = 4
 
 
 class Application:
@@ -147,13 +147,9 @@ class Application:
         chosen = [one for one in self.positions if not topics or one.topic in topics]
         self._paused.update(chosen)
         if self._traits.reads_fetched:
-            settings = self._plan.settings
+            settings, at_ms = self._plan.settings, now_ms - self._fetch_ms
             for one in chosen:
-                records = self._logs.seen(one, committed=self._committed)
-                most = settings.max_partition_fetch_bytes // self._logs.sizes[one.topic]
-                there = records.end(now_ms - self._fetch_ms)
-                limit = min(there, self.positions[one] + most + CHANNEL)
-                self._fetched[one] = FetchedRecords(limit)
+                self._fetched[one] = self._logs.fetched(one, self.positions[one], settings, at_ms)
         self._idle = False
         self._arrange()
 
@@ -301,24 +297,24 @@ class Application:
         if not due or due[0][0] > seen_ms:
             return 0
         order, positions = self._order, self.positions
-        came: list[tuple[int, int, int]] = []
+        came: list[tuple[int, int, int, float]] = []
         room = self._room
         while due and due[0][0] <= seen_ms:
             _, place = heappop(due)
             partition, records = order[place]
             begin = positions[partition]
-            end = records.end(seen_ms)
-            came.append((place, begin, end))
-            room -= max(0, end - begin)
+            end, next_ms = records.read_on(begin, seen_ms)
+            came.append((place, begin, end, next_ms))
+            room -= end - begin
         if room < 0:
             self._due = None
             return None
-        for place, begin, end in came:
-            partition, records = order[place]
+        for place, begin, end, next_ms in came:
             if end > begin:
+                partition = order[place][0]
                 positions[partition] = end
                 self._highest.note(partition, begin, end)
-                heappush(due, (records.time_of(end), place))
+                heappush(due, (next_ms, place))
             else:
                 # Rounding may put an arrival a hair before the record can be read.
                 heappush(due, (seen_ms + HAIR_MS, place))
@@ -363,34 +359,39 @@ class Application:
             return at_ms
         if self._per_ms * self._cost_ms > EASY_SHARE:
             return at_ms
-        if self._due is not None:
-            self._pass_over_due(self._due, until_ms - self._fetch_ms)
-            return until_ms
-        positions, seen_ms, note = self.positions, until_ms - self._fetch_ms, self._highest.note
-        later: list[tuple[float, int]] = []
-        for place, (partition, records) in enumerate(self._order):
-            begin, end = positions[partition], records.end(seen_ms)
-            if end > begin:
-                note(partition, begin, end)
-                positions[partition] = begin = end
-            later.append((records.time_of(begin), place))
-        heapify(later)
-        self._due = later
+        seen_ms, due = until_ms - self._fetch_ms, self._due
+        if due is None:
+            self._due = [
+                (self._pass_over(place, seen_ms), place) for place in range(len(self._order))
+            ]
+            heapify(self._due)
+        elif due and due[0][0] <= seen_ms:
+            self._pass_over_due(due, seen_ms, (until_ms - at_ms) * self._per_ms)
         return until_ms
 
-    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
-        """Read what has come by then, looking at no partition that got nothing."""
-        if not due or due[0][0] > seen_ms:
+    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float, count: float) -> None:
+        """Read what has come by then; `count`: about so many records."""
+        # Rounding may put an arrival a hair before the record can be read.
+        soonest_ms, pass_over = seen_ms + HAIR_MS, self._pass_over
+        if count * MANY >= len(due):
+            self._due = [
+                entry
+                if entry[0] > seen_ms
+                else (max(pass_over(entry[1], seen_ms), soonest_ms), entry[1])
+                for entry in due
+            ]
+            heapify(self._due)
             return
-        order, positions, note = self._order, self.positions, self._highest.note
-        soonest_ms = seen_ms + HAIR_MS
         while due[0][0] <= seen_ms:
             place = due[0][1]
-            partition, records = order[place]
-            begin, end = positions[partition], records.end(seen_ms)
-            if end > begin:
-                note(partition, begin, end)
-                positions[partition] = begin = end
-            # Rounding may put an arrival a hair before the record can be read.
-            next_ms = records.time_of(begin)
-            heapreplace(due, (next_ms if next_ms > soonest_ms else soonest_ms, place))
+            heapreplace(due, (max(pass_over(place, seen_ms), soonest_ms), place))
+
+    def _pass_over(self, place: int, seen_ms: float) -> float:
+        """Read what has come to one partition by then; when its next record is there."""
+        partition, records = self._order[place]
+        begin = self.positions[partition]
+        end, next_ms = records.read_on(begin, seen_ms)
+        if end > begin:
+            self._highest.note(partition, begin, end)
+            self.positions[partition] = end
+        return next_ms

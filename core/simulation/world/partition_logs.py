@@ -18,6 +18,8 @@ from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 # What a topic's id begins with; ids only have to differ and to be the same in every run.
 _FIRST_ID: Final = 0x6B67726F757073 << 64
 NEVER: Final = float("inf")
+# Records of a partition that wait for the application beside a fetch: sarama's ChannelBufferSize.
+CHANNEL: Final = 256
 
 
 class PartitionRecords:
@@ -44,6 +46,17 @@ class PartitionRecords:
         if missing <= 0:
             return self._from_ms
         return NEVER if self.per_ms == 0 else self._from_ms + missing / self.per_ms
+
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """The end at this time, `begin` at least, and when the record there will be: both above."""
+        from_ms, base, phase, per_ms = self._from_ms, self._base, self._phase, self.per_ms
+        end = base + floor((at_ms - from_ms) * per_ms + phase)
+        if end < begin:
+            end = begin
+        missing = end + 1 - base - phase
+        if missing <= 0:
+            return end, from_ms
+        return end, from_ms + missing / per_ms if per_ms else NEVER
 
     def set_rate(self, at_ms: float, per_ms: float) -> None:
         """From now on records come at another rate."""
@@ -78,6 +91,11 @@ class CommittedRecords:
         """When the record at this offset is committed, in ms; infinity for never."""
         at_ms = self._records.time_of(offset)
         return at_ms if at_ms == NEVER else ceil(at_ms / self._every_ms) * self._every_ms
+
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """As of `PartitionRecords`."""
+        end = max(begin, self.end(at_ms))
+        return end, self.time_of(end)
 
 
 class FetchedRecords:
@@ -134,6 +152,14 @@ class Logs:
         every_ms = self._transactions.get(partition.topic) if committed else None
         records = self.partitions[partition]
         return records if every_ms is None else CommittedRecords(records, every_ms)
+
+    def fetched(
+        self, partition: TopicPartition, position: int, settings: MemberSettings, at_ms: float
+    ) -> FetchedRecords:
+        """What a consumer that has read so far has fetched of a partition, at most."""
+        seen = self.seen(partition, committed=settings.isolation_level == "read_committed")
+        most = settings.max_partition_fetch_bytes // self.sizes[partition.topic] + CHANNEL
+        return FetchedRecords(min(seen.end(at_ms), position + most))
 
     def reset_to(self, partition: TopicPartition, settings: MemberSettings, now_ms: int) -> int:
         """Where to begin without a commit, as `auto.offset.reset` has it."""
