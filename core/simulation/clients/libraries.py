@@ -136,11 +136,15 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         both=False,
         finds_over_fetches=True,
         forgets_topics=True,
-        commits_drops=True,
         keeps_pauses=True,
     ),
     "aiokafka": LibraryTraits(
-        ("roundrobin",), cooperative=False, both=False, background=True, finds_over_fetches=True
+        ("roundrobin",),
+        cooperative=False,
+        both=False,
+        background=True,
+        finds_over_fetches=True,
+        commits_drops=True,
     ),
     "kafkajs": LibraryTraits(
         ("RoundRobinAssigner",),

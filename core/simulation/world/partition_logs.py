@@ -118,6 +118,10 @@ class FetchedRecords:
         """Now, or never."""
         return 0.0 if offset < self._limit else NEVER
 
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """As of `PartitionRecords`."""
+        return max(begin, self._limit), NEVER
+
 
 Records = PartitionRecords | CommittedRecords | FetchedRecords
 
