@@ -6,7 +6,7 @@ member has read everything and keeps up easily it passes over the time in one st
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final
 
@@ -361,9 +361,8 @@ class Application:
             return at_ms
         seen_ms, due = until_ms - self._fetch_ms, self._due
         if due is None:
-            self._due = [
-                (self._pass_over(place, seen_ms), place) for place in range(len(self._order))
-            ]
+            everything = [(seen_ms, place) for place in range(len(self._order))]
+            self._due = self._read_on(everything, seen_ms, 0.0)
             heapify(self._due)
         elif due and due[0][0] <= seen_ms:
             self._pass_over_due(due, seen_ms, (until_ms - at_ms) * self._per_ms)
@@ -372,26 +371,32 @@ class Application:
     def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float, count: float) -> None:
         """Read what has come by then; `count`: about so many records."""
         # Rounding may put an arrival a hair before the record can be read.
-        soonest_ms, pass_over = seen_ms + HAIR_MS, self._pass_over
+        soonest_ms = seen_ms + HAIR_MS
         if count * MANY >= len(due):
-            self._due = [
-                entry
-                if entry[0] > seen_ms
-                else (max(pass_over(entry[1], seen_ms), soonest_ms), entry[1])
-                for entry in due
-            ]
+            self._due = self._read_on(due, seen_ms, soonest_ms)
             heapify(self._due)
             return
-        while due[0][0] <= seen_ms:
-            place = due[0][1]
-            heapreplace(due, (max(pass_over(place, seen_ms), soonest_ms), place))
+        came: list[tuple[float, int]] = []
+        while due and due[0][0] <= seen_ms:
+            came.append(heappop(due))
+        for entry in self._read_on(came, seen_ms, soonest_ms):
+            heappush(due, entry)
 
-    def _pass_over(self, place: int, seen_ms: float) -> float:
-        """Read what has come to one partition by then; when its next record is there."""
-        partition, records = self._order[place]
-        begin = self.positions[partition]
-        end, next_ms = records.read_on(begin, seen_ms)
-        if end > begin:
-            self._highest.note(partition, begin, end)
-            self.positions[partition] = end
-        return next_ms
+    def _read_on(
+        self, due: list[tuple[float, int]], seen_ms: float, soonest_ms: float
+    ) -> list[tuple[float, int]]:
+        """Read what is due by then of these; when their next records are there, in their order."""
+        order, positions, note = self._order, self.positions, self._highest.note
+        later: list[tuple[float, int]] = []
+        for entry in due:
+            if entry[0] <= seen_ms:
+                place = entry[1]
+                partition, records = order[place]
+                begin = positions[partition]
+                end, next_ms = records.read_on(begin, seen_ms)
+                if end > begin:
+                    note(partition, begin, end)
+                    positions[partition] = end
+                entry = (next_ms if next_ms > soonest_ms else soonest_ms, place)
+            later.append(entry)
+        return later
