@@ -139,10 +139,7 @@ class Application:
         self._arrange()
 
     def pause(self, now_ms: int, topics: Collection[str]) -> None:
-        """Get nothing of these topics' partitions until `resume`, and poll on; empty: of all.
-
-        Some libraries still hand out what they have fetched of them.
-        """
+        """Get nothing more than what was fetched of these topics until `resume`; empty: of all."""
         self.run_to(now_ms)
         chosen = [one for one in self.positions if not topics or one.topic in topics]
         self._paused.update(chosen)
