@@ -136,6 +136,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         both=False,
         finds_over_fetches=True,
         forgets_topics=True,
+        commits_drops=True,
         keeps_pauses=True,
     ),
     "aiokafka": LibraryTraits(
