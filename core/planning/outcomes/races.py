@@ -54,6 +54,7 @@ KEPT: Final = 19.0  # that nobody misses a round
 # leader that asked for all topics is up to date for `metadata.max.age.ms`, and a member that was
 # late has its answer at once.
 LAPSES: Final = 2
+RACED_LAPSES: Final = 1  # where several changes race: there are many ways without
 
 # In how many runs a leader's choices are tried in each round, once not every way can be tried.
 SAMPLED_RUNS: Final = 8
@@ -86,7 +87,7 @@ def race_ends(
     race = _Race(roster, strategy, len(events), foreign, raced)
     waiting: dict[object, _State] = {}
     sure = is_sure(roster, strategy)
-    lapses = LAPSES if sure else 0
+    lapses = 0 if not sure else RACED_LAPSES if raced else LAPSES
     rounds = rounds if sure else rounds // 2  # it will not be complete anyway
     for late, share in _starts(roster, strategy):
         start = _State(late, brought.held, brought.generation, (), share, lapses)
