@@ -21,7 +21,7 @@ ShowExpiry = Annotated[
 ]
 IdleFor = Annotated[
     str | None,
-    option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
+    option("--idle-for", metavar="TIME", help="Only groups idle for this long: 30d."),
 ]
 
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000

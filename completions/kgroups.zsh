@@ -318,7 +318,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--expiry:When commits expire, from __consumer_offsets.'
-        '--idle-for:Only groups idle for so long\: 30d.'
+        '--idle-for:Only groups idle for this long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
@@ -415,7 +415,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'
-        '--report:Plan the fleet inside Spark.'
+        '--report:Plan the fleet with Spark.'
         '--by:Group rows by this.'
         '--top:Show only the first N rows.'
         '--master:Spark master.'
@@ -429,7 +429,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--from-group:Simulate a group as it is now.'
         '--from:Read the group from a snapshot.'
-        '--over:Measure the group'\''s load for so long\: 30s.'
+        '--over:Measure the group'\''s load for this long\: 30s.'
         '--captures:Measure the load in captures, over --over (24h).'
         '--properties:Properties of all members.'
         '--event:Add an event.'
@@ -450,7 +450,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--conf:A setting of Spark; repeatable.'
         '--fail-on:Exit with 6 if this holds.'
         '--search:Search these values.'
-        '--minimise:What to search the least of.'
+        '--minimise:Expression to minimise.'
         '--trials:Number of settings to try.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
@@ -493,7 +493,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--to-bootstrap-server:Target cluster.'
         '--to-command-config:Client properties of the target cluster.'
         '--checkpoints:MirrorMaker 2'\''s topic of checkpoints.'
-        '--verify:Then look at both groups again.'
+        '--verify:Check both groups again afterwards.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -532,7 +532,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
-        '--idle-for:Only groups idle for so long\: 30d.'
+        '--idle-for:Only groups idle for this long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
@@ -577,7 +577,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "apply")
       options+=(
-        '--drift:What changed since\: refuse, accept, skip.'
+        '--drift:If something changed since\: refuse, accept, skip.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -748,7 +748,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--today:Include today.'
         '--keep-raw:Roll up captures that are older\: 14d.'
-        '--keep-hours:Keep hours so long\: 90d (default).'
+        '--keep-hours:Keep hourly roll-ups this long\: 90d (default).'
         '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )
@@ -760,7 +760,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'use:Choose the current context.'
         'add:Add a context.'
         'remove:Remove contexts.'
-        'current:Show which context is in force.'
+        'current:Show which context is in use.'
         'import:Import contexts from another client'\''s configuration.'
       )
       options+=(
@@ -779,7 +779,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "context use")
       options+=(
-        '--none:No current context.'
+        '--none:Unset the current context.'
         '--help:Show help.'
       )
       ;;
@@ -789,8 +789,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--cluster-id:The only cluster that may be changed.'
         '--pin:Ask the cluster for that id.'
         '--protected:Refuse writes unless --unprotected names it.'
-        '--default-output:Its default of --output.'
-        '--default-timeout:Its default of --timeout.'
+        '--default-output:Default --output.'
+        '--default-timeout:Default --timeout.'
         '--use:Make it the current context.'
         '--help:Show help.'
       )
@@ -802,13 +802,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "context current")
       options+=(
-        '--short:The name alone, for a prompt.'
+        '--short:Only the name, for a prompt.'
         '--help:Show help.'
       )
       ;;
     "context import")
       options+=(
-        '--format:Whose it is, if that is not plain.'
+        '--format:Format, if it cannot be inferred.'
         '--name:Name of the only context.'
         '--pin:Ask each cluster for its id.'
         '--help:Show help.'

@@ -19,18 +19,17 @@ SCHEMA = "kgroups.audit/1"
 
 HELP = """Show what was written to clusters from here.
 
-Each command of either grammar that sent a write is a line of the audit log,
-~/.local/state/kgroups/audit.jsonl: when, who, which cluster, the command,
---reason (KGROUPS_REASON), the undo file, and what became of it. Commands that
-were refused, declined or planned only are not in it. KGROUPS_NO_AUDIT=1 keeps
-none.
+Every command that sent a write, official options included, is a line in the
+audit log, ~/.local/state/kgroups/audit.jsonl: when, who, cluster, command,
+--reason (KGROUPS_REASON), undo file and outcome. Commands that were refused,
+declined or only planned are not in it. KGROUPS_NO_AUDIT=1 turns it off.
 
 OUTCOMES
-  done         everything is written
-  partial      some of it is, or the rest was interrupted
-  failed       nothing is
-  unknown      a write was not answered
-  interrupted  before anything was known
+  done         everything was written
+  partial      some of it was written, or the run was interrupted
+  failed       nothing was written
+  unknown      a write got no answer
+  interrupted  stopped before the outcome was known
 
 EXAMPLES
   kgroups audit

@@ -65,10 +65,10 @@ plain text that a name contains; --regex is RE2 and matches whole names.
 Filters combine: a group must match all of them. --where takes a condition
 (`kgroups check --fields` lists the fields). --watch refreshes the list and
 marks what changed; with JSON, each refresh is one document per line.
---idle-for 30d keeps groups that have had no members and committed nothing for
-so long; --expiry shows when the broker deletes their commits. Both read
-__consumer_offsets; groups of which it is not known are named.
---output openmetrics prints figures for Prometheus, see --textfile.
+--idle-for 30d keeps groups that have had no members and no commits for at
+least this long; --expiry shows when the broker deletes their commits. Both
+read __consumer_offsets; a note names groups for which that is unknown.
+--output openmetrics prints metrics for Prometheus, see --textfile.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling

@@ -31,7 +31,7 @@ STEPS
   TLS              chain, host name, days until the certificate expires
   token, ticket    what OAUTHBEARER and GSSAPI log in with
   login            SASL
-  API versions     what the broker is able to do
+  API versions     which requests the broker supports
   brokers          every broker is reachable where it advertises itself
   groups           can be listed and described
   topics           how many are visible

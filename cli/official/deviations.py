@@ -71,7 +71,7 @@ DEVIATIONS: Final = (
     Deviation(
         "guards",
         "writes wherever it is sent",
-        "`KGROUPS_READ_ONLY`, `KGROUPS_EXPECT_CLUSTER_ID` and the context in force can forbid it: "
+        "`KGROUPS_READ_ONLY`, `KGROUPS_EXPECT_CLUSTER_ID` and the context in use can forbid it: "
         "exit code 4",
     ),
     Deviation("clamped", "an offset clamped to the log is a log line", "a line on stderr"),

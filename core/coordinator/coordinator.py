@@ -31,11 +31,13 @@ from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.kip848 import routes as kip848_routes
 from kgroups.core.coordinator.log.records import Record
+from kgroups.core.coordinator.offsets.commit import commit_at_once
 from kgroups.core.coordinator.offsets.delete import (
     delete_topic_offsets,
     expire_offsets,
     schedule_expiration,
 )
+from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, OffsetCommitResponse
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.routes import AnswerAtOnce, AnyRoute, GroupRoute, Routes
@@ -130,17 +132,36 @@ class Coordinator:
         None for any other request, and where something else is to be done first: `submit` it.
         For drivers with very many members: there is no effect to take, and no token to keep.
         """
-        shard, answer = self._shard, AT_ONCE.get(type(request))
-        if answer is None or shard.effects or shard.background:
+        answer = AT_ONCE.get(type(request))
+        if answer is None:
+            return None
+        group = self._undisturbed(now_ms, request.group_id)  # type: ignore[attr-defined] # it has one
+        return None if group is None else answer(self._shard, request, group)
+
+    def commit_at_once(
+        self, now_ms: int, request: OffsetCommitRequest
+    ) -> tuple[Write, OffsetCommitResponse] | None:
+        """The same for commits: what is to be written, and the answer.
+
+        None where more is to be done than that, and a session that goes on: `submit` it. For
+        drivers whose log refuses nothing: the Write cannot be taken back.
+        """
+        group = self._undisturbed(now_ms, request.group_id or "")
+        return None if group is None else commit_at_once(self._shard, request, group)
+
+    def _undisturbed(self, now_ms: int, group_id: str) -> Group | None:
+        """The group, where nothing else is to be done first; the step begins."""
+        shard = self._shard
+        group = shard.groups.get(group_id)
+        if group is None or shard.effects or shard.background:
+            return None
+        if shard.partitions.get(group.partition) is not ACTIVE:
             return None
         if not shard.timers.is_quiet(now_ms):
             return None
-        group = shard.groups.get(request.group_id)  # type: ignore[attr-defined] # of one group
-        if group is None or shard.partitions.get(group.partition) is not ACTIVE:
-            return None
         shard.forget_undo()
         shard.now_ms = now_ms
-        return answer(shard, request, group)
+        return group
 
     def advance(self, now_ms: int) -> None:
         """Let time pass: timers fire one by one, each at its own time."""

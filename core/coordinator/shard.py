@@ -8,7 +8,7 @@ records, arms timers, parks or answers; it never waits. What must survive change
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
@@ -24,7 +24,7 @@ from kgroups.core.coordinator.effects import (
 from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import Record, RecordKey, RecordValue
-from kgroups.core.coordinator.offsets.store import OffsetStore, Undo
+from kgroups.core.coordinator.offsets.store import CommitRecord, OffsetStore, Undo
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.timers import Timers
@@ -170,6 +170,12 @@ class Shard:
         self._after = self.sequence
         self._undo[self.sequence] = (undo, failed)
         self.effects.append(Write(self.sequence, partition, batch, producer_id, producer_epoch))
+
+    def write_commits(self, partition: int, group_id: str, records: list[Record]) -> Write:
+        """Store commits that the log cannot refuse; the Write is given back, and no effect."""
+        self.offsets.put_all(group_id, cast("list[CommitRecord]", records))
+        self.sequence += 1
+        return Write(self.sequence, partition, tuple(records))
 
     def write_marker(
         self, partition: int, producer_id: int, producer_epoch: int, *, committed: bool

@@ -1,7 +1,7 @@
-"""A sweep of simulations on a Spark cluster: one run a task.
+"""A sweep of simulations on a Spark cluster: a few runs a task.
 
-Here and not beside the simulation, because only this package may know Spark. A task travels as
-bytes and so does its outcome; workers need the package with xxhash and google-re2.
+Here and not beside the simulation, because only this package may know Spark. Runs travel as bytes
+and so do their outcomes; workers need the package with xxhash and google-re2.
 """
 
 import pickle
@@ -15,7 +15,9 @@ from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.spark.session import SessionOptions, spark_session
 
 # Runs of one Spark job, for each core: the cores wait for each other at its end only.
-RUNS_A_CORE: Final = 16
+RUNS_A_CORE: Final = 64
+# Spark's tasks of a job, for each core: each costs as much as a short run, so one has several runs.
+TASKS_A_CORE: Final = 8
 
 
 def sweep_on_spark(
@@ -35,19 +37,26 @@ def sweep_on_spark(
 
 
 def sweep_in_session(tasks: Sequence[Task], session: SparkSession) -> Iterator[tuple[int, Outcome]]:
-    """The same in a session that is there: as many Spark tasks as there are runs.
+    """The same in a session that is there.
 
     The runs of a job are carried out at the same time; a local iterator would ask for one task
     after the other. There are several jobs, so that not all outcomes are in memory at once.
     """
     context = session.sparkContext
-    at_once = RUNS_A_CORE * max(1, context.defaultParallelism)
-    for begin in range(0, len(tasks), at_once):
-        packed = [pickle.dumps(task) for task in tasks[begin : begin + at_once]]
+    cores = max(1, context.defaultParallelism)
+    for some in _parts(tasks, RUNS_A_CORE * cores):
+        packed = [pickle.dumps(part) for part in _parts(some, len(some) // (TASKS_A_CORE * cores))]
         for raw in context.parallelize(packed, len(packed)).map(run_packed).collect():
-            yield pickle.loads(raw)
+            yield from pickle.loads(raw)
+
+
+def _parts(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
+    """The tasks in parts of so many, one at least."""
+    size = max(1, size)
+    for begin in range(0, len(tasks), size):
+        yield tasks[begin : begin + size]
 
 
 def run_packed(raw: bytes) -> bytes:
-    """One task's outcome, on a worker."""
-    return pickle.dumps(carry_out(pickle.loads(raw)))
+    """The outcomes of some runs, on a worker."""
+    return pickle.dumps([carry_out(task) for task in pickle.loads(raw)])

@@ -35,7 +35,7 @@ EXAMPLES
 """
 SHOW_HELP = """Show a context, without its secrets.
 
-Without NAME, the context in force.
+Without CONTEXT, the one in use.
 
 EXAMPLES
   kgroups context show
@@ -43,8 +43,8 @@ EXAMPLES
 """
 USE_HELP = """Choose the current context.
 
-It is in force for every command that names no other, by --context or
-KGROUPS_CONTEXT. --none chooses none.
+Commands use it unless --context or KGROUPS_CONTEXT names another. --none
+unsets it.
 
 EXAMPLES
   kgroups context use staging
@@ -52,8 +52,8 @@ EXAMPLES
 """
 ADD_HELP = """Add a context.
 
-Takes the address and the client properties from the command line. A property
-may be a secret that is kept elsewhere: env:NAME, file:PATH or exec:COMMAND.
+Takes the address and the client properties from the command line. The value
+of a property may refer to a secret: env:NAME, file:PATH or exec:COMMAND.
 --pin asks the cluster for its id and keeps it: writes to any other cluster
 are refused from then on (exit code 4).
 
@@ -67,8 +67,8 @@ EXAMPLES
 """
 REMOVE_HELP = """Remove contexts.
 
-Nothing happens to the clusters. If the current context is removed, there is
-none until `context use` chooses another.
+Clusters are not touched. If the current context is removed, none is in use
+until `context use` chooses another.
 
 EXAMPLES
   kgroups context remove old-cluster
@@ -85,10 +85,10 @@ EXAMPLES
   kgroups context import ~/.kaf/config
   kgroups context import ~/.config/rpk/rpk.yaml --pin
 """
-CURRENT_HELP = """Show which context is in force.
+CURRENT_HELP = """Show which context is in use.
 
---short prints its name alone, for a prompt, or nothing if none is in force.
-Without it, the exit code is then 5.
+--short prints only its name, for a prompt, or nothing if none is in use;
+without --short, the exit code is then 5.
 
 EXAMPLES
   kgroups context current
@@ -144,7 +144,7 @@ def show(
     file = _read()
     in_force = options_of(ctx).context if name is None else file.named(name)
     if in_force is None:
-        raise UsageError("no context is in force", hint="name one, or run `kgroups context use`")
+        raise UsageError("no context is in use", hint="name one, or run `kgroups context use`")
     Printer(_options(ctx)).show(contexts_report(file, [in_force], file.current, in_full=True))
 
 
@@ -153,7 +153,7 @@ def use(
     name: Annotated[
         str | None, typer.Argument(metavar="[CONTEXT]", help="Name of a context.")
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="No current context.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Unset the current context.")] = False,
 ) -> None:
     """`kgroups context use`."""
     from kgroups.cli.contexts.context_edit import fields_in, save, with_current
@@ -185,11 +185,11 @@ def add(
     ] = False,
     default_output: Annotated[
         str | None,
-        typer.Option("--default-output", metavar="FORMAT", help="Its default of --output."),
+        typer.Option("--default-output", metavar="FORMAT", help="Default --output."),
     ] = None,
     default_timeout: Annotated[
         str | None,
-        typer.Option("--default-timeout", metavar="TIME", help="Its default of --timeout."),
+        typer.Option("--default-timeout", metavar="TIME", help="Default --timeout."),
     ] = None,
     use_it: Annotated[bool, typer.Option("--use", help="Make it the current context.")] = False,
 ) -> None:
@@ -286,7 +286,7 @@ def remove(
 
 def current(
     ctx: typer.Context,
-    short: Annotated[bool, typer.Option("--short", help="The name alone, for a prompt.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Only the name, for a prompt.")] = False,
 ) -> None:
     """`kgroups context current`."""
     options = options_of(ctx, several=True)
@@ -295,7 +295,7 @@ def current(
         return
     if not options.contexts:
         raise NotFoundError(
-            "no context is in force",
+            "no context is in use",
             hint="use -c, KGROUPS_CONTEXT or `kgroups context use`",
         )
     from kgroups.cli.commands.context.context_report import contexts_report
@@ -309,7 +309,7 @@ def import_contexts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The other configuration.")],
     kind: Annotated[
         Literal["java", "kcl", "kaf", "kafkactl", "rpk"] | None,
-        typer.Option("--format", help="Whose it is, if that is not plain."),
+        typer.Option("--format", help="Format, if it cannot be inferred."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Name of the only context.")

@@ -63,7 +63,7 @@ and the others are still shown. --topic selects the groups that read a topic
 and shows only that topic; --where selects those for which a condition holds,
 where `lag` is the group's sum (`kgroups check --fields` lists the fields).
 --watch refreshes the view and marks what changed; with JSON, each refresh is
-one document per line. --output openmetrics prints figures for Prometheus;
+one document per line. --output openmetrics prints metrics for Prometheus;
 --textfile writes them to a file for node_exporter, whole or not at all.
 
 TIMES    (of partitions and of groups; null or - is unknown)
@@ -71,7 +71,6 @@ TIMES    (of partitions and of groups; null or - is unknown)
                   some 12 requests, DESCRIBE permission only, to within 1 %
   --record-times  the same from the record itself, which requires READ
   --over 10s      records per second in and out, and the time to catch up
-
   --expiry        when commits are deleted: of groups without members, and of
                   topics that no member reads (reads __consumer_offsets)
 

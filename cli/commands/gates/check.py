@@ -81,7 +81,7 @@ CONDITIONS
 FORMATS
   --output json    one item per group: verdict, conditions, figures
   --output junit   one test case per group, for CI
-  --output openmetrics  figures and verdicts for Prometheus, see --textfile
+  --output openmetrics  metrics and verdicts for Prometheus, see --textfile
   --output nagios  one status line with perfdata; exits with 0 (OK),
                    1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
                    missing value or group, an unreachable cluster, a usage

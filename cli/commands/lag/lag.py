@@ -92,7 +92,7 @@ cluster as it is now, for an exact lag in seconds.
 check`, on the columns of the report), whether it is among the rows shown or
 not. --where is SQL.
 
---output openmetrics prints the rows shown as figures for Prometheus, and
+--output openmetrics prints the rows shown as Prometheus metrics, and
 --textfile writes them to a file for node_exporter.
 
 --html writes one page with charts that opens offline; --parquet writes the

@@ -37,11 +37,11 @@ A capture holds every group's committed offsets and members and the log bounds
 report --captures DIR` reports on them. Needs no Java.
 
 DIR/captures, DIR/rows, DIR/members and DIR/topics are Delta tables by cluster
-and date, which any Delta reader opens. A capture counts as a whole or not at
-all, and several collectors may share a folder.
+and date, which any Delta reader opens. Captures are written atomically, and
+several collectors may share a folder.
 
-DIR may be a URI: s3://, s3a://, gs://, abfss://, hdfs:// or file:, with the
-login that the environment has for it (AWS_*, GOOGLE_*, AZURE_*).
+DIR may be a URI: s3://, s3a://, gs://, abfss://, hdfs:// or file:, with
+credentials from the environment (AWS_*, GOOGLE_*, AZURE_*).
 
 With --every it runs until --count captures are taken; without --count, until
 Ctrl-C or SIGTERM, which finish the capture being written. Captures and
@@ -245,7 +245,9 @@ def compact(
     ] = None,
     keep_hours: Annotated[
         str | None,
-        typer.Option("--keep-hours", metavar="TIME", help="Keep hours so long: 90d (default)."),
+        typer.Option(
+            "--keep-hours", metavar="TIME", help="Keep hourly roll-ups this long: 90d (default)."
+        ),
     ] = None,
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Convert captures of the old layout.")

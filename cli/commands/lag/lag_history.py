@@ -45,8 +45,8 @@ HISTORY_HELP = """Report lag from commits in __consumer_offsets.
 
 Works without captures: the topic holds every commit with its time, back to
 its last compaction, which keeps only the newest commit of each partition.
-Where the logs ended is read at --ends points of the window by record time;
-rates, trend and lag over time come from that. With --until in the past, the
+Log ends are looked up by record time at --ends points of the window; rates,
+trend and lag over time come from these. With --until in the past, the
 report describes that time. --record-times also fetches the next record of
 each lagging partition for its time. Needs READ on __consumer_offsets, and
 Java 17.

@@ -49,7 +49,7 @@ CheckedAssignor = Annotated[
 ]
 
 # The fleet.
-FleetReport = Annotated[bool, _option("--report", "Plan the fleet inside Spark.")]
+FleetReport = Annotated[bool, _option("--report", "Plan the fleet with Spark.")]
 GroupedBy = Annotated[Grouping | None, _option("--by", "Group rows by this.", "KEY")]
 TopRows = Annotated[int, _option("--top", "Show only the first N rows.", "N", min=1)]
 Master = Annotated[str | None, _option("--master", "Spark master.", "URL")]

@@ -41,41 +41,44 @@ SCHEMA = "kgroups.simulate/1"
 HELP = """Simulate rebalances in virtual time.
 
 A scenario (YAML) names topics with their rates, groups with their members,
-and events. The coordinator and the client logic are the real ones; only time,
-network and applications are simulated. The same scenario and seed give the
-same result.
+and events. The coordinator and client logic are the real ones; only time,
+network and applications are simulated. The same scenario and seed always give
+the same result.
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
-  deploy           a new version is rolled out as Kubernetes does: kind,
-                   maxSurge, maxUnavailable, startup, readiness, change
-  rolling_restart  members restart one after another: down, pause
-  scale_out, scale_in   members join or leave: count, like, members
-  crash            a process dies: member, restart_after
-  gc_pause         a process freezes: member, for
-  poison_record    one record takes very long: member, for
-  pause            members pause partitions: member, topics, for
-  subscribe, unsubscribe   members read other topics: member, topics, pattern
-  seek             members read on from elsewhere: to, topics, partitions
-  network_partition     a member cannot reach the cluster: member, for, stall,
-                   lost
-  zone_outage, spot_eviction   members of a rack end: rack, for; count, notice
-  move_coordinator, broker_down, broker_up, slow_broker, roll_brokers
-  add_partitions, create_topic
-  load             the rate of a topic changes: topic, rate, for
-  Each has a time (at=60s) or occurs at random (every=5m).
+  deploy             roll out a new version as Kubernetes does: kind,
+                     maxSurge, maxUnavailable, startup, readiness, change
+  rolling_restart    restart members one after another: down, pause
+  scale_out          add members: count, like
+  scale_in           remove members: count, members
+  crash              kill a process: member, restart_after
+  gc_pause           freeze a process: member, for
+  poison_record      one record takes very long: member, for
+  pause              pause partitions: member, topics, for
+  subscribe          change the subscription: member, topics, pattern
+  unsubscribe        drop the subscription: member
+  seek               move to other offsets: to, topics, partitions
+  network_partition  cut a member off the cluster: member, for, stall, lost
+  zone_outage        a rack fails: rack, for
+  spot_eviction      members of a rack are evicted: rack, count, notice
+  load               change the rate of a topic: topic, rate, for
+  Also: add_partitions, create_topic, move_coordinator, broker_down,
+  broker_up, slow_broker, roll_brokers. Each event has a time (at=60s) or
+  occurs at random (every=5m).
 
 FIGURES
-  unowned      total time partitions had no owner, and the longest
-  stopped      total time members owned nothing and waited
+  unowned      total and longest time partitions had no owner
+  stopped      total time members waited without partitions
   read again   records read twice because they were not committed in time
   catch-up     longest time the group was behind
-  protocol zookeeper adds
+  With protocol=zookeeper also:
   split-brain  total time two members read the same partition
-  failed       rebalances given up; notified, reads: the cost of a change
-  With --repeat these are medians of all seeds; --spread shows the 95th
-  percentile and the 95% interval of each.
+  failed       rebalances given up
+  notified, reads   watches fired and znodes read, the cost of a change
+  With --repeat, figures are medians over all seeds; --spread adds the 95th
+  percentile and the 95% confidence interval of each.
 
---vary compares every combination: any consumer property, any broker
+--vary compares every combination of any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
 zookeeper), client (java, librdkafka, sarama, franz-go, kafka-python,
 aiokafka, kafkajs), static, latency, processing, commit, members, rate,
@@ -84,18 +87,18 @@ rolling_restart.pause). With --repeat, a `*` marks what differs from the
 first combination by more than chance.
 
 --from-group takes rates and processing times from the group itself with
---over TIME (two looks), or from captures with --captures DIR; without,
-they are assumed, and a note says so.
+--over TIME, or from captures with --captures DIR; otherwise they are assumed,
+and a note says so.
 
 --properties FILE gives every member the properties of a consumer's own
-file; those without effect on a group are named, unknown ones are refused.
+file; a note names those without effect on a group, unknown ones are refused.
 
---fail-on exits with 6 if a condition holds for a group: names are those
-of the figures, as in unowned, unowned_p95, read_again_p99.
+--fail-on exits with 6 if a condition holds for a group; its fields are the
+figures: unowned, unowned_p95, read_again_p99.
 
---search looks for the values with the least --minimise, an expression over
-the figures (durations in seconds), in --trials of them; LOW..HIGH, or a
-list. It needs the extra `search` of the package.
+--search tries --trials settings within LOW..HIGH, or a list, for the lowest
+--minimise, an expression over the figures (durations in seconds). It needs
+the package's extra `search`.
 
 EXAMPLES
   kgroups simulate deploy.yaml --timeline
@@ -186,7 +189,7 @@ def simulate_command(
         Texts, typer.Option("--search", metavar="K=LOW..HIGH", help="Search these values.")
     ] = None,
     minimise: Annotated[
-        str | None, typer.Option("--minimise", metavar="EXPR", help="What to search the least of.")
+        str | None, typer.Option("--minimise", metavar="EXPR", help="Expression to minimise.")
     ] = None,
     trials: Annotated[
         int, typer.Option("--trials", metavar="N", min=1, help="Number of settings to try.")

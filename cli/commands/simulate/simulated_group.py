@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Over = Annotated[
     str | None,
-    typer.Option("--over", metavar="TIME", help="Measure the group's load for so long: 30s."),
+    typer.Option("--over", metavar="TIME", help="Measure the group's load for this long: 30s."),
 ]
 # `Any` is a `Place`: typer takes no union of classes.
 Captures = Annotated[

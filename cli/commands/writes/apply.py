@@ -58,12 +58,12 @@ delete-offsets, delete, delete-records or remove-members with what it found:
 the cluster, the topics' ids, committed offsets, groups, log starts, members.
 If any of that has changed since, nothing is written (exit code 4), unless
 --drift accept writes the plan anyway or --drift skip leaves out what changed.
-Rows of a topic that was deleted or recreated are never written. What already
-is as planned is skipped, so the same plan finishes what was interrupted.
+Rows of a topic that was deleted or recreated are never written. Rows that are
+already in place are skipped, so the same plan finishes an interrupted run.
 
-A plan of another cluster is refused (exit code 4), and so is a file that was
-edited (2); the checksum finds changes, it is no signature. Confirmation, undo
-file, results and output are those of the command that made the plan.
+A plan for another cluster is refused (exit code 4), and so is a file that was
+edited (2); its checksum detects edits and is not a signature. Confirmation,
+undo file, results and output are those of the command that made the plan.
 
 EXAMPLES
   kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
@@ -103,7 +103,7 @@ def apply(
         typer.Option(
             "--drift",
             metavar="HOW",
-            help="What changed since: refuse, accept, skip.",
+            help="If something changed since: refuse, accept, skip.",
         ),
     ] = "refuse",
     undo_dir: UndoDir = None,

@@ -133,7 +133,7 @@ def copy_offsets(
         ),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Then look at both groups again.")
+        bool, typer.Option("--verify", help="Check both groups again afterwards.")
     ] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,

@@ -48,11 +48,11 @@ HELP = """Delete groups and their committed offsets.
 
 Checks every group first. If one has members or does not exist, nothing is
 deleted, unless --keep-going is given. --idle-for 30d deletes groups that have
-had no members and committed nothing for so long, as __consumer_offsets says;
-where that is not known, the group is left out and named. Shows the plan and
-asks for confirmation unless --yes is given; without a terminal and without
---yes it does nothing (exit code 2). Deletes in batches; Ctrl-C stops after
-the current batch and reports how far it got.
+had no members and no commits for at least this long, as __consumer_offsets
+says; groups for which that is unknown are left out and named. Shows the plan
+and asks for confirmation unless --yes is given; without a terminal and
+without --yes it does nothing (exit code 2). Deletes in batches; Ctrl-C stops
+after the current batch and reports how far it got.
 
 RESULTS, one per group
   planned  would be deleted (--dry-run)

@@ -68,7 +68,7 @@ RECORDS TO KEEP (--before)
   latest                none: deletes every record
   +100, -100            all but the first hundred; the last hundred
   2026-11-21T06:00:00Z  records that are not older; needs a zone
-  7d, 1h30m, PT2H       records of the last week, and so on
+  7d, 1h30m, PT2H       records of the last 7 days
   group:NAME            what a group has not read yet
   file:PATH             lines `topic,partition,offset`
 An offset beyond the log end is clamped, and the row says so.

@@ -150,6 +150,10 @@ class ManualClient:
         """Its commits wait for the coordinator, and are tried again: `submit` takes them all."""
         return None
 
+    def commit_answered(self, now_ms: int, token: int, answer: object) -> bool:
+        """As all answers: `response` takes it."""
+        return False
+
     @property
     def identity(self) -> tuple[int, str]:
         """No generation, and no member id."""

@@ -6,7 +6,7 @@ the metadata of a topic changed. Source: `ConsumerGroup`, `ModernGroup`.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
@@ -30,6 +30,7 @@ from kgroups.core.coordinator.kip848.member import (
     sets_of,
 )
 from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     DescribedConsumerGroup,
 )
@@ -68,6 +69,14 @@ class Kip848GroupState(StrEnum):
     STABLE = "Stable"
 
 
+class QuietAnswer(NamedTuple):
+    """A heartbeat that changed nothing, the member as it was then, and what it was answered."""
+
+    request: ConsumerGroupHeartbeatRequest
+    member: Kip848Member
+    response: ConsumerGroupHeartbeatResponse
+
+
 class Kip848Group(Group):
     """A consumer group.
 
@@ -81,7 +90,7 @@ class Kip848Group(Group):
         metadata_changed: a topic that somebody subscribes to changed since the hash was taken.
         homogeneous: whether the members count as subscribing to the same topics.
         tally: counts over the members.
-        last_answers: member id -> the answer that it gets as long as nothing changes for it.
+        last_answers: member id -> its last heartbeat that changed nothing, with the answer.
     """
 
     kind: ClassVar[GroupKind] = GroupKind.CONSUMER
@@ -99,7 +108,7 @@ class Kip848Group(Group):
         self.metadata_changed = True
         self.homogeneous = True
         self.tally = Tally()
-        self.last_answers: dict[str, ConsumerGroupHeartbeatResponse] = {}
+        self.last_answers: dict[str, QuietAnswer] = {}
 
     # ------------------------------------------------------------------ members
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from uuid import UUID
 
 from kgroups.core.coordinator.classic.join import create_group
+from kgroups.core.coordinator.effects import Write
 from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode, append_error
 from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
 from kgroups.core.coordinator.log.records import (
@@ -70,14 +71,11 @@ def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest)
 
     False, and nothing done, for any other. The answer is that of the long way.
     """
-    group = shard.groups.get(request.group_id or "")
-    if group is None or request.version >= TOPIC_ID_VERSION or request.retention_time_ms != -1:
+    group, topics = shard.groups.get(request.group_id or ""), request.topics
+    if group is None or shard.check_place(group.group_id) is not NO_ERROR:
         return False
-    topics = request.topics
-    records = _plain_records(shard, group.group_id, topics)
-    if not records or shard.check_place(group.group_id) is not NO_ERROR:
-        return False
-    if group.check_commit(request) is not NO_ERROR:
+    records = _plain_records(shard, request, group)
+    if not records:
         return False
     _renew_session(shard, request)
 
@@ -89,10 +87,27 @@ def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest)
     return True
 
 
-def _plain_records(
-    shard: Shard, group_id: str, topics: tuple[OffsetCommitTopic, ...]
-) -> list[Record]:
-    """The records of a commit, none if anything about a topic or a partition needs a look."""
+def commit_at_once(
+    shard: Shard, request: OffsetCommitRequest, group: Group
+) -> tuple[Write, OffsetCommitResponse] | None:
+    """What `commit_offsets` writes and answers where a session only goes on; else None."""
+    records = _plain_records(shard, request, group)
+    if not records:
+        return None
+    session = group.renewed_session(request)
+    if session is not None and not shard.prolong_session(group.group_id, *session):
+        return None
+    write = shard.write_commits(group.partition, group.group_id, records)
+    return write, _same_for_all(request.topics, NO_ERROR)
+
+
+def _plain_records(shard: Shard, request: OffsetCommitRequest, group: Group) -> list[Record]:
+    """The records of a welcome commit, none if anything in it needs a look."""
+    if request.version >= TOPIC_ID_VERSION or request.retention_time_ms != -1:
+        return []
+    if group.check_commit(request) is not NO_ERROR:
+        return []
+    topics, group_id = request.topics, group.group_id
     known_topics, now_ms = shard.topology.topics, shard.now_ms
     records: list[Record] = []
     if len(topics) > 1 and len({topic.name for topic in topics}) < len(topics):

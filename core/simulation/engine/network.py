@@ -6,6 +6,7 @@ What takes how long is drawn from the seed; messages of one connection keep thei
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Final
@@ -277,7 +278,7 @@ class Network(ABC):
         ask = process.consumer.commit_alone(self.agenda.now_ms, offsets)
         if ask is None:
             return False
-        self.send(process, ask)
+        self.send(process, ask, partial(self._commit_arrives, offsets))
         return True
 
     def _beat_arrives(self, process: Process, ask: Ask, connection: int) -> None:
@@ -294,18 +295,41 @@ class Network(ABC):
     def _beat_answered(
         self, process: Process, connection: int, token: int, kind: str, response: object
     ) -> None:
-        now_ms = self.agenda.now_ms
-        quiet = (
+        quiet = self._hears_quietly(process, connection)
+        if not quiet or not process.consumer.beat_answered(self.agenda.now_ms, token, response):
+            self._deliver(process, connection, token, kind, response)
+
+    def _commit_arrives(
+        self, offsets: Mapping[TopicPartition, int], process: Process, ask: Ask, connection: int
+    ) -> None:
+        to, now_ms = ask.to, self.agenda.now_ms
+        if connection == process.link.number and to in self.brokers.up:
+            response = self.services[to].commit_at_once(now_ms, ask.request)
+            if response is not None:
+                self.invariants.checks += 1
+                self._store(Stored(process.seat.group.name, offsets))
+                self._reply(process, ask.token, ask.kind, response, self._commit_answered)
+                return
+        self._arrive(process, ask, connection)
+
+    def _commit_answered(
+        self, process: Process, connection: int, token: int, kind: str, response: object
+    ) -> None:
+        quiet = self._hears_quietly(process, connection)
+        if not quiet or not process.consumer.commit_answered(self.agenda.now_ms, token, response):
+            self._deliver(process, connection, token, kind, response)
+
+    def _hears_quietly(self, process: Process, connection: int) -> bool:
+        """Whether an answer that changes nothing for its consumer changes nothing at all."""
+        return (
             process.whole
             and process.alive
             and process.wake_ms is not None
-            and process.frozen_ms <= now_ms
+            and process.frozen_ms <= self.agenda.now_ms
             and process.group.whole_since_ms is not None
             and connection == process.link.number
             and not self.recorder.tells_all
         )
-        if not quiet or not process.consumer.beat_answered(now_ms, token, response):
-            self._deliver(process, connection, token, kind, response)
 
     def _reply(
         self,

@@ -156,7 +156,7 @@ class World(Network):
         if not process.alive or process.wake_ms != at_ms:
             return
         process.wake_ms = None
-        now_ms = self.now_ms
+        now_ms = self.agenda.now_ms
         if process.frozen_ms > now_ms:
             self._wake_at(process, process.frozen_ms)
             return
@@ -190,7 +190,7 @@ class World(Network):
 
     def arrange_poll(self, process: Process) -> None:
         """Let the application poll, as soon as it is free, with the world looking on."""
-        now_ms, app = self.now_ms, process.app
+        now_ms, app = self.agenda.now_ms, process.app
         app.hold_up(now_ms, True)
         if process.commits is not None and process.commits.awaits:
             return  # the answer lets it go on
@@ -210,7 +210,7 @@ class World(Network):
         process.poll_ms = None
         if not process.alive:
             return
-        now_ms, app, consumer = self.now_ms, process.app, process.consumer
+        now_ms, app, consumer = self.agenda.now_ms, process.app, process.consumer
         if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
             self.arrange_poll(process)
             return
@@ -258,7 +258,7 @@ class World(Network):
         held = process.poll_ms is not None or process.by_hand
         held = held or (not settled and not consumer.gives_records)
         if held is not process.app.held:
-            process.app.hold_up(self.now_ms, held)
+            process.app.hold_up(self.agenda.now_ms, held)
         if settled is not process.whole or process.group.whole_since_ms is None:
             self._settle(process, settled)
 

@@ -70,7 +70,11 @@ class LagWatch:
             end = records.end(now_ms)
             at = committed.get(partition, 0)
             seen = read.get(partition, at)
-            unread += end - elsewhere.get(partition, seen if seen > at else at)
+            if seen < at:
+                seen = at
+            if elsewhere and partition in elsewhere:
+                seen = elsewhere[partition]
+            unread += end - seen
             lag += end - at
             coming += records.per_ms
         return Sample(now_ms - start_ms, unread, lag), coming

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.world.application import Highest
+from kgroups.core.simulation.figures.highest import Highest
 
 # A picture cannot show more.
 MAX_OWNED: Final = 2_000

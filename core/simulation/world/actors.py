@@ -220,6 +220,10 @@ class Consumer(ABC):
         """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
         return False
 
+    def commit_answered(self, now_ms: int, token: int, response: object) -> bool:
+        """Take in that a commit of `commit_alone` went well; False, nothing done: `answer` must."""
+        return False
+
     @abstractmethod
     def notify(self, now_ms: int, message: object) -> None:
         """A Push of a service has arrived (a watch that fired, a session that is over)."""
@@ -334,6 +338,10 @@ class Service(ABC):
 
     def answer_at_once(self, now_ms: int, request: object) -> object | None:
         """The answer to a request by which nothing changes, with nothing to take; else None."""
+        return None
+
+    def commit_at_once(self, now_ms: int, request: object) -> object | None:
+        """The answer to a commit that was stored whole, with nothing to take; else None."""
         return None
 
     @abstractmethod

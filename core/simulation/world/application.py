@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.figures.highest import Highest
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS, Fetcher, fetches_matter
 from kgroups.core.simulation.world.partition_logs import NEVER, Logs, Records
@@ -20,37 +21,8 @@ EASY_SHARE: Final = 0.8
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
 SKIP_MS: Final = 200
-
-
-class Highest:
-    """How far each partition of a group was ever read: what is read below that is read again.
-
-    Attributes:
-        elsewhere: where partitions are read since an application sought in them, until that is
-            as far as they were ever read.
-    """
-
-    __slots__ = ("elsewhere", "offsets", "read", "read_again")
-
-    def __init__(self) -> None:
-        self.offsets: dict[TopicPartition, int] = {}
-        self.elsewhere: dict[TopicPartition, int] = {}
-        self.read = 0
-        self.read_again = 0
-
-    def note(self, partition: TopicPartition, begin: int, end: int) -> None:
-        """Records from `begin` up to `end` were handed to an application."""
-        offsets = self.offsets
-        highest = offsets.get(partition, begin)
-        self.read += end - begin
-        if begin < highest:
-            self.read_again += (end if end < highest else highest) - begin
-        if end > highest:
-            offsets[partition] = end
-        if self.elsewhere and partition in self.elsewhere:
-            self.elsewhere[partition] = end
-            if end >= highest:
-                del self.elsewhere[partition]
+# From one record for so many partitions on, it costs less to look at each than to keep their order.
+MANY: Final = 4
 
 
 class Application:
@@ -302,24 +274,24 @@ class Application:
         if not due or due[0][0] > seen_ms:
             return 0
         order, positions = self._order, self.positions
-        came: list[tuple[int, int, int]] = []
+        came: list[tuple[int, int, int, float]] = []
         room = self._room
         while due and due[0][0] <= seen_ms:
             _, place = heappop(due)
             partition, records = order[place]
             begin = positions[partition]
-            end = records.end(seen_ms)
-            came.append((place, begin, end))
-            room -= max(0, end - begin)
+            end, next_ms = records.read_on(begin, seen_ms)
+            came.append((place, begin, end, next_ms))
+            room -= end - begin
         if room < 0:
             self._due = None
             return None
-        for place, begin, end in came:
-            partition, records = order[place]
+        for place, begin, end, next_ms in came:
             if end > begin:
+                partition = order[place][0]
                 positions[partition] = end
                 self._highest.note(partition, begin, end)
-                heappush(due, (records.time_of(end), place))
+                heappush(due, (next_ms, place))
             else:
                 # Rounding may put an arrival a hair before the record can be read.
                 heappush(due, (seen_ms + HAIR_MS, place))
@@ -364,34 +336,39 @@ class Application:
             return at_ms
         if self._per_ms * self._cost_ms > EASY_SHARE:
             return at_ms
-        if self._due is not None:
-            self._pass_over_due(self._due, until_ms - self._fetch_ms)
-            return until_ms
-        positions, seen_ms, note = self.positions, until_ms - self._fetch_ms, self._highest.note
-        later: list[tuple[float, int]] = []
-        for place, (partition, records) in enumerate(self._order):
-            begin, end = positions[partition], records.end(seen_ms)
-            if end > begin:
-                note(partition, begin, end)
-                positions[partition] = begin = end
-            later.append((records.time_of(begin), place))
-        heapify(later)
-        self._due = later
+        seen_ms, due = until_ms - self._fetch_ms, self._due
+        if due is None:
+            self._due = [
+                (self._pass_over(place, seen_ms), place) for place in range(len(self._order))
+            ]
+            heapify(self._due)
+        elif due and due[0][0] <= seen_ms:
+            self._pass_over_due(due, seen_ms, (until_ms - at_ms) * self._per_ms)
         return until_ms
 
-    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
-        """Read what has come by then, looking at no partition that got nothing."""
-        if not due or due[0][0] > seen_ms:
+    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float, count: float) -> None:
+        """Read what has come by then; `count`: about so many records."""
+        # Rounding may put an arrival a hair before the record can be read.
+        soonest_ms, pass_over = seen_ms + HAIR_MS, self._pass_over
+        if count * MANY >= len(due):
+            self._due = [
+                entry
+                if entry[0] > seen_ms
+                else (max(pass_over(entry[1], seen_ms), soonest_ms), entry[1])
+                for entry in due
+            ]
+            heapify(self._due)
             return
-        order, positions, note = self._order, self.positions, self._highest.note
-        soonest_ms = seen_ms + HAIR_MS
         while due[0][0] <= seen_ms:
             place = due[0][1]
-            partition, records = order[place]
-            begin, end = positions[partition], records.end(seen_ms)
-            if end > begin:
-                note(partition, begin, end)
-                positions[partition] = begin = end
-            # Rounding may put an arrival a hair before the record can be read.
-            next_ms = records.time_of(begin)
-            heapreplace(due, (next_ms if next_ms > soonest_ms else soonest_ms, place))
+            heapreplace(due, (max(pass_over(place, seen_ms), soonest_ms), place))
+
+    def _pass_over(self, place: int, seen_ms: float) -> float:
+        """Read what has come to one partition by then; when its next record is there."""
+        partition, records = self._order[place]
+        begin = self.positions[partition]
+        end, next_ms = records.read_on(begin, seen_ms)
+        if end > begin:
+            self._highest.note(partition, begin, end)
+            self.positions[partition] = end
+        return next_ms

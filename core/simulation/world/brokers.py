@@ -49,6 +49,15 @@ class BrokerService(Service):
         """The coordinator's answer to a heartbeat that only keeps a session."""
         return self.coordinator.answer_at_once(now_ms, request)  # type: ignore[arg-type]
 
+    def commit_at_once(self, now_ms: int, request: object) -> object | None:
+        """The coordinator's answer, once the log has the commits."""
+        found = self.coordinator.commit_at_once(now_ms, request)  # type: ignore[arg-type]
+        if found is None:
+            return None
+        write, response = found
+        self._log.keep(write)
+        return response
+
     def disconnect(self, now_ms: int, sender: str) -> None:
         """A lost connection removes no member from its group."""
 
@@ -101,6 +110,12 @@ class OffsetsLog:
                     commits[group] = {}
                 commits[group][TopicPartition(topic, number)] = value.offset
         return [Stored(group, offsets) for group, offsets in commits.items()]
+
+    def keep(self, write: Write) -> None:
+        """Keep the records of a write that holds commits only."""
+        partition = self._partitions.setdefault(write.partition, {})
+        for record in write.records:
+            partition[record[0]] = record
 
     def records(self, partition: int) -> list[Record]:
         """What a coordinator that takes the partition over reads, in the order of first writes."""

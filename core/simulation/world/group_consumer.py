@@ -227,6 +227,10 @@ class GroupConsumer(Consumer):
         """The client half decides whether anything is new."""
         return self._client.beat_answered(now_ms, token, response)
 
+    def commit_answered(self, now_ms: int, token: int, response: Any) -> bool:
+        """The client half decides whether there is more to it."""
+        return self._client.commit_answered(now_ms, token, response)
+
     def notify(self, now_ms: int, message: object) -> None:
         """A coordinator sends nothing that was not asked for."""
 

@@ -45,6 +45,17 @@ class PartitionRecords:
             return self._from_ms
         return NEVER if self.per_ms == 0 else self._from_ms + missing / self.per_ms
 
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """The end at this time, `begin` at least, and when the record there will be: both above."""
+        from_ms, base, phase, per_ms = self._from_ms, self._base, self._phase, self.per_ms
+        end = base + floor((at_ms - from_ms) * per_ms + phase)
+        if end < begin:
+            end = begin
+        missing = end + 1 - base - phase
+        if missing <= 0:
+            return end, from_ms
+        return end, from_ms + missing / per_ms if per_ms else NEVER
+
     def set_rate(self, at_ms: float, per_ms: float) -> None:
         """From now on records come at another rate."""
         filled = (at_ms - self._from_ms) * self.per_ms + self._phase
@@ -78,6 +89,11 @@ class CommittedRecords:
         """When the record at this offset is committed, in ms; infinity for never."""
         at_ms = self._records.time_of(offset)
         return at_ms if at_ms == NEVER else ceil(at_ms / self._every_ms) * self._every_ms
+
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """As of `PartitionRecords`."""
+        end = max(begin, self.end(at_ms))
+        return end, self.time_of(end)
 
 
 Records = PartitionRecords | CommittedRecords

@@ -43,7 +43,7 @@ def test_a_recorded_trace_is_answered_equally(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", ["classic", "modern", "mixed"])
-def test_heartbeats_that_change_nothing_may_be_answered_at_once(shape: str) -> None:
+def test_heartbeats_and_commits_may_be_answered_at_once(shape: str) -> None:
     """The same answers, and the same ones afterwards: no state, session or timer differs."""
     adapter = Adapter(at_once=True)
     for name in (name for name in TRACES if name.startswith(f"{shape}-")):
@@ -52,6 +52,7 @@ def test_heartbeats_that_change_nothing_may_be_answered_at_once(shape: str) -> N
             want, got = comparable(theirs), comparable(mine)
             assert want == got, (name, number, op, list(differences(want, got)))
     assert adapter.answered_at_once > 20
+    assert adapter.committed_at_once > 20
 
 
 @pytest.mark.parametrize("name", TRACES)

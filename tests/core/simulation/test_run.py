@@ -1,10 +1,13 @@
 """A run is a function of scenario and seed; its figures, its timeline, its end."""
 
 import gc
+import os
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
+from multiprocessing import parent_process
 from typing import Any
 
 import pytest
@@ -12,11 +15,12 @@ import pytest
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.effects import Event, EventKind
 from kgroups.core.simulation.engine.run import SAMPLES_A_RUN, Run, simulate
-from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.engine.sweep import Task, plan_tasks, sweep
 from kgroups.core.simulation.figures.confidence import median, percentile
 from kgroups.core.simulation.figures.ledger import BrokenInvariant
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
+from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 from kgroups.core.simulation.world.actors import Hold
 from kgroups.core.simulation.world.partition_logs import PartitionRecords
@@ -137,6 +141,39 @@ def test_a_sweep_keeps_order_on_several_cores() -> None:
     assert list(sweep(tasks, 2, alone_s=0)) == alone
     # Some here, the rest there.
     assert list(sweep(tasks, 2, alone_s=0.01)) == alone
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly(Task):
+    """A run that ends every process that it is sent to."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return die_elsewhere, (self.place, self.scenario, self.seed)
+
+
+def die_elsewhere(place: int, scenario: Scenario, seed: int) -> Task:
+    """What a process makes of a `Deadly` that it is sent."""
+    if parent_process() is not None:
+        os._exit(1)
+    return Deadly(place, scenario, seed)
+
+
+def test_a_sweep_goes_on_alone_where_its_processes_are_ended() -> None:
+    """All outcomes, in order."""
+    plain = plan_tasks(scenario(until="30s"), [{}], range(1, 9))
+    deadly = [Deadly(task.place, task.scenario, task.seed) for task in plain]
+    assert list(sweep(deadly, 2, alone_s=0)) == list(sweep(plain, 1))
+
+
+def test_a_sweep_fails_as_the_first_run_that_fails() -> None:
+    """After the outcomes before it, wherever it was carried out."""
+    tasks = plan_tasks(scenario(until="30s"), [{}], range(1, 9))
+    tasks[2] = replace(tasks[2], scenario=None)  # type: ignore[arg-type] # this is what fails
+    tasks[5] = replace(tasks[5], scenario=5)  # type: ignore[arg-type] # and fails otherwise
+    found = sweep(tasks, 2, alone_s=0)
+    assert [outcome.seed for _, outcome in islice(found, 2)] == [1, 2]
+    with pytest.raises(AttributeError, match="NoneType"):
+        next(found)
 
 
 def test_medians_and_percentiles_are_values_that_happened() -> None:

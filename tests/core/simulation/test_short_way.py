@@ -1,5 +1,6 @@
 """Heartbeats and commits that change nothing go a short way, and a run is the same without it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -70,6 +71,31 @@ def test_most_commits_go_the_short_way(monkeypatch: pytest.MonkeyPatch, protocol
     monkeypatch.setattr(GroupConsumer, "commit_alone", counted)
     (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
     assert alone > 0.9 * group.requests["OffsetCommit"] > 200
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_most_commits_are_stored_and_answered_at_once(
+    monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    """By the coordinator, and nearly every answer is taken in by the member alone."""
+    counts = Counter[str]()
+    stores, hears = BrokerService.commit_at_once, GroupConsumer.commit_answered
+
+    def stored(self: BrokerService, now_ms: int, request: object) -> object | None:
+        found = stores(self, now_ms, request)
+        counts["stored"] += found is not None
+        return found
+
+    def heard(self: GroupConsumer, now_ms: int, token: int, response: object) -> bool:
+        found = hears(self, now_ms, token, response)
+        counts["heard"] += found
+        return found
+
+    monkeypatch.setattr(BrokerService, "commit_at_once", stored)
+    monkeypatch.setattr(GroupConsumer, "commit_answered", heard)
+    (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
+    assert counts["stored"] > 0.9 * group.requests["OffsetCommit"] > 200
+    assert counts["heard"] > 0.9 * counts["stored"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

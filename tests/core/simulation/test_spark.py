@@ -26,22 +26,25 @@ def test_a_sweep_on_spark_is_the_sweep_here(spark: SparkSession) -> None:
 
 
 def test_many_runs_take_several_jobs_and_every_core(spark: SparkSession) -> None:
-    """Twenty seeds, fewer a job: the runs here, in order; each job's go on side by side."""
+    """Twenty seeds, fewer a job, several a task: the runs here, in order, side by side."""
     tasks = plan_tasks(scenario(until="20s"), [{}], range(1, 21))
     context = spark.sparkContext
     with pytest.MonkeyPatch.context() as patch:
+        cores = context.defaultParallelism
         patch.setattr("kgroups.core.spark.simulation_sweep.RUNS_A_CORE", 6)
+        patch.setattr("kgroups.core.spark.simulation_sweep.TASKS_A_CORE", 2)
         context.setJobGroup("sweep", "twenty runs")
         found = list(sweep_in_session(tasks, spark))
         jobs = context.statusTracker().getJobIdsForGroup("sweep")
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
     assert found == list(sweep(tasks, 1))
-    a_job = 6 * context.defaultParallelism
+    a_job = 6 * cores
     assert len(jobs) == -(-20 // a_job)
+    counts = [min(a_job, 20 - begin) for begin in range(0, 20, a_job)]
+    expected = [-(-count // max(1, count // (2 * cores))) for count in counts]
     stages = [context.statusTracker().getJobInfo(job).stageIds[0] for job in jobs]  # type: ignore[union-attr]
     sizes = [context.statusTracker().getStageInfo(one).numTasks for one in stages]  # type: ignore[union-attr]
-    assert sum(sizes) == 20
-    assert max(sizes) == min(20, a_job)
+    assert sorted(sizes) == sorted(expected)
 
 
 def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
+from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.ports.broker_ports import coordinator_ports
@@ -36,15 +37,16 @@ class Adapter:
     """One coordinator after another: each `config` operation begins a new one.
 
     Args:
-        at_once: heartbeats are given to `answer_at_once` first.
+        at_once: heartbeats are given to `answer_at_once` first, commits to `commit_at_once`.
 
     Attributes:
         events: what the coordinators told; whoever reads them may empty the list.
-        answered_at_once: how many requests were.
+        answered_at_once: how many requests were; `committed_at_once`: how many commits.
     """
 
     def __init__(self, *, at_once: bool = False) -> None:
-        self._at_once, self.answered_at_once = at_once, 0
+        self._at_once, self.answered_at_once, self.committed_at_once = at_once, 0, 0
+        self._written: list[Write] = []
         self.log: list[tuple[bytes, bytes | None]] = []
         self.events: list[Event] = []
         self._start({}, raw=False)
@@ -104,6 +106,13 @@ class Adapter:
                 self.answered_at_once += 1
                 assert self.coordinator.take() == []
                 return write_answer(found, version)
+        if self._at_once and isinstance(request, OffsetCommitRequest):
+            stored = self.coordinator.commit_at_once(self.now_ms, request)
+            if stored is not None:
+                self.committed_at_once += 1
+                assert self.coordinator.take() == []
+                self._written.append(stored[0])
+                return write_answer(stored[1], version)
         self.versions[token] = version
         self.coordinator.submit(self.now_ms, token, request)
         return "parked"
@@ -111,7 +120,8 @@ class Adapter:
     def _collect(self, current: str, response: Any) -> Json:
         completed: list[Json] = []
         written: list[Json] = []
-        for effect in self.coordinator.take():
+        effects, self._written = [*self._written, *self.coordinator.take()], []
+        for effect in effects:
             if isinstance(effect, Reply):
                 token = str(effect.token)
                 answer = write_answer(effect.response, self.versions.pop(token))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION, HeartbeatResponse
-from kgroups.core.coordinator.client.classic.answers import keep_session, take_answer
+from kgroups.core.coordinator.client.classic.answers import error_of, keep_session, take_answer
 from kgroups.core.coordinator.client.classic.commits import ask_commit, commit_over, send_commits
 from kgroups.core.coordinator.client.classic.join import (
     count_partitions,
@@ -35,6 +35,7 @@ from kgroups.core.coordinator.client.classic.states import (
     BEAT,
     BEATING,
     CLIENT_OUTCOMES,
+    COMMIT,
     JOINING,
     NEEDS_COORDINATOR,
     STABLE,
@@ -67,6 +68,7 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.errors import NO_ERROR
+from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 
 
 class ClassicClient(ClientMember):
@@ -152,6 +154,29 @@ class ClassicClient(ClientMember):
         send_commit(self, commit.offsets, awaited=False, commit=commit)
         _poll(self, Poll())
         return self._sent_alone()
+
+    def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
+        """Take in that a commit that nobody asks for went well; False: `response` must.
+
+        Of `commit_alone`, and like `beat_answered` for drivers with very many members.
+        """
+        flight = self.flights.get(token)
+        if (
+            flight is None
+            or flight.commit is None
+            or flight.commit.number
+            or flight.commit.until_ms is not None
+            or flight.generation != self.generation
+            or flight.member_id != self.member_id
+            or not self._is_at_rest()
+            or not self.timers.is_quiet(now_ms)
+            or error_of(COMMIT, answer) is not NO_ERROR
+        ):
+            return False
+        self.now_ms = now_ms
+        self.land(token)
+        self.attempts = self.losses = 0
+        return True
 
     def _is_at_rest(self) -> bool:
         """Whether it is a member that waits for timers and answers only."""

@@ -25,7 +25,7 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
+from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BACKOFF,
     BEAT_DUE,
@@ -51,6 +51,7 @@ from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
+from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
@@ -137,6 +138,27 @@ class Kip848Client(Kip848ClientSteps):
         self._commit(CommitOffsets(offsets))
         self._poll(Poll())
         return self._sent_alone()
+
+    def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
+        """Take in that a commit that nobody asks for went well; False: `response` must.
+
+        Of `commit_alone`, and like `beat_answered` for drivers with very many members.
+        """
+        asked = self._asked.get(token)
+        if (
+            asked is None
+            or asked.command.number
+            or token not in self._flights
+            or not self._is_at_rest()
+            or BEAT_DUE not in self._timers
+            or not self._timers.is_quiet(now_ms)
+            or commit_error(answer) is not NO_ERROR
+        ):
+            return False
+        self._now_ms = now_ms
+        self._land(token)
+        del self._asked[token]
+        return True
 
     def _is_at_rest(self) -> bool:
         """Whether it is a member that waits for timers and answers only."""

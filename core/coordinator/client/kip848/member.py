@@ -138,11 +138,14 @@ class Kip848ClientMember:
 
     def _whole_beat(self) -> Beat:
         """All that a heartbeat can tell; the same object as long as it is the same."""
-        now = (self.owned, self._topics, self._names, self._pattern)
-        told, of = self._told, self._beat_of
-        if told is None or any(new is not old for new, old in zip(now, of, strict=True)):
-            told, self._beat_of = self._make_beat(), now
-            self._told = told
+        told = self._told
+        if told is not None:
+            owned, topics, names, pattern = self._beat_of
+            same = owned is self.owned and topics is self._topics
+            if same and names is self._names and pattern is self._pattern:
+                return told
+        told = self._told = self._make_beat()
+        self._beat_of = (self.owned, self._topics, self._names, self._pattern)
         return told
 
     def _make_beat(self) -> Beat:

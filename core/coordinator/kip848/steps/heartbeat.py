@@ -20,7 +20,7 @@ from kgroups.core.coordinator.kip848.bridge.convert import (
     check_upgrade,
     upgrade_group,
 )
-from kgroups.core.coordinator.kip848.group import Kip848Group
+from kgroups.core.coordinator.kip848.group import Kip848Group, QuietAnswer
 from kgroups.core.coordinator.kip848.member import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -139,17 +139,22 @@ def _stay(
 
 def _is_quiet(group: Kip848Group, request: ConsumerGroupHeartbeatRequest) -> bool:
     """Whether all steps come to nothing, as with most heartbeats: nothing is new on either side."""
-    member = group.members.get(request.member_id)
+    epoch = request.member_epoch
+    if epoch != group.target_epoch or epoch != group.group_epoch:
+        return False
+    if group.metadata_changed or group.tally.patterns:
+        return False
+    member, last = group.members.get(request.member_id), group.last_answers.get(request.member_id)
+    # Neither ever changes: who says the same as before, and is the same, is quiet as before.
+    if last is not None and last.request is request and last.member is member:
+        return True
     return (
         member is not None
-        and request.member_epoch == member.member_epoch == group.target_epoch
-        and request.member_epoch > JOIN_EPOCH
-        and member.is_at(group.group_epoch)
+        and epoch > JOIN_EPOCH
+        and member.is_at(epoch)
         and request.instance_id is None
         and request.topic_partitions is None
         and _says_nothing(member, request)
-        and not group.metadata_changed
-        and not group.tally.patterns
     )
 
 
@@ -157,18 +162,22 @@ def _keep_alive(
     shard: Shard, request: ConsumerGroupHeartbeatRequest, group: Kip848Group
 ) -> ConsumerGroupHeartbeatResponse:
     """A quiet heartbeat begins the member's session anew, and that is all."""
-    member = group.members[request.member_id]
+    member, last = group.members[request.member_id], group.last_answers.get(request.member_id)
     restart_session(shard, group, member)
     interval_ms = heartbeat_interval_ms(shard, group.group_id)
-    told = group.last_answers.get(request.member_id)
+    told = None if last is None else last.response
     if (
         told is None
         or told.member_epoch != member.member_epoch
         or told.heartbeat_interval_ms != interval_ms
     ):
-        told = group.last_answers[request.member_id] = ConsumerGroupHeartbeatResponse(
+        told = ConsumerGroupHeartbeatResponse(
             ErrorCode.NONE, None, member.member_id, member.member_epoch, interval_ms
         )
+    if last is None or last.request is not request or last.member is not member:
+        group.last_answers[request.member_id] = QuietAnswer(request, member, told)
+    elif told is not last.response:
+        group.last_answers[request.member_id] = last._replace(response=told)
     return told
 
 

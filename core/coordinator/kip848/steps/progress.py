@@ -37,7 +37,8 @@ ASSIGNMENT_INTERVAL = "consumer.assignment.interval.ms"
 
 def group_setting(shard: Shard, group_id: str, name: str, default: int) -> int:
     """A group's own setting, or the broker's."""
-    text = shard.group_configs.get(group_id, {}).get(name)
+    config = shard.group_configs.get(group_id)
+    text = None if config is None else config.get(name)
     return default if text is None else int(text)
 
 
