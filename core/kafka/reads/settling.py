@@ -73,7 +73,7 @@ async def _settle(
         told = {codes[group] for group in own if group in codes}
         if None in told:
             known.add(place)
-        for code in told & RETRIABLE:
+        for code in RETRIABLE & told:
             late |= dict.fromkeys(own, BrokerFailure(code))
     return late  # any other error is told by the question itself
 
