@@ -139,7 +139,7 @@ fuzz-lag: setup
 	@seed=$${SEED:-$$(date +%s)}; histories=$${HISTORIES:-100}; \
 	echo "fuzz-lag: $$histories clusters from seed $$seed"; \
 	KGROUPS_FUZZ_HISTORIES=$$histories KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s tests/core/lag/window/test_plain_truth.py \
-		tests/core/lag/window/test_hourly_truth.py
+		tests/core/lag/window/test_hourly_truth.py tests/core/lag/window/test_monthly_truth.py
 
 # Plans of groups whose members share buckets of hash tables, beside a coordinator: PLANS=1000 SEED=7.
 fuzz-plans: setup

@@ -8,8 +8,10 @@ import os
 import statistics
 import sys
 import tempfile
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.lag_captures import PARTITIONS, START_MS, STEP_MS, captures_of
@@ -79,7 +81,7 @@ class CapturesBesideFloor:
 
 @dataclass(frozen=True)
 class YearBesideFloor:
-    """`lag report --captures` over days that are rolled up; their lag and rates are known.
+    """`lag report --captures` over days and months that are rolled up; lag and rates are known.
 
     Args:
         max_times: how many times the floor ours may take.
@@ -109,7 +111,14 @@ class YearBesideFloor:
             ]
             rate = round(per_second * PARTITIONS, 6)
             must_agree(name, found, [(group, lag, lag, rate) for group, lag in most])
-            must_agree(name, document["summary"]["days"], self.days)
+            first = datetime.fromtimestamp(FIRST_MS / 1_000, UTC)
+            summary = document["summary"]
+            read = summary["days"] + sum(
+                monthrange(first.year + month // 12, month % 12 + 1)[1]
+                for month in range(first.month - 1, first.month - 1 + summary["months"])
+            )
+            read -= (first.day - 1) * bool(summary["months"])  # the first has begun before
+            must_agree(name, read, self.days)
 
         return _beside_floor(name, command, compare, self.max_times)
 

@@ -1,4 +1,4 @@
-"""A year of captures rolled up by the day, for the benchmark of reports over roll-ups."""
+"""A year of captures rolled up by the day and month, for the benchmark of reports over roll-ups."""
 
 import shutil
 import tempfile
@@ -25,6 +25,7 @@ from kgroups.core.lag.captures.hour_table import (
 from kgroups.core.lag.captures.hour_table import (
     PARTITIONS as FOLDERS,
 )
+from kgroups.core.lag.captures.retention import roll_up_months
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 
 DAY_MS: Final = 24 * HOUR_MS
@@ -56,7 +57,7 @@ def days_of(series: int, days: int) -> Path:
 
 
 def _write(folder: Path, series: int, days: int) -> None:
-    """The first day is rolled up by the product, the others are the same, moved on."""
+    """The first day is rolled up by the product, the others are the same, moved on; then months."""
     marks = dated(CAPTURES.empty_table())
     append(folder, "captures", marks)
     append(folder, "rows", dated(arrow_schema("rows").empty_table()))
@@ -66,6 +67,8 @@ def _write(folder: Path, series: int, days: int) -> None:
         several = [_moved(first, day) for day in range(start, min(start + DAYS_A_COMMIT, days))]
         content = dated(pa.concat_tables(several))
         append(folder, HOURS, content, partitions=FOLDERS)
+    for step in roll_up_months(folder, before_ms=FIRST_MS + days * DAY_MS):
+        say(f"rolled up {step.date}: {step.rows:,} rows")
 
 
 def _first_day(series: int) -> pa.Table:

@@ -28,6 +28,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/window/test_comparison.py",
         "tests/core/lag/window/test_hourly_truth.py",
         "tests/core/lag/window/test_known_figures.py",
+        "tests/core/lag/window/test_monthly_truth.py",
         "tests/core/lag/test_query_cost.py",
         "tests/core/lag/test_transforms.py",
         "tests/core/lag/window/test_windows.py",

@@ -8,7 +8,7 @@ assignor that meets one asks `Choices` what comes next; by itself the first opti
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from kgroups.assignors.spec import (
     Assignment,
@@ -125,10 +125,13 @@ class Prepared(ByChance, Protocol):
 
 def _runs_of(assignor: Assignor, request: AssignmentRequest) -> Callable[[Choices], Assignment]:
     """From choices to an answer, which may be an AssignorError."""
-    if isinstance(assignor, Prepared):
-        return assignor.prepared(request)
-    if isinstance(assignor, ByChance):
-        return partial(assignor.decide, request)
+    # Looked for by name: asking a runtime protocol takes as long as assigning to a small group.
+    prepared = getattr(assignor, "prepared", None)
+    if prepared is not None:
+        return cast("Prepared", assignor).prepared(request)
+    decide = getattr(assignor, "decide", None)
+    if decide is not None:
+        return partial(cast("ByChance", assignor).decide, request)
     return lambda _: assignor.assign(request)
 
 

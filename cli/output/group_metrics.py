@@ -93,7 +93,9 @@ _LABELS: Final[Mapping[str, str]] = {
 }
 """Labels by the keys of a lag report's rows."""
 
-_NAMING: Final = ("hourly", "daily", "hourly_before", "daily_before")
+_NAMING: Final = tuple(
+    f"{length}{window}" for window in ("", "_before") for length in ("hourly", "daily", "monthly")
+)
 """Columns of a lag report that name figures: those that are made of roll-ups."""
 
 Samples = Callable[[str, Item], Iterable[Sample]]

@@ -41,7 +41,7 @@ OVER_TIME: Final = (
 COMPARED: Final[Mapping[str, bool]] = MappingProxyType(
     dict.fromkeys(("lag", "lag_max", "lag_peak", "lag_seconds", "rate_in", "rate_out"), True)
     | dict.fromkeys(("lost", "unknown_partitions"), True)
-    | dict.fromkeys(("verdict", "hourly", "daily"), False)
+    | dict.fromkeys(("verdict", "hourly", "daily", "monthly"), False)
 )
 
 
@@ -89,7 +89,7 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
     else:
         figures = OVER_TIME
     if source == "captures":
-        figures += ("hourly", "daily")
+        figures += ("hourly", "daily", "monthly")
     if source == "history":
         figures += ("commits", "commit_age_seconds")
     if query.by in OF_MEMBERS and query.by != "member":

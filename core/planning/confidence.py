@@ -61,7 +61,9 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     if not outcomes.complete:
         doubts += _gaps(roster, prospects)
     if doubts:
-        sure = outcomes.complete or _deals_evenly(roster, prospects)
+        # Another algorithm than ours may stop at other sizes where members read different topics.
+        ours = outcomes.complete and not any(p.strategy.doubt for p in prospects.each)
+        sure = ours or _deals_evenly(roster, prospects)
         by_size = not roster.guesses and sure and same_sizes(outcomes)
         return Confidence("counts" if by_size else "likely", "; ".join(doubts))
     if len(outcomes.each) == 1 and not outcomes.failures:

@@ -159,16 +159,18 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
     hours = open_window(tmp_path).hours
     assert hours is not None
     assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
-    write_capture(tmp_path, fleet(1, 2, at_ms=3))
+    for at_ms in (3, 5 * 86_400_000):
+        write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
     code, stdout, _ = finish("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")
     document = json.loads(stdout)
     check_document(document)
     assert document["summary"]["late"] == 1, "a capture of an hour that is rolled up"
-    # Hours are kept for 90 days without `--keep-hours`.
-    assert ("hours", "rolled_up") in {(i["table"], i["action"]) for i in document["items"]}
+    # Hours are kept for 90 days without `--keep-hours`; a month is put together beside its days.
+    dates = [item["date"] for item in document["items"] if item["table"] == "hours"]
+    assert dates == ["1970-01-01", "1970-01"]
     hours = open_window(tmp_path).hours
     assert hours is not None
-    assert hours.marks["captured_at_ms"].to_pylist() == [3_600_000]
+    assert hours.marks["captured_at_ms"].to_pylist() == [3_600_000, 5 * 86_400_000]
 
 
 def test_hours_are_kept_of_what_is_rolled_up(tmp_path: Path) -> None:

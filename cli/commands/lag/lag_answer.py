@@ -25,23 +25,24 @@ TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
     | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
     | {"hourly", "compared", "verdict_before", "hourly_before", "best_before"}
-    | {"daily", "daily_before"}
+    | {"daily", "daily_before", "monthly", "monthly_before"}
 )
 # In tables only where there is something to say, and only with --verbose; elsewhere always.
 QUIET_FIELDS = frozenset(
     {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
     | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
-    | {"hourly", "hourly_before", "daily", "daily_before"}
+    | {"hourly", "hourly_before", "daily", "daily_before", "monthly", "monthly_before"}
 )
 VERBOSE_FIELDS = frozenset(
     {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
     | {"member_lag_stddev", "planned_member_lag_stddev", "partition_lag_peak"}
 )
 # What roll-ups are called in summaries, and the column that names the figures made of them.
-ROLL_UPS = MappingProxyType({"hours": "hourly", "days": "daily"})
+ROLL_UPS = MappingProxyType({"hours": "hourly", "days": "daily", "months": "monthly"})
 # What a table of two windows shows of both; with --verbose all that is compared.
 COMPARED_IN_TABLES = frozenset(
-    {"lag", "lag_peak", "lag_seconds", "verdict", "hourly", "daily", "best", "gain", "planned_lag"}
+    {"lag", "lag_peak", "lag_seconds", "verdict", "hourly", "daily", "monthly"}
+    | {"best", "gain", "planned_lag"}
 )
 
 
@@ -94,7 +95,7 @@ def _row(item: Item, columns: tuple[str, ...]) -> Row:
 
 
 def hours_note(summary: Mapping[str, Any]) -> str | None:
-    """What is said of hours and days that are rolled up; None where there are none."""
+    """What is said of hours, days and months that are rolled up; None where there are none."""
     found = [(length, column) for length, column in ROLL_UPS.items() if summary.get(length)]
     if not found:
         return None

@@ -60,8 +60,9 @@ COMPACT_HELP = """Merge the small files of past days.
 --keep-raw 14d rolls captures that are older up by the hour, a day (UTC) at a
 time: the last row of each series and hour, how far logs and readers went in
 it, and the most lag of each group, topic, member, client and host. Hours
-older than --keep-hours (90d) become one row a series and day. Reports read
-hours and days beside captures, and name figures that are hourly or daily.
+older than --keep-hours (90d) become one row a series and day. Months are made
+beside them, which reports over half a year or more read in the place of days.
+Reports name figures that are hourly, daily or monthly.
 
 Files that no version of the last seven days needs are removed. Reports and
 collectors may run meanwhile. --upgrade also moves captures of the layout that
@@ -277,7 +278,8 @@ def compact(
         if keep_ms is not None:
             hours = retention.roll_up(folder, before_ms=now_ms() - keep_ms)
             days = retention.roll_up_days(folder, before_ms=now_ms() - max(keep_ms, hours_ms))
-            rolled = chain(hours, days)
+            months = retention.roll_up_months(folder, before_ms=now_ms() - keep_ms)
+            rolled = chain(hours, days, months)
         for step in chain(old, rolled, upkeep.compact(folder, before_ms=before_ms)):
             done.append(step._asdict())
             yield done[-1]

@@ -21,13 +21,20 @@ DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
 
 
 def with_leaders(
-    printer: Printer, admin: "ClusterAdmin", snapshot: ClusterSnapshot, *, asked: bool
+    printer: Printer,
+    admin: "ClusterAdmin",
+    snapshot: ClusterSnapshot,
+    *,
+    asked: bool,
+    told: bool = False,
 ) -> ClusterSnapshot:
     """The snapshot with the leaders of its classic groups, as far as they are found.
 
     Args:
         asked: read on until they are found, and fail where that may not be done; else one quick
             look, and that only where members of different libraries may lead.
+        told: whether the leader's library is known, so that nothing is said of a log that cannot
+            be read.
     Raises:
         ClusterError: it was asked for and cannot be read.
     """
@@ -51,12 +58,13 @@ def with_leaders(
     except KgroupsError as error:
         if asked:
             raise
-        printer.note(f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}")
+        if not told:
+            printer.note(f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}")
         return snapshot
     if asked:
         for code in answer.failures.values():
             raise broker_error(OFFSETS_TOPIC, code).as_error()
-    if printer.options.output == "table":
+    if printer.options.output == "table" and not told:
         for text in _notes(groups, answer, asked=asked):
             printer.note(text)
     led = {group.group: answer.led(group) for group in groups}

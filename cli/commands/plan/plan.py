@@ -44,7 +44,8 @@ ASSIGNORS
   librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; default:
   inferred from its members and its leader's bytes, and where members use
   different libraries from the end of __consumer_offsets, which names the
-  leader; --leader-from-log reads that log until it does.
+  leader; --leader-from-log reads that log until it does. franz-go:racks and
+  franz-go:no-racks also say whether applications use `BalanceRacks`.
   Java's assignors have faults (a partition assigned to a member that does not
   subscribe to it, or to two members); a plan avoids and reports them,
   --faithful reproduces them.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from kgroups.cli.commands.plan.log_leaders import with_leaders
 from kgroups.cli.output.printer import Printer
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from kgroups.core.planning.plan import Plan
 
 TO_PROTOCOL = "to_protocol"
+RACKS: Final = {"franz-go:racks": True, "franz-go:no-racks": False}
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 
 @dataclass(frozen=True, slots=True)
 class PlanTexts:
-    """The options of a plan, as they were written."""
+    """The options of a plan, as they were written.
+
+    Args:
+        leader: a client library; of franz-go also whether it balances racks, as in `RACKS`.
+    """
 
     leader: str | None = None
     leader_from_log: bool = False
@@ -47,7 +52,7 @@ class PlanTexts:
         from kgroups.core.planning.explanation.explain import parse_partition
         from kgroups.core.planning.leaders.libraries import LIBRARIES
 
-        parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
+        parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
         if len(self.changes.get(TO_PROTOCOL, ())) > 1:
@@ -56,6 +61,17 @@ class PlanTexts:
         for text in self.explain:
             parse_partition(text)
         self._of_nobody()
+
+    @property
+    def library(self) -> str | None:
+        """The leader's client library, where it was named."""
+        named = self.leader.lower() if self.leader else None
+        return "franz-go" if named in RACKS else named
+
+    @property
+    def balances_racks(self) -> bool | None:
+        """Whether franz-go applications balance racks, where that was said."""
+        return RACKS.get((self.leader or "").lower())
 
     def refuse_views(self, option: str) -> None:
         """Refuse the options that look at one group at a time.
@@ -122,7 +138,7 @@ class PlanTexts:
         if group.type == "consumer":
             return "re2"
         return (
-            "librdkafka" if infer_leader(group, self.leader).likeliest == "librdkafka" else "java"
+            "librdkafka" if infer_leader(group, self.library).likeliest == "librdkafka" else "java"
         )
 
     def topics_named(self) -> set[str]:
@@ -218,8 +234,8 @@ def live_snapshot(
     """
     with cluster(printer.options) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
-        if texts.leader is None or texts.leader_from_log:
-            snapshot = with_leaders(printer, admin, snapshot, asked=texts.leader_from_log)
+        asked, told = texts.leader_from_log, texts.leader is not None
+        snapshot = with_leaders(printer, admin, snapshot, asked=asked, told=told)
         missing = texts.topics_named() - set(snapshot.topics)
         hidden = admin.topics(sorted(missing)).failures if missing else {}
     for name, code in hidden.items():
@@ -303,7 +319,7 @@ def plan_or_error(
     if assignor is not None and ":" in assignor and "" not in sys.path:
         sys.path.insert(0, "")  # where kgroups runs, as `python -m` has it
     changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
-    leader = texts.leader or source.leaders.get(group.group)
+    leader = texts.library or source.leaders.get(group.group)
     try:
         plan = plan_changes(
             source.snapshot,
@@ -313,6 +329,7 @@ def plan_or_error(
             leader,
             faithful=texts.faithful,
             rules=source.rules.get(-1 if group.coordinator is None else group.coordinator),
+            balances_racks=texts.balances_racks,
         )
         item = plan_item(plan)
         if texts.explain:

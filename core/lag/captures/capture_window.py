@@ -33,8 +33,8 @@ from kgroups.core.lag.captures.hour_table import (
     RolledHours,
     hour_files,
     hour_keys,
-    read_hours,
 )
+from kgroups.core.lag.captures.month_table import read_rolled
 from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 from kgroups.core.lag.stores.places import Place, Store, has_tables
@@ -134,7 +134,12 @@ def open_window(
     """
     must_be_folder(folder)
     old_files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
-    table = _table_part(folder, since_ms, until_ms)
+    old_hours = {
+        (file.cluster, hour)
+        for file in old_files
+        for hour in range(file.first_ms // HOUR_MS, file.last_ms // HOUR_MS + 1)
+    }
+    table = _table_part(folder, since_ms, until_ms, old_hours)
     old = _old_part(old_files, since_ms, until_ms, table)
     errors = (*old.broken, *table.broken)
     if errors and strict:
@@ -207,11 +212,16 @@ def _what_there_is(folder: Place) -> str:
 # --- the tables --------------------------------------------------------------------------------
 
 
-def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _Part:
+def _table_part(
+    folder: Place, since_ms: int | None, until_ms: int | None, old_hours: Set[HourKey]
+) -> _Part:
     """What the tables have: captures first, and then rows, which are there before them.
 
     Hours come last: who rolls up a day removes its captures after that. What they hold counts, and
     nothing else of them.
+
+    Args:
+        old_hours: of which there may be captures in the old layout.
     """
     days = Days(
         None if since_ms is None else utc_date(since_ms),
@@ -221,7 +231,8 @@ def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _P
         every = marks_in(active_files(folder, "captures", days))
         files = active_files(folder, "rows", days)
         facts = {table: active_files(folder, table, days) for table in ("members", "topics")}
-        hours, lost = _hours(folder, days)
+        open_hours = {*hour_keys(every), *old_hours}
+        hours, lost = read_rolled(folder, days, open_hours, since_ms, until_ms)
         marks = every.filter(_are_outside(every, hours.keys))
         said, held = _rows_by_day(marks), _held_by_day(files)
         lacking = {day for day, rows in said.items() if held.get(day, 0) < rows}
@@ -255,24 +266,6 @@ def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _P
         facts,
         hours if hours.marks.num_rows else None,
     )
-
-
-def _hours(folder: Place, days: Days) -> tuple[RolledHours, tuple[ItemError, ...]]:
-    """What is rolled up of some days, and what of it cannot be read."""
-    files = hour_files(folder, days)
-    errors = whole_files([file for own in files.values() for file in own])[1]
-    if errors:
-        lost = {
-            (file.cluster, file.date)
-            for own in files.values()
-            for file in own
-            if file.path in {error.target for error in errors}
-        }
-        files = {
-            kind: [file for file in own if (file.cluster, file.date) not in lost]
-            for kind, own in files.items()
-        }
-    return read_hours(files), errors
 
 
 def _are_outside(captures: pa.Table, hours: Set[HourKey]) -> pa.Array:

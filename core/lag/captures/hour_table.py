@@ -6,12 +6,13 @@
 
 A day is written in one commit, and then its captures go: who reads `captures` and `rows` first
 and `hours` last, and takes nothing of an hour that is in `hours`, sees each hour once. What has
-captures of more than one hour stands for all of its day.
+captures of more than one hour stands for all of its day; months are beside (`month_table`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from calendar import monthrange
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
-from itertools import compress
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -39,6 +40,9 @@ from kgroups.core.lag.stores.places import Place, failures_told
 HOURS: Final = "hours"
 HOUR_MS: Final = 3_600_000
 HOURS_A_DAY: Final = 24
+DAY_MS: Final = HOURS_A_DAY * HOUR_MS
+LENGTHS: Final = ("hours", "days", "months")
+"""What captures are rolled up by."""
 MARKS, SERIES, PEAKS = "marks", "series", "peaks"
 PARTITIONS: Final = ("cluster", "date", "kind")
 HourKey = tuple[str, int]
@@ -89,7 +93,8 @@ def hours_schema() -> pa.Schema:
     many `captures` it was part; of each of `MOVING` the first and last that was known, when that
     was, and by how much it went ahead between them; when an end last went back; least, most and
     sum of lag, and how often it was known. Of peaks: the grouping (`by`), its key, and the most
-    lag of the key and of one of its partitions in any capture.
+    lag of the key and of one of its partitions in any capture. `by` of a month's mark: the files
+    that it was made of (`month_table`).
     """
     long = pa.int64()
     numbers = [
@@ -119,7 +124,7 @@ WITHIN: Final = ("first", "first_ms", "last", "last_ms", "added")
 # Of an hour: its captures, and what is asked of them before a row is read.
 MARK_COLUMNS: Final = (
     *(TIME, "cluster", "hour_first_ms", "times"),
-    *("rows", "unstable_rows", "schema_version"),
+    *("rows", "unstable_rows", "schema_version", "by"),
 )
 
 
@@ -140,25 +145,26 @@ class RolledHours(NamedTuple):
 
     @property
     def keys(self) -> set[HourKey]:
-        """Cluster and number of each hour; of a day all of its hours."""
+        """Cluster and number of each hour; of days and months all of their hours."""
         keys = set(hour_keys(self.marks))
-        for (cluster, last), is_day in zip(hour_keys(self.marks), self._are_days(), strict=True):
-            if is_day:
+        for (cluster, last), length in zip(hour_keys(self.marks), self._lengths(), strict=True):
+            if length == "days":
                 midnight = last - last % HOURS_A_DAY
                 keys |= {(cluster, midnight + hour) for hour in range(HOURS_A_DAY)}
+            elif length == "months":
+                keys |= {(cluster, hour) for hour in hours_of_month(last)}
         return keys
 
-    def _are_days(self) -> list[bool]:
+    def _lengths(self) -> list[str]:
         first, last = (self.marks[name].to_pylist() for name in ("hour_first_ms", TIME))
-        return [one // HOUR_MS != other // HOUR_MS for one, other in zip(first, last, strict=True)]
+        return [length_of(*pair) for pair in zip(first, last, strict=True)]
 
-    def by_length(self) -> tuple[list[int], list[int]]:
-        """The last captures of hours, and those of days."""
-        times, are_days = self.marks[TIME].to_pylist(), self._are_days()
-        return (
-            [time for time, is_day in zip(times, are_days, strict=True) if not is_day],
-            list(compress(times, are_days)),
-        )
+    def by_length(self) -> dict[str, list[int]]:
+        """The last captures of each of `LENGTHS`."""
+        found: dict[str, list[int]] = {length: [] for length in LENGTHS}
+        for last_ms, length in zip(self.marks[TIME].to_pylist(), self._lengths(), strict=True):
+            found[length].append(last_ms)
+        return found
 
     @property
     def times(self) -> pa.Array:
@@ -173,11 +179,36 @@ class RolledHours(NamedTuple):
         if until_ms is not None:
             marks = marks.filter(pc.less_equal(marks[TIME], until_ms))
         days = set(zip(marks["cluster"].to_pylist(), marks["date"].to_pylist(), strict=True))
+        return RolledHours(marks, self.files).only(days)
+
+    def only(self, dates: Collection[tuple[str, str]]) -> "RolledHours":
+        """Those of some clusters and dates."""
+        pairs = zip(self.marks["cluster"].to_pylist(), self.marks["date"].to_pylist(), strict=True)
         files = {
-            kind: [file for file in own if (file.cluster, file.date) in days]
+            kind: [file for file in own if (file.cluster, file.date) in dates]
             for kind, own in self.files.items()
         }
-        return RolledHours(marks, files)
+        kept = pa.array([pair in dates for pair in pairs], pa.bool_())
+        return RolledHours(self.marks.filter(kept), files)
+
+    def together(self, other: "RolledHours") -> "RolledHours":
+        """Those of both."""
+        files = {kind: [*own, *other.files[kind]] for kind, own in self.files.items()}
+        return RolledHours(pa.concat_tables([self.marks, other.marks]), files)
+
+
+def length_of(first_ms: int, last_ms: int) -> str:
+    """What is rolled up between two captures, as `LENGTHS` calls it."""
+    if first_ms // HOUR_MS == last_ms // HOUR_MS:
+        return "hours"
+    return "days" if first_ms // DAY_MS == last_ms // DAY_MS else "months"
+
+
+def hours_of_month(hour: int) -> range:
+    """The numbers of the hours of the month (UTC) that has this one."""
+    first = datetime.fromtimestamp(hour * HOUR_MS / 1000, UTC).replace(day=1, hour=0)
+    begin = round(first.timestamp() * 1000) // HOUR_MS
+    return range(begin, begin + monthrange(first.year, first.month)[1] * HOURS_A_DAY)
 
 
 def hour_keys(captures: pa.Table) -> Iterator[HourKey]:
@@ -193,11 +224,14 @@ def hour_files(folder: Place, days: Days = EVER) -> HourFiles:
         KgroupsError: the log of the table cannot be read.
     """
     delta = opened(folder, HOURS)
-    return NO_FILES if delta is None else _by_kind(files_of(delta, folder / HOURS, days))
+    return NO_FILES if delta is None else by_kind(files_of(delta, folder / HOURS, days))
 
 
-def _by_kind(files: Sequence[ActiveFile]) -> HourFiles:
-    return {kind: [file for file in files if f"/kind={kind}/" in file.path] for kind in NO_FILES}
+def by_kind(files: Sequence[ActiveFile], prefix: str = "") -> HourFiles:
+    """Files by their kinds, which may have names that begin with a prefix."""
+    return {
+        kind: [file for file in files if f"/kind={prefix}{kind}/" in file.path] for kind in NO_FILES
+    }
 
 
 def read_hours(files: HourFiles) -> RolledHours:

@@ -1,4 +1,4 @@
-"""Captures that are old enough are rolled up by the hour, then by the day.
+"""Captures that are old enough are rolled up by the hour, then by the day; months come beside.
 
 A cluster and day at a time: its hours are one commit, which may be refused; then its captures go.
 A run that dies between the two leaves captures that nobody looks at, and the next one removes them.
@@ -40,6 +40,13 @@ from kgroups.core.lag.captures.hour_table import (
     merge_hours,
     read_hours,
     replace_hours,
+)
+from kgroups.core.lag.captures.month_table import (
+    files_by_month,
+    names_of,
+    roll_up_files,
+    utc_month,
+    write_month,
 )
 from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
@@ -115,6 +122,30 @@ def roll_up_days(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
         if files:
             yield Upkeep("hours", cluster, date, "rolled_up", files, rows)
             _remove_captures(folder, cluster, date)
+
+
+def roll_up_months(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
+    """Puts together each month that is over at `before_ms`; its hours and days stay.
+
+    A month is made again where its hours or days have changed since. One of a single day is
+    nothing that the day is not.
+
+    Raises:
+        NotFoundError: there is no such folder.
+        KgroupsError: a table cannot be read or written.
+    """
+    must_be_folder(folder)
+    files = roll_up_files(folder)
+    marks = read_hours(files.months).marks
+    known = {(row["cluster"], row["date"]): row["by"] for row in marks.to_pylist()}
+    for (cluster, month), own in sorted(files_by_month(files.hours).items()):
+        is_over = month < utc_month(before_ms)
+        is_known = known.get((cluster, month)) == names_of(own)
+        if not is_over or is_known or len({file.date for file in own}) == 1:
+            continue
+        done = write_month(folder, (cluster, month), own)
+        if done:
+            yield Upkeep("hours", cluster, month, "rolled_up", *done)
 
 
 def _day_of(files: Iterable[ActiveFile], cluster: str, date: str) -> list[ActiveFile]:

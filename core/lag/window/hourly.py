@@ -1,8 +1,8 @@
-"""Hours and days that are rolled up, among the captures of a window.
+"""Hours, days and months that are rolled up, among the captures of a window.
 
-An hour, or a day, stands for its last capture, with what was within it: how far a log and its
-readers went, and the most lag. So rates, peaks and lag are exact; what follows captures one by one
-(lag in seconds between two of them, trend, verdict) is of their ends, and said to be.
+Each stands for its last capture, with what was within it: how far a log and its readers went, and
+the most lag. So rates, peaks and lag are exact; what follows captures one by one (lag in seconds
+between two of them, trend, verdict) is of their ends, and said to be.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window
 from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import (
+    DAY_MS,
     HOUR_MS,
     HOURS,
     PEAKS,
@@ -91,8 +92,15 @@ def of_captures(query: LagQuery) -> Iterator[Column]:
 def of_hours(query: LagQuery) -> Iterator[Column]:
     """`WITHIN` of an hour."""
     end = "end" if query.isolation == "read_uncommitted" else "stable"
-    first, last = (F.floor(F.col(f"hour_{name}_ms") / F.lit(HOUR_MS)) for name in ("first", "last"))
-    yield F.when(first == last, LEVELS["hourly"]).otherwise(LEVELS["daily"]).alias("level")
+
+    def is_within(length_ms: int) -> Column:
+        first, last = (
+            F.floor(F.col(f"hour_{name}_ms") / F.lit(length_ms)) for name in ("first", "last")
+        )
+        return first == last
+
+    level = F.when(is_within(HOUR_MS), LEVELS["hourly"]).when(is_within(DAY_MS), LEVELS["daily"])
+    yield level.otherwise(LEVELS["monthly"]).alias("level")
     yield F.col("captures").alias("held")
     yield most_lag(query).alias("most_lag")
     yield F.col(f"{end}_reset_ms").alias("end_reset_t")

@@ -44,7 +44,7 @@ VERDICTS: Mapping[str, str | None] = MappingProxyType(
 
 
 # What a figure is made of, besides single captures (0).
-LEVELS: Mapping[str, int] = MappingProxyType({"hourly": 1, "daily": 2})
+LEVELS: Mapping[str, int] = MappingProxyType({"hourly": 1, "daily": 2, "monthly": 3})
 # What goes on, and the records by which it did.
 MOVED: Mapping[str, str] = MappingProxyType(
     {"end": "produced", "committed": "consumed", "start": "expired"}

@@ -17,6 +17,8 @@ from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
 from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
 from kgroups.core.lag.captures.file_checks import whole_files
+from kgroups.core.lag.captures.hour_table import LENGTHS
+from kgroups.core.lag.captures.month_table import utc_month
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.fleet.as_planned import Fleet
@@ -268,11 +270,11 @@ def _told(
 
 
 def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
-    """How many hours and days of the windows are rolled up, and until when."""
+    """How many hours, days and months of the windows are rolled up, and until when."""
     hours = [each.hours.by_length() for each in windows if each.hours is not None]
     told: dict[str, int | None] = {}
-    for place, name in enumerate(("hours", "days")):
-        times = [at_ms for own in hours for at_ms in own[place]]
+    for name in LENGTHS:
+        times = [at_ms for own in hours for at_ms in own[name]]
         told |= {name: len(times), f"{name}_until_ms": max(times, default=None)}
     return told
 
@@ -380,7 +382,7 @@ def is_newest(window: Window) -> Column:
         or_,
         (
             (F.col("cluster") == cluster)
-            & (F.col("date") == utc_date(span.last_ms))
+            & F.col("date").isin(utc_date(span.last_ms), utc_month(span.last_ms))
             & (F.col("captured_at_ms") == span.last_ms)
             for cluster, span in window.spans.items()
         ),

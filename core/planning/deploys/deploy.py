@@ -9,6 +9,7 @@ from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, 
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.deploys.ways import Ways, find_ways
+from kgroups.core.planning.leaders.guess import Known
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
@@ -33,6 +34,7 @@ def plan_changes(
     *,
     faithful: bool = False,
     rules: "BrokerRules | None" = None,
+    balances_racks: bool | None = None,
 ) -> Plan:
     """What happens to a group: `plan_group`, and what deploys do, step by step.
 
@@ -42,6 +44,7 @@ def plan_changes(
         assignor_name: as of `plan_group`; of a group that moves to the other protocol, what its
             members ask for then.
         rules: what the brokers allow of such moves; None: not known.
+        balances_racks: whether franz-go applications say `BalanceRacks`; None: inferred.
     Raises:
         KgroupsError: as `plan_group`.
     """
@@ -51,7 +54,8 @@ def plan_changes(
     strategy = None if moves else assignor_name
     if moves and _is_unknown(group):
         strategy = RANGE  # nothing is computed with it: the group stays as it is
-    plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful)
+    known = Known(balances_racks=balances_racks)
+    plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful, known=known)
     if not deploys:
         return plan
     if not moves:
@@ -64,6 +68,7 @@ def plan_changes(
                         group,
                         strategy,
                         leader,
+                        known,
                         choices=Choices(taken),
                         plans=plans,
                         length=length,
@@ -73,7 +78,7 @@ def plan_changes(
                 )
             ),
         )
-    walk = Walk(snapshot, group, strategy, leader)
+    walk = Walk(snapshot, group, strategy, leader, known)
     if once and plan.members:
         walk.step(Event(CHANGES_MADE, tuple(once)))
     moved: ProtocolMove | None = None

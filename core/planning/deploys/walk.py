@@ -83,7 +83,7 @@ class Walk:
         self.start = self.group
         if self.leader is not None:  # it is one of the members, and they are taken to be alike
             ids = [member.member_id for member in self.group.members or ()]
-            self.known = Known(dict.fromkeys(ids, self.leader))
+            self.known = replace(self.known, libraries=dict.fromkeys(ids, self.leader))
             self.leader = None
 
     def id_of(self, name: str) -> str:
@@ -170,7 +170,7 @@ class Walk:
         if leaders is not None and old in leaders:
             own = frozenset({event.library}) if event.library else leaders[old]
             leaders = {new if k == old else k: own if k == old else v for k, v in leaders.items()}
-        self.known = Known(libraries, leaders)
+        self.known = replace(self.known, libraries=libraries, leaders=leaders)
         self.assumed[new] = prefix
         word: Word = "exact"
         reason = "a static member that rejoins within its session keeps its partitions"
@@ -233,7 +233,7 @@ class Walk:
         for seat in roster.seats:
             if seat.joins and seat.library is not None:
                 libraries[ids.get(seat.member.member_id, seat.member.member_id)] = seat.library
-        self.known = Known(libraries, _leaders(plan, ids))
+        self.known = replace(self.known, libraries=libraries, leaders=_leaders(plan, ids))
         self.snapshot = replace(self.snapshot, topics=dict(roster.topics))
         epoch = None if self.group.group_epoch is None else self.group.group_epoch + 1
         self.group = replace(

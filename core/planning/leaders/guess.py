@@ -21,6 +21,7 @@ from kgroups.core.planning.leaders.libraries import (
     SPEAKERS,
     Trace,
     form_of,
+    is_older,
     libraries_of,
     named_by_client_id,
     traces_of,
@@ -37,10 +38,12 @@ class Known:
         libraries: member id to client library.
         leaders: ids of the members that may lead now, with what their library can be; None: it is
             told from the bytes.
+        balances_racks: whether franz-go applications say `BalanceRacks`; None: that is not known.
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict)
     leaders: Mapping[str, frozenset[str]] | None = None
+    balances_racks: bool | None = None
 
 
 NOTHING_KNOWN: Final = Known()
@@ -91,11 +94,13 @@ def infer_leader(
         strategy: by which the next rebalance is decided; None: the group's own.
         known: what is known of the members.
     """
-    if said is not None:
-        return LeaderGuess((said,), True, "as given")
     members = group.members or ()
     staying = [member for member in members if member.member_id not in gone]
     protocol = strategy or group.assignor
+    if said is not None:
+        leading = [member for member in staying if member.member_id == group.leader] or staying
+        old = any(is_older(member, said, protocol) for member in leading)
+        return LeaderGuess((said,), True, "as given", frozenset({said} if old else ()))
     if not staying and newcomers:
         return _of_newcomers(newcomers, protocol)
     if not staying:
@@ -111,10 +116,10 @@ def infer_leader(
     votes.update(hint for m in staying if (hint := named_by_client_id(m)) in possible)
     ranked = sorted(possible, key=lambda name: (-votes[name], LIBRARIES.index(name)))
     older = frozenset(
-        trace.library
+        library
         for member, found in leaders
-        for trace in traces_of(member, group.assignor)
-        if trace.older and trace.library in found
+        for library in found
+        if is_older(member, library, protocol)
     )
     ids = {member.member_id: found for member, found in leaders}
     return LeaderGuess(tuple(ranked), False, _reason(group), older, ids)

@@ -256,6 +256,18 @@ def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
     return frozenset(each.library for each in traces_of(member, strategy))
 
 
+def is_older(member: Member, library: str, strategy: str | None) -> bool:
+    """Whether a member of this library is of a time before the strategy got its present form."""
+    version = member.subscription_version
+    return version is not None and any(
+        each.older
+        and each.library == library
+        and strategy in each.strategies
+        and each.version == min(version, NEWEST_VERSION)
+        for each in TRACES
+    )
+
+
 def shows_rack(library: str | None, strategy: str | None) -> bool:
     """Whether members of this library tell a leader their rack; so do those of an unknown one."""
     versions = [

@@ -39,6 +39,8 @@ def rack_settings(roster: Roster) -> frozenset[bool]:
     known = any(roster.broker_racks.values()) or not roster.broker_racks
     if not known or not any(seat.member.rack for seat in roster.seats):
         return NEVER
+    if roster.known.balances_racks is not None:
+        return frozenset({roster.known.balances_racks})
     rounds = _rounds(roster)
     found = frozenset(
         setting

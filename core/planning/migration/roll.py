@@ -313,7 +313,7 @@ class Roll:
             walk.assumed[own] = None
             if self.protocol == "consumer":
                 asked[own] = self.assignor
-        walk.known = Known(libraries, None)
+        walk.known = replace(walk.known, libraries=libraries, leaders=None)
         self.terms = replace(self.terms, asked=asked)
         walk.group = way.settled.group
 
@@ -337,7 +337,7 @@ class Roll:
         leader = walk.group.leader or ""
         possible = libraries.get(leader)
         leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
-        walk.known = Known(libraries, {leader: leaders})
+        walk.known = replace(walk.known, libraries=libraries, leaders={leader: leaders})
         walk.group = replace(walk.group, leader=None)
         walk.step(Event(f"{text}; the coordinator converts the group back, and it rebalances"))
 

@@ -16,7 +16,7 @@ maybeUpdateRegularExpressions; KIP-848.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from kgroups.core.planning.assignor_request import sent_pattern
@@ -63,7 +63,8 @@ def sequences(roster: Roster, strategy_name: str) -> Sequences:
     found: list[tuple[Batch, ...]] = []
     complete = True
     for sequence in _batches(every, kinds, lookups):
-        ways = [(Batch(), *sequence), sequence] if at_once else [sequence]
+        ways = list(_by_last(sequence, roster))
+        ways += [(Batch(), *way) for way in ways] if at_once else []
         if len(found) + len(ways) > MOST_SEQUENCES:
             complete = False
             break
@@ -98,6 +99,28 @@ def _lookups(roster: Roster) -> dict[str, str]:
 
 def _lookup(seat: Seat) -> str:
     return f"pattern {sent_pattern(seat)}"
+
+
+def _by_last(sequence: Sequence[Batch], roster: Roster) -> Iterator[tuple[Batch, ...]]:
+    """The sequence for each that may be the last to leave of those that share a target.
+
+    Each leaves by itself, and with the last of them the coordinator looks whether the others are
+    alike; it makes a difference where they do not leave the same pattern behind.
+    """
+    ways: list[list[Batch]] = []
+    for batch in sequence:
+        patterns = {
+            seat.member.subscription_regex: seat.member.member_id
+            for seat in roster.left
+            if seat.member.member_id in batch
+        }
+        lasts = [_last(name) for name in patterns.values()] if len(patterns) > 1 else []
+        ways.append([batch | {last} for last in lasts] or [batch])
+    yield from product(*ways)
+
+
+def _last(member_id: str) -> str:
+    return f"last {member_id}"
 
 
 def _kind(seat: Seat) -> object:
@@ -156,15 +179,21 @@ def _in_order(
 
 
 def stages(roster: Roster, batches: Sequence[Batch]) -> Iterator[Roster]:
-    """The group each time that the coordinator computes a target.
+    """The group each time that the coordinator computes a target; `left` are those who just did.
 
     Args:
-        batches: names of seats, and lookups of patterns, that are taken in together.
+        batches: names of seats, and lookups of patterns, that are taken in together, with who of
+            them is the last to leave.
     """
     pending: set[str] = set().union(*batches)
+    gone: set[str] = set()
     for batch in batches:
         pending -= batch
-        yield _without(roster, pending)
+        stage = _without(roster, pending)
+        left = [seat for seat in stage.left if seat.member.member_id not in gone]
+        last = [seat for seat in left if _last(seat.member.member_id) in batch]
+        yield replace(stage, left=tuple(last or left))
+        gone.update(seat.member.member_id for seat in left)
     if not batches:
         yield roster
 

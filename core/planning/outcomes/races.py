@@ -165,7 +165,8 @@ class _State:
 
 
 def _key(state: _State) -> object:
-    return (state.late, canonical(state.held), state.lapses, frozenset(state.missed))
+    behind = frozenset((name, state.generation - then) for name, then in state.missed.items())
+    return (state.late, canonical(state.held), state.lapses, behind)
 
 
 def _nearness(state: _State) -> tuple[bool, float]:

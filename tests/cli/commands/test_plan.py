@@ -11,6 +11,7 @@ from kgroups.assignors.user import user_defined
 from kgroups.cli.commands.plan.plan_report import shared_notes
 from kgroups.core.snapshot import Group
 from kgroups.core.snapshot_file import write_snapshot
+from tests.core.planning.test_rack_settings import dealt
 from tests.support.cli import clusters
 from tests.support.cli.process import finish
 from tests.support.cli.runner import check_document, run
@@ -126,3 +127,16 @@ def test_what_is_said_of_many_groups_is_said_once() -> None:
         "`g00`: moves",
         "`g01`: moves",
     ]
+
+
+def test_the_user_says_whether_franz_go_balances_racks(tmp_path: Path) -> None:
+    """A leader that follows shows neither; one word of `--as` says it."""
+    write_snapshot(dealt("range", False), tmp_path / "s.json")
+    line = ("plan", "--from", str(tmp_path / "s.json"), "--remove-member", "c-1", "-o", "json")
+    shares = []
+    for leader in ("Franz-Go", "franz-go:racks", "franz-go:no-racks"):
+        (item,) = json.loads(run(*line, "--as", leader).stdout)["items"]
+        assert item["confidence"] == ("outcomes" if leader == "Franz-Go" else "exact")
+        shares.append([member["assignment"] for member in item["members"]])
+    assert shares[1] != shares[2]
+    assert "`franz-go:x` is not a client library" in run(*line, "--as", "franz-go:x").stderr

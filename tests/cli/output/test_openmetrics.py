@@ -100,14 +100,16 @@ def test_checked_groups() -> None:
 
 
 def test_figures_made_of_roll_ups() -> None:
-    """Those that a lag report names as hourly or daily are 1 each; others are not there."""
+    """Each that a lag report names as hourly, daily or monthly is a 1; others are not there."""
     item = {"cluster": "c", "group": "g", "lag": 7, "hourly": "lag_seconds", "daily": None}
+    item |= {"monthly": "trend"}
     item |= {"hourly_before": None, "daily_before": "trend,verdict"}
     samples = [sample for sample in lag_row_samples("group")("c", item) if sample.value is not None]
     labels = {"cluster_name": "c", "group": "g"}
     assert samples == [
         Sample(f"{GROUP}_sum_lag", labels, 7),
         Sample("kgroups_lag_report_group_hourly", labels | {"figure": "lag_seconds"}, 1),
+        Sample("kgroups_lag_report_group_monthly", labels | {"figure": "trend"}, 1),
         Sample("kgroups_lag_report_group_daily_before", labels | {"figure": "trend"}, 1),
         Sample("kgroups_lag_report_group_daily_before", labels | {"figure": "verdict"}, 1),
     ]

@@ -233,25 +233,50 @@ def test_sequences_are_counted() -> None:
     assert sequences(next_roster(snapshot, before, [AddMembers(3)]), "range").complete
 
 
-@pytest.mark.parametrize("seed", range(GROUPS))
-def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
-    """Kafka looks whether members are alike before it forgets the pattern, and not again."""
-    dice = random.Random(f"last of a pattern {seed}")
+def group_of_patterns(dice: random.Random, others: int) -> tuple[CoordinatedGroup, list[str]]:
+    """A group in which the first member has a pattern of its own, and the ids of its members."""
     topics = {
         name: (uuid.UUID(int=dice.getrandbits(128), version=4), dice.randint(1, 7))
         for name in "tuv"
     }
     driven = CoordinatedGroup(topics, "uniform")
-    patterns = ["(^.*)", *[".*(?:(?:^.*)).*"] * dice.randint(2, 3)]
+    patterns = ["(^.*)", *[".*(?:(?:^.*)).*"] * others]
     ids = [new_id(dice) for _ in patterns]
     for member_id, pattern in zip(ids, patterns, strict=True):
         driven.join(member_id, (), pattern)
         for _ in range(LOOKUPS):
-            before = driven.settle()
+            driven.settle()
+    return driven, ids
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
+    """Kafka looks whether members are alike before it forgets the pattern, and not again."""
+    dice = random.Random(f"last of a pattern {seed}")
+    driven, ids = group_of_patterns(dice, dice.randint(2, 3))
+    before = driven.settle()
     plan = plan_group(driven.snapshot(before), before, [RemoveMember(ids[0])])
     driven.leave(ids[0])
     assert plan.confidence == "exact"
     assert ends_of(plan, ()) == {end_of(driven.settle())}
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+def test_others_leave_with_the_last_member_of_a_pattern(
+    first: int, together: bool, seed: int
+) -> None:
+    """If they do so after it, Kafka looks again; it may compute one target for all or two."""
+    driven, ids = group_of_patterns(random.Random(f"with the last {seed}"), 4)
+    before = driven.settle()
+    plan = plan_group(driven.snapshot(before), before, [RemoveMember(each) for each in ids[:2]])
+    for number in (first, 1 - first):
+        driven.leave(ids[number])
+        if not together:
+            driven.settle()
+    assert plan.confidence in ("exact", "outcomes")
+    assert end_of(driven.settle()) in ends_of(plan, ())
 
 
 @pytest.mark.parametrize("seed", range(GROUPS))

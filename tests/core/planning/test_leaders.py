@@ -1,9 +1,12 @@
 """Plans of classic groups by the client library of their leader."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
+from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -265,3 +268,56 @@ def test_a_librdkafka_leader_looks_at_its_own_topics(leader: str | None, told: l
     assert plan.leader_client == "librdkafka"
     found = [note for note in plan.notes if "does not notice new partitions of `t`" in note]
     assert [words in note for words, note in zip(told, found, strict=True)] == [True] * len(told)
+
+
+OLD_JAVA: Final[Mapping[str, Mapping[str, list[int]]]] = {
+    "a-1": {"t": [], "u": [3, 4, 5, 6]},
+    "b-1": {"t": [0, 1, 2, 3, 4]},
+    "c-1": {"u": [0, 1, 2]},
+}
+
+
+def old_java(version: int, held: Mapping[str, Mapping[str, list[int]]]) -> Group:
+    """A `sticky` group of Java clients whose subscriptions have this version."""
+    written = b"" if version == 0 else None
+    members = [
+        replace(
+            member(
+                name, each, version=version, user_data=encode_sticky_data(list(each.items()), 1)
+            ),
+            assignment_version=version,
+            assignment_user_data=written,
+        )
+        for name, each in held.items()
+    ]
+    return replace(group_of(*members, assignor="sticky"), leader="a-1")
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_an_older_algorithm_may_stop_at_other_sizes(version: int) -> None:
+    """Java 2.8.2's `sticky` gives each of these three members four partitions; ours moves none."""
+    group = old_java(version, OLD_JAVA)
+    snapshot = cluster_of(group, {"t": 5, "u": 7})
+    assert plan_group(snapshot, group).confidence == "likely"
+    plan = plan_group(snapshot, group, leader="java")
+    assert sorted(each.partitions for each in plan.members) == [3, 4, 5]
+    assert plan.confidence == "likely"
+    assert "older than ours" in (plan.confidence_reason or "")
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_an_older_algorithm_deals_evenly_too(version: int) -> None:
+    """Sizes are certain where everybody reads the same."""
+    group = old_java(version, {"a-1": {"t": [0, 1, 2]}, "b-1": {"t": [3, 4]}})
+    plan = plan_group(cluster_of(group, {"t": 5}), group, [AddMembers(client_id="c")])
+    assert plan.leader_clients == ("java",)
+    assert plan.confidence == "counts"
+
+
+def test_members_of_an_older_release_that_are_to_use_another_strategy() -> None:
+    """Their subscriptions show the release under the strategy of now, too."""
+    members = [member(name, {"t": [number]}, version=1) for number, name in enumerate("ab")]
+    group = group_of(*members)
+    snapshot = cluster_of(group, {"t": 2})
+    assert plan_group(snapshot, group).confidence == "exact"
+    assert plan_group(snapshot, group, (), "sticky", "java").confidence == "counts"

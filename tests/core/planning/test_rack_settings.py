@@ -10,8 +10,15 @@ from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.planning.changes.apply import next_roster
-from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, SetPartitions
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    Change,
+    RemoveMember,
+    Restart,
+    SetPartitions,
+)
 from kgroups.core.planning.confidence import HIDDEN_RACKS
+from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.leaders.rack_settings import rack_settings
 from kgroups.core.planning.outcomes.outcome import canonical
@@ -227,3 +234,16 @@ def test_the_log_is_read_for_it() -> None:
     assert leader_matters(group)
     bare = tuple(replace(each, rack=None) for each in group.members or ())
     assert not leader_matters(replace(group, members=bare))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("balances_racks", [False, True])
+def test_the_user_may_say_it(strategy: str, balances_racks: bool) -> None:
+    """Then the other setting is not played, in a deploy neither."""
+    snapshot = dealt(strategy, False)
+    for change in (RemoveMember("c-1"), Restart("c-1")):
+        plan = plan_changes(
+            snapshot, snapshot.groups[0], [change], leader="franz-go", balances_racks=balances_racks
+        )
+        assert [each.balances_racks for each in plan.strategies] == [balances_racks]
+        assert HIDDEN_RACKS not in (plan.confidence_reason or "")

@@ -93,7 +93,7 @@ def in_order(items: list[dict[str, Any]]) -> list[list[tuple[str, Any]]]:
             [
                 (key, round(value, 6) if isinstance(value, float) else value)
                 for key, value in sorted(item.items())
-                if key not in ("hourly", "daily")  # of captures alone nothing is
+                if key not in ("hourly", "daily", "monthly")  # of captures alone nothing is
             ]
             for item in items
         ),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import textwrap
 from contextlib import suppress
@@ -14,13 +13,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.cli import __main__ as cli_main
+from kgroups.core.lag.captures.capture_window import utc_time
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.stores.places import parse_place
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot_file import write_snapshot
-from tests.support.cli.process import finish
-from tests.support.kafka.child import WAIT_S, Child, run_program
+from tests.support.cli.process import TIMEOUT_S, environment, finish, start
+from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+from tests.support.lag.s3_gate import gate_before
+from tests.support.lag.s3_server import BUCKET, s3_server
 from tests.support.lag.spark_servers import HOME, QUICK_JVM, bare_python, connect_server, standalone
 
 pytestmark = pytest.mark.spark
@@ -118,52 +121,60 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
 
 
-# It waits, before its query, until somebody has said that it may go on.
-INTERRUPTED = textwrap.dedent(
-    """
-    import json, sys
-    from pathlib import Path
-    from kgroups.core.lag.report import LagQuery
-    from kgroups.core.lag.window.window_report import lag_report_over
-    from kgroups.core.spark.session import SessionOptions
-    from tests.core.spark.test_remote_spark import rounded
-    from tests.support.lag.made_history import START_MS, STEP_MS
-
-    def tell(text):
-        if text.startswith("computing lag by"):
-            print("ready to ask", flush=True)
-            sys.stdin.readline()
-
-    report = lag_report_over(
-        Path(sys.argv[3]), LagQuery(top=1000, pictures=True), progress=tell,
-        since_ms=START_MS, until_ms=START_MS + 30 * STEP_MS,
-        session=SessionOptions(master=sys.argv[1], memory="512m", conf=json.loads(sys.argv[2])),
-    )
-    print(json.dumps([rounded(report.items), report.summary, report.pictures.over_time]))
-    """
+PLACE = f"s3://{BUCKET}/captures"
+CAPTURES = 12
+CONF = (
+    *("--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"),
+    *("--conf", f"spark.executor.extraJavaOptions={QUICK_JVM}"),
 )
+# How many files are read before a task is held: there are finished tasks by then.
+READ_BEFORE = 5
 
 
 @pytest.mark.slow("a minute: a master with two workers, one of whose executors is killed")
-def test_an_executor_that_is_killed(local: Any, folder: Path, tmp_path: Path) -> None:
-    """Before it had computed anything; the report is what it would have been."""
-    python = bare_python(tmp_path)
-    conf = FEW_TASKS | {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
-    with standalone(tmp_path, workers=2) as master:
-        words = [sys.executable, "-c", INTERRUPTED, master, json.dumps(conf), str(folder)]
-        environment = os.environ | {"PYSPARK_PYTHON": str(python), "PYTHONPATH": str(REPOSITORY)}
-        with Child(words, stdin=subprocess.PIPE, env=environment, cwd=folder.parent) as process:
-            assert process.line() == "ready to ask\n"
-            victims = executors()
-            assert len(victims) == 2, "not every worker has an executor"
-            victims[0].kill()
-            victims[0].wait(WAIT_S)
-            stdout, stderr = process.communicate("\n", timeout=WAIT_S)
+def test_killed_in_mid_job(tmp_path: Path) -> None:
+    """Its finished and its unfinished tasks are done again by others: the same bytes."""
+    window = ("--since", utc_time(START_MS), "--until", utc_time(START_MS + CAPTURES * STEP_MS))
+    asked = ("lag", "report", "--captures", PLACE, *window, "--by", "partition", "--top", "1000")
+    python = str(bare_python(tmp_path))
+    with (
+        s3_server() as store,
+        gate_before(store) as (gate, through_gate),
+        standalone(tmp_path, workers=2) as master,
+    ):
+        write_rows(parse_place(PLACE, store), captures(8, CAPTURES))
+        line = (*asked, "-o", "csv", "--timeout", "10m", "--master", master, *CONF)
+        env = environment(PYSPARK_PYTHON=python, **through_gate)
+        code, undisturbed, stderr = finish(*line, env=env)
+        assert code == 0, stderr
+        gate.close(READ_BEFORE)
+        with start(*line, env=env) as process:
+            held = gate.wait_for_held()
+            victim, its_own = executor_of(held.port)
+            victim.kill()
+            gone = psutil.wait_procs([victim, *its_own], WAIT_S)[0]
+            assert len(gone) == 1 + len(its_own), "a process of the executor lives on"
+            before = len(gate.asked)
+            gate.open()
+            stdout, stderr = process.communicate(timeout=TIMEOUT_S)
             assert process.returncode == 0, stderr
-    items, summary, over_time = json.loads(stdout)
-    whole, pictures = local[2], local[3]
-    assert [items, summary] == whole[:2]
-    assert over_time == pictures[0]
+        again = {one.path for one in gate.asked[before:]}
+        done = {one.path for one in gate.asked[:before]} - {one.path for one in gate.held}
+    assert held.path in again, "nobody did the task of the executor that was killed"
+    assert done, "no task had ended"
+    assert len(undisturbed.splitlines()) > 1
+    assert stdout == undisturbed
+
+
+def executor_of(port: int) -> tuple[psutil.Process, list[psutil.Process]]:
+    """The executor that a request came from, by its port, and the processes that it has started."""
+    for executor in executors():
+        with suppress(psutil.Error):  # one of them has just ended
+            its_own = executor.children(recursive=True)
+            for process in (executor, *its_own):
+                if any(each.laddr.port == port for each in process.net_connections("tcp")):
+                    return executor, its_own
+    raise AssertionError(f"no executor has the port {port}")
 
 
 def executors() -> list[psutil.Process]:

@@ -45,8 +45,8 @@ class Result:
         leader: the client library that the plan took for the leader's; None server side.
         shown: whether the assignment that the plan showed came.
         came: who has what after it; None if the client broke.
-        told: the confidence of a plan that is told the library of all members (`--as`), and
-            whether that was right; empty where there is no such plan.
+        unaided: the confidence of a plan that is not told the library (`--as`), and whether that
+            was right; None where there is nothing to tell.
         racked: whether members have racks, so that it matters where brokers placed partitions.
     """
 
@@ -64,7 +64,7 @@ class Result:
     reason: str = ""
     detail: str = ""
     came: Owned | None = None
-    told: tuple[str, Verdict] | None = None
+    unaided: tuple[str, Verdict] | None = None
     racked: bool = False
 
 
@@ -132,11 +132,32 @@ def _broken(script: Script, number: int, plan: Plan | None, failure: BaseExcepti
         script.strategy,
         script.steps[number].kind,
         number,
-        (plan.confidence or "none") if plan else "refused",
+        _word_of(plan),
         len(plan.outcomes.each) if plan else 0,
         "broken",
         detail=f"{type(failure).__name__}: {failure}",
     )
+
+
+def _planned(
+    before: ClusterSnapshot, changes: Sequence[Change | Deploy], library: Library | None = None
+) -> tuple[Plan | None, str]:
+    """The plan of the group, or why there is none."""
+    try:
+        racks = False if library == "franz-go" else None  # no host says `BalanceRacks`
+        return plan_changes(
+            before, before.groups[0], changes, leader=library, balances_racks=racks
+        ), ""
+    except KgroupsError as error:
+        return None, f"no plan: {error.message}"
+
+
+def _judged(plan: Plan | None, came: Owned, refusal: str = "") -> Judgement:
+    return judge(plan, came) if plan else Judgement("wrong", shown=False, detail=refusal)
+
+
+def _word_of(plan: Plan | None) -> str:
+    return (plan.confidence or "none") if plan else "refused"
 
 
 @dataclass
@@ -149,24 +170,15 @@ class _Run:
     maker: Maker
     rest: Rest
 
-    @property
-    def library(self) -> Library:
-        """The first of the libraries."""
-        return self.script.libraries[0]
-
     def changed(
         self, before: ClusterSnapshot, number: int
     ) -> tuple[Result, ClusterSnapshot | None, list[Change | Deploy]]:
         """What comes of one change; and the group after it, or None if a client broke."""
         script, step = self.script, self.script.steps[number]
         changes = self.maker.changes(step)
-        plan: Plan | None = None
-        before = self._led(before)
-        judgement = Judgement("wrong", shown=False)
-        try:
-            plan = plan_changes(before, before.groups[0], changes)
-        except KgroupsError as error:
-            judgement = Judgement("wrong", shown=False, detail=f"no plan: {error.message}")
+        before, library = self._led(before), self._library(step)
+        plan, refusal = _planned(before, changes, library)
+        unaided = _planned(before, changes)[0] if library else plan
         try:
             moved = self.maker.make(step, before)
             after = self.rest.settled()
@@ -175,11 +187,10 @@ class _Run:
         except (HostFailed, DeadlinePassed, TimeoutError, LostMember) as failure:
             return _broken(script, number, plan, failure), None, changes
         came = owned_by_name(after.groups[0])
-        if plan is not None:
-            judgement = judge(plan, came)
+        judgement = _judged(plan, came, refusal)
         if judgement.verdict == "wrong" and self._unnoticed(step, before, came):
             judgement = Judgement("broken", shown=False, detail="no member took notice of it")
-        told = self._told(before, changes, came) if judgement.verdict != "broken" else None
+        beside = _word_of(unaided), _judged(unaided, came).verdict
         result = Result(
             script.group,
             script.label,
@@ -187,7 +198,7 @@ class _Run:
             script.strategy,
             step.kind,
             number,
-            (plan.confidence or "none") if plan else "refused",
+            _word_of(plan),
             len(plan.outcomes.each) if plan else 0,
             judgement.verdict,
             judgement.shown,
@@ -195,7 +206,7 @@ class _Run:
             (plan.confidence_reason or "") if plan else "",
             judgement.detail,
             came,
-            told,
+            beside if library and judgement.verdict != "broken" else None,
             any(member.rack for member in after.groups[0].members or ()),
         )
         # What nobody has noticed yet may be noticed during the next change.
@@ -212,19 +223,12 @@ class _Run:
             return snapshot
         return replace(snapshot, groups=(led,))
 
-    def _told(
-        self, before: ClusterSnapshot, changes: Sequence[Change | Deploy], came: Owned
-    ) -> tuple[str, Verdict] | None:
-        """What becomes of a plan that is told which library the members use, where that is one."""
-        libraries = {spec.library for spec in self.driven.members.values()} | {self.library}
-        group = before.groups[0]
-        if self.script.label == "mixed" or len(libraries) > 1 or group.type != "classic":
-            return None
-        try:
-            plan = plan_changes(before, group, changes, leader=self.library)
-        except KgroupsError:
-            return "refused", "wrong"
-        return plan.confidence or "none", judge(plan, came).verdict
+    def _library(self, step: Step) -> Library | None:
+        """What whoever runs a classic group of one library tells a plan (`--as`)."""
+        specs = (*self.driven.members.values(), *step.joins)
+        libraries = {spec.library for spec in specs}
+        alike = len(libraries) == 1 and self.script.protocol == "classic"
+        return libraries.pop() if alike else None
 
     def _unnoticed(self, step: Step, before: ClusterSnapshot, came: Owned) -> bool:
         """Whether a topic grew, and nobody made the group rebalance.

@@ -89,6 +89,7 @@ class Script:
         topics: name to partitions, at the beginning.
         members: who is there at the beginning.
         two_protocols: whether some of them speak the classic protocol in a KIP-848 group.
+        most_at_first: as of `write_script`.
     """
 
     group: str
@@ -100,12 +101,18 @@ class Script:
     steps: tuple[Step, ...]
     seed: str
     two_protocols: bool = False
+    most_at_first: int = MOST_MEMBERS
 
     def again(self) -> "Script":
         """The same of a group that is another one."""
-        again = f"{self.group}again"
         return write_script(
-            again, self.libraries, self.protocol, self.strategy, self.seed, len(self.steps)
+            f"{self.group}again",
+            self.libraries,
+            self.protocol,
+            self.strategy,
+            self.seed,
+            len(self.steps),
+            self.most_at_first,
         )
 
     @property
@@ -175,8 +182,14 @@ def write_script(
     strategy: str,
     seed: str,
     steps: int,
+    most_at_first: int = MOST_MEMBERS,
 ) -> Script:
-    """A group of these libraries with so many changes, always the same for the same seed."""
+    """A group of these libraries with so many changes, always the same for the same seed.
+
+    Args:
+        most_at_first: members that it begins with at most. With fewer than it may grow to, more
+            join than leave.
+    """
     dice = random.Random(seed)
     life = _Life(dice, group, tuple(libraries), protocol, strategy)
     for letter in dice.sample("abcdefgh", dice.randint(1, 4)):
@@ -192,7 +205,7 @@ def write_script(
     life.two_protocols = protocol == "consumer" and dice.random() < CLASSIC_SHARE
     if life.two_protocols:
         life.pattern = ""
-    for number in range(3 if life.two_protocols else dice.randint(1, 3)):
+    for number in range(3 if life.two_protocols else dice.randint(1, most_at_first)):
         spec = life.newcomer(static=dice.random() < 0.35)
         if number < len(libraries):
             spec = replace(spec, library=libraries[number], version="")
@@ -221,6 +234,7 @@ def write_script(
         tuple(replace(step, joins=fated(step.joins)) for step in life.steps),
         seed,
         life.two_protocols,
+        most_at_first,
     )
 
 

@@ -11,6 +11,7 @@ from tests.support.fidelity.scripts import Script, write_script
 GroupKind = tuple[tuple[Library, ...], Protocol, str]
 
 STEPS: Final = 4
+FEW_AT_FIRST: Final = 3
 
 # Each library, both protocols, and libraries mixed.
 FEW: Final[tuple[GroupKind, ...]] = (
@@ -33,7 +34,7 @@ def few_scripts(seed: int) -> list[Script]:
     present = present_libraries()
     kinds = [kind for kind in FEW if set(kind[0]) <= set(present)]
     return [
-        write_script(f"few{number}", *kind, f"{seed}/{number}", STEPS)
+        write_script(f"few{number}", *kind, f"{seed}/{number}", STEPS, FEW_AT_FIRST)
         for number, kind in enumerate(kinds)
     ]
 

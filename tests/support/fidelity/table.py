@@ -57,12 +57,13 @@ def tables(results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[i
     """
     parts = [
         f"{len(results)} changes, seeds {', '.join(map(str, seeds))}.",
+        _share_table(results),
         _table(results, "confidence", lambda each: each.confidence),
         _table(results, "library", lambda each: each.label),
         _table(results, "strategy", _strategy),
         _table(results, "change", lambda each: each.kind),
     ]
-    parts += [*_reason_table(results), *_told_table(results)]
+    parts += [*_reason_table(results), *_unaided_table(results)]
     if embedded:
         counts = Counter(embedded)
         rows = "\n".join(f"| {word} | {counts[word]} |" for word in sorted(counts))
@@ -88,14 +89,29 @@ def reason_of(told: str) -> str:
     return next(found, OTHER)
 
 
-def _told_table(results: Sequence[Result]) -> list[str]:
-    """The confidence of plans that are told the library, and how many of them were wrong."""
-    told = [each.told for each in results if each.told is not None]
-    if not told:
+def _share_table(results: Sequence[Result]) -> str:
+    """How many of the changes were planned exactly, with `--as` and without."""
+    made = judged(results)
+    lines = ["| exact | changes | told the library | by itself |", "|---|---:|---:|---:|"]
+    for name, some in ((PURE, [each for each in made if each.label != "mixed"]), (ALL, made)):
+        told = [each for each in some if each.confidence == "exact"]
+        alone = [each for each in some if (each.unaided or [each.confidence])[0] == "exact"]
+        lines.append(f"| {name} | {len(some)} | {_part(told, some)} | {_part(alone, some)} |")
+    return "\n".join(lines)
+
+
+def _part(some: Sequence[Result], of: Sequence[Result]) -> str:
+    return f"{len(some)} ({share(some, of):.1%})"
+
+
+def _unaided_table(results: Sequence[Result]) -> list[str]:
+    """The confidence of plans that are not told the library, and how many of them were wrong."""
+    unaided = [each.unaided for each in results if each.unaided is not None]
+    if not unaided:
         return []
-    lines = ["| told the library | plans | wrong |", "|---|---:|---:|"]
-    for word in sorted({word for word, _ in told}):
-        verdicts = [verdict for each, verdict in told if each == word]
+    lines = ["| not told the library | plans | wrong |", "|---|---:|---:|"]
+    for word in sorted({word for word, _ in unaided}):
+        verdicts = [verdict for each, verdict in unaided if each == word]
         lines.append(f"| {word} | {len(verdicts)} | {verdicts.count('wrong')} |")
     return ["\n".join(lines)]
 

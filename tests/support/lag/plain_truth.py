@@ -2,12 +2,13 @@
 
 Nothing of the product is used. A figure is what a person would work out of the captures with paper:
 rates, ages, peaks from every capture; trend and verdict from at most 61 points, as documented. Of
-an hour or day that is rolled up, ages, trend and verdict see the last row of each series only.
+what is rolled up, ages, trend and verdict see the last row of each series only.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -27,9 +28,9 @@ MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
 LEADERLESS = "LEADER_NOT_AVAILABLE"
 STRETCHES = 60
 HOUR_MS = 3_600_000
-LENGTHS = {"hour": HOUR_MS, "day": 24 * HOUR_MS}
+LENGTHS = {"hour": HOUR_MS, "day": 24 * HOUR_MS, "month": 31 * 24 * HOUR_MS}
 # The columns that name figures made of roll-ups, and what these are.
-LEVELS = {"hourly": "hour", "daily": "day"}
+LEVELS = {"hourly": "hour", "daily": "day", "monthly": "month"}
 Period = tuple[str, int] | None
 Figures = dict[str, Any]
 Key = tuple[Any, ...]
@@ -53,8 +54,8 @@ def truth(
     """The rows of the report by key, and its summary.
 
     Args:
-        rolled_up: by what a capture is rolled up (`LENGTHS`), if it is: an hour or day counts as a
-            whole or not at all.
+        rolled_up: by what a capture is rolled up (`LENGTHS`), if it is: each counts as a whole or
+            not at all.
     """
     clusters: dict[str, list[Capture]] = defaultdict(list)
     whole = [capture for capture in captures if capture.is_whole]
@@ -85,15 +86,27 @@ def truth(
 def rolled_into(
     capture: Capture, whole: Sequence[Capture], rolled_up: Callable[[Capture], str | None]
 ) -> Period:
-    """What a capture is rolled up into; a day with captures of one hour is that hour."""
+    """What a capture is rolled up into.
+
+    A month with captures of one day is that day, a day with captures of one hour that hour.
+    """
     length = rolled_up(capture)
     if length is None:
         return None
-    day = capture.at_ms // LENGTHS["day"]
-    alike = (c for c in whole if c.cluster == capture.cluster and c.at_ms // LENGTHS["day"] == day)
-    if length == "day" and len({c.at_ms // HOUR_MS for c in alike}) == 1:
-        length = "hour"
-    return length, capture.at_ms // LENGTHS[length]
+    own = [other.at_ms for other in whole if other.cluster == capture.cluster]
+    for longer, shorter in (("month", "day"), ("day", "hour")):
+        alike = {t for t in own if number_of(longer, t) == number_of(longer, capture.at_ms)}
+        if length == longer and len({number_of(shorter, t) for t in alike}) == 1:
+            length = shorter
+    return length, number_of(length, capture.at_ms)
+
+
+def number_of(length: str, at_ms: int) -> int:
+    """The number of the hour, day or month (UTC) that a time is in."""
+    if length != "month":
+        return at_ms // LENGTHS[length]
+    moment = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return moment.year * 12 + moment.month
 
 
 def summary_of(now: Sequence[Figures], members: Sequence[Figures]) -> Figures:

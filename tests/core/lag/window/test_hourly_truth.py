@@ -5,6 +5,7 @@ A share of it by a fixed seed; `make fuzz-lag` has any number.
 """
 
 import shutil
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days
-from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.window_report import lag_report_over
@@ -34,7 +35,7 @@ from tests.support.lag.odd_history import (
     odd_captures,
     write_captures,
 )
-from tests.support.lag.plain_truth import HOUR_MS, KEYS, Asked, truth
+from tests.support.lag.plain_truth import HOUR_MS, KEYS, LEVELS, Asked, truth
 
 pytestmark = pytest.mark.spark
 
@@ -79,8 +80,7 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
         steps = [*roll_up(tmp_path / state, before_ms=hours_ms)]
         steps += roll_up_days(tmp_path / state, before_ms=days_ms)
         assert {step.action for step in steps} == {"rolled_up"}
-    compared, hourly, daily = 0, set(), set()
-    wrong: list[tuple[Any, ...]] = []
+    checks = Checks(spark)
     for state, asked in choices():
 
         def rolled_up(capture: Capture, until: tuple[int, int] = STATES[state]) -> str | None:
@@ -89,6 +89,38 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
                 None if capture.at_ms >= hours_ms else "hour" if capture.at_ms >= days_ms else "day"
             )
 
+        checks.check(tmp_path / state, captures, asked, rolled_up)
+    checks.end()
+    for level in ("hourly", "daily"):
+        assert None in checks.named[level]
+        assert len(checks.named[level]) > 1
+    assert checks.named["monthly"] == {None}
+
+
+class Checks:
+    """Reports beside plain Python.
+
+    Attributes:
+        named: what the columns that name figures of roll-ups have said.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.named: dict[str, set[str | None]] = {level: set() for level in LEVELS}
+        self._spark, self._compared = spark, 0
+        self._wrong: list[tuple[Any, ...]] = []
+
+    def check(
+        self,
+        folder: Path,
+        captures: list[Capture],
+        asked: Asked,
+        rolled_up: Callable[[Capture], str | None],
+    ) -> LagReport:
+        """One report.
+
+        Args:
+            rolled_up: as in `plain_truth.truth`.
+        """
         items, summary = truth(captures, asked, rolled_up)
         query = LagQuery(
             by=asked.by,
@@ -97,26 +129,28 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
             uncommitted=cast("Uncommitted | None", asked.uncommitted),
         )
         report = lag_report_over(
-            tmp_path / state,
+            folder,
             query,
             since_ms=asked.since_ms,
             until_ms=asked.until_ms,
-            session=spark,
+            session=self._spark,
         )
         assert report.columns == report_columns(query, "captures")
-        hourly |= {item["hourly"] for item in report.items}
-        daily |= {item["daily"] for item in report.items}
+        for level, named in self.named.items():
+            named |= {item[level] for item in report.items}
         count, found = differences(report.items, items, KEYS[asked.by])
-        compared += count + len(summary)
+        self._compared += count + len(summary)
         found += [
             ("summary", name, report.summary[name], value)
             for name, value in summary.items()
             if report.summary[name] != value
         ]
-        wrong += [(state, tuple(asked), *difference) for difference in found]
-    print(f"{compared:,} figures compared, {len(wrong):,} differ")
-    lines = "\n".join(map(repr, wrong[:SHOWN]))
-    assert not wrong, f"{len(wrong):,} of {compared:,} figures differ:\n{lines}"
-    assert None in hourly & daily
-    assert len(hourly) > 1
-    assert len(daily) > 1
+        self._wrong += [(folder.name, tuple(asked), *difference) for difference in found]
+        return report
+
+    def end(self) -> None:
+        """Fails where a figure differed."""
+        wrong = self._wrong
+        print(f"{self._compared:,} figures compared, {len(wrong):,} differ")
+        lines = "\n".join(map(repr, wrong[:SHOWN]))
+        assert not wrong, f"{len(wrong):,} of {self._compared:,} figures differ:\n{lines}"
