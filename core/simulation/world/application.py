@@ -11,10 +11,11 @@ from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.highest import Highest
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS, Fetcher, fetches_matter
-from kgroups.core.simulation.world.partition_logs import NEVER, Logs, Records
+from kgroups.core.simulation.world.partition_logs import NEVER, FetchedRecords, Logs, Records
 
 # A member that is busy for less than this share of its time has read everything soon again.
 EASY_SHARE: Final = 0.8
@@ -51,6 +52,7 @@ class Application:
         "_due",
         "_even",
         "_fetch_ms",
+        "_fetched",
         "_fetcher",
         "_highest",
         "_idle",
@@ -61,6 +63,7 @@ class Application:
         "_plan",
         "_random",
         "_room",
+        "_traits",
         "free_ms",
         "held",
         "polled_ms",
@@ -93,7 +96,9 @@ class Application:
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
         self._order: list[tuple[TopicPartition, Records]] = []
+        self._traits = LIBRARIES[plan.library]
         self._paused: set[TopicPartition] = set()
+        self._fetched: dict[TopicPartition, FetchedRecords] = {}
         # When the next record of each partition is there, with its place in the order, soonest
         # first; None where it has to be looked up anew.
         self._due: list[tuple[float, int]] | None = None
@@ -120,7 +125,9 @@ class Application:
         for partition in partitions:
             self.positions.pop(partition, None)
             self.uncommitted.pop(partition, None)
-            self._paused.discard(partition)
+            self._fetched.pop(partition, None)
+            if not self._traits.keeps_pauses:
+                self._paused.discard(partition)
         self._arrange()
 
     def let_go(self, now_ms: int, partitions: Iterable[TopicPartition]) -> None:
@@ -132,20 +139,25 @@ class Application:
         self._arrange()
 
     def pause(self, now_ms: int, topics: Collection[str]) -> None:
-        """Get nothing of these topics' partitions until `resume`, and poll on; empty: of all."""
+        """Get nothing more than what was fetched of these topics until `resume`; empty: of all."""
         self.run_to(now_ms)
-        self._paused.update(self._of(topics))
+        chosen = [one for one in self.positions if not topics or one.topic in topics]
+        self._paused.update(chosen)
+        if self._traits.reads_fetched:
+            settings, at_ms = self._plan.settings, now_ms - self._fetch_ms
+            for one in chosen:
+                self._fetched[one] = self._logs.fetched(one, self.positions[one], settings, at_ms)
+        self._idle = False
         self._arrange()
 
     def resume(self, now_ms: int, topics: Collection[str]) -> None:
         """Get records of them again."""
         self.run_to(now_ms)
-        self._paused.difference_update(self._of(topics))
+        for one in [one for one in self._paused if not topics or one.topic in topics]:
+            self._paused.remove(one)
+            self._fetched.pop(one, None)
         self._idle = False
         self._arrange()
-
-    def _of(self, topics: Collection[str]) -> list[TopicPartition]:
-        return [one for one in self.positions if not topics or one.topic in topics]
 
     def _arrange(self) -> None:
         seen, committed = self._logs.seen, self._committed
@@ -153,6 +165,9 @@ class Application:
         self._order = [
             (one, seen(one, committed=committed)) for one in self.positions if one not in paused
         ]
+        for one, fetched in self._fetched.items():
+            if one in self.positions:
+                self._order.append((one, fetched))
         self._per_ms = sum([records.per_ms for _, records in self._order])
         self._due, self._drawn = None, self._logs.changes
         if self._fetcher is not None:
@@ -183,10 +198,15 @@ class Application:
         if self._fetcher is not None:
             self._fetcher.begin_anew()
 
-    def freeze(self, now_ms: int, for_ms: int) -> None:
-        """The whole process stood still from now on for so long."""
+    def is_cut_off(self, now_ms: int) -> bool:
+        """Whether no fetch is answered."""
+        return self._dry_ms > now_ms
+
+    def freeze(self, now_ms: int, for_ms: int, fetch_ms: int) -> None:
+        """The whole process stands still for so long; a fetch that it sends then takes its time."""
         self.run_to(now_ms)
         self.free_ms = max(self.free_ms, now_ms) + for_ms
+        self._dry_ms = max(self._dry_ms, now_ms + for_ms + fetch_ms)
         self._idle = False
 
     # ------------------------------------------------------------------ time
