@@ -139,13 +139,18 @@ def _read_done(frame: bytes, names: Mapping[bytes, str] | None) -> Errors | None
     return found if frame[at:] == b"\0" else None
 
 
-def fetch_request(version: int, groups: Sequence[str]) -> Encoded:
-    """A request of nobody for all the commits of these groups, in version 8 or 9."""
-    rest = b"\0\0" if version == 8 else _NO_MEMBER + b"\0\0"  # all topics, no tags
+def fetch_request(version: int, groups: Sequence[str], *, settle: bool = False) -> Encoded:
+    """A request of nobody for all the commits of these groups, in version 8 or 9.
+
+    Args:
+        settle: ask for no commit, and to be answered when all of them are stable.
+    """
+    topics = b"\1" if settle else b"\0"  # none, or all
+    rest = topics + b"\0" if version == 8 else _NO_MEMBER + topics + b"\0"  # no tags
     parts = [uvarint(len(groups) + 1)]
     for group in groups:
         parts += (_text(group), rest)
-    parts.append(b"\0\0")  # unstable offsets too, no tags
+    parts.append(b"\1\0" if settle else b"\0\0")  # or unstable offsets too; no tags
     return Encoded(b"".join(parts))
 
 

@@ -72,12 +72,12 @@ async def never(_: Wire) -> None:
 
 
 def after(count: int, conduct: Conduct) -> Conduct:
-    """The conduct after so many answers that are passed on."""
+    """The conduct after so many answers that are passed on, those that settle not counted."""
     left = [count]
 
     async def passed_on_first(wire: Wire) -> None:
-        left[0] -= 1
-        if left[0] >= 0:
+        left[0] -= not wire.settles
+        if left[0] >= 0 or wire.settles:
             wire.send(wire.frame)
         else:
             await conduct(wire)
@@ -223,7 +223,7 @@ def test_commits_of_before_are_shown_until_the_end(world: World) -> None:
     async def of_before(wire: Wire) -> None:
         wire.send(rewritten(wire, change))
 
-    with proxied(world, offset_fetch=of_before) as address:
+    with proxied(world, offset_fetch=after(0, of_before)) as address:
         outcome = run("-b", address, *SHORT, *world.reset("--no-undo"), "-o", "json")
     assert outcome.exit_code == 1
     assert {row["error"] for row in outcome.document["items"]} == {"NOT_VERIFIED"}
