@@ -21,9 +21,12 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.loops.running import running
-from kgroups.core.kafka.reads.committed_offsets import BATCHED_FROM, read_fetch_answer
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
-from kgroups.core.kafka.transport.commit_bytes import fetch_request
+from kgroups.core.kafka.transport.commit_bytes import (
+    BATCHED_FROM,
+    fetch_request,
+    read_fetch_answer,
+)
 from kgroups.core.kafka.transport.framing import error_name
 
 _LEFT_OUT: Final = "CORRUPT_MESSAGE"

@@ -7,7 +7,6 @@ from typing import Final
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION
 from kgroups.core.coordinator.client.classic.client import ClassicClient
-from kgroups.core.coordinator.client.classic.member import HEARTBEAT
 from kgroups.core.coordinator.client.classic.states import STABLE, ClientState
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts, Positions
@@ -122,7 +121,7 @@ class ClassicConsumer(GroupConsumer):
 
     def put_off_beat(self, until_ms: int) -> None:
         """The client half's timer is moved."""
-        self._client.timers.put_off(HEARTBEAT, until_ms)
+        self._client.put_off_beat(until_ms)
 
     @property
     def _joins(self) -> bool:

@@ -35,6 +35,9 @@ LONG = ("--timeout", "60s")
 SHORT = ("--timeout", "6s")
 """For what is waited for in vain."""
 
+ENOUGH = ("--timeout", "20s")
+"""For what is asked again after a part of this time."""
+
 
 class World:
     """A topic with 50 records in each of two partitions, and a group that stands at 10 and 11."""
@@ -133,7 +136,7 @@ def test_every_answer_is_lost(world: World, command: str) -> None:
     """What is carried out is `done`, though no answer ever said so."""
     api, line = WRITES[command]
     with proxied(world, **{api: lose}) as address:
-        outcome = run("-b", address, *SHORT, *line(world), "-o", "json")
+        outcome = run("-b", address, *ENOUGH, *line(world), "-o", "json")
     assert outcome.exit_code == 0, outcome.stderr
     assert results(outcome) == {"done"}
     assert outcome.document["errors"] == []
