@@ -115,8 +115,9 @@ class YearBesideFloor:
             summary = document["summary"]
             read = summary["days"] + sum(
                 monthrange(first.year + month // 12, month % 12 + 1)[1]
-                for month in range(first.month, first.month + summary["months"])
+                for month in range(first.month - 1, first.month - 1 + summary["months"])
             )
+            read -= (first.day - 1) * bool(summary["months"])  # the first has begun before
             must_agree(name, read, self.days)
 
         return _beside_floor(name, command, compare, self.max_times)

@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
+from bench.simulation_grid import grid_rows
 from bench.simulation_results import Row, write_report
 from bench.stage import say
 from kgroups.core.input_files.document import parse_document
@@ -149,6 +150,9 @@ def rows() -> list[Row]:
     add("memory, 160 minutes less 20", growth, "MB", "below 5 MB", lambda v: v < 5)
     gain = gain_of_two_jobs()
     add("a sweep with --jobs 2, by the clock", gain, "times faster", "1.5", lambda v: v >= 1.5)
+    for row in grid_rows():
+        found.append(row)
+        say(f"{row}")
     return found
 
 

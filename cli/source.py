@@ -32,6 +32,7 @@ def cluster(
     silent: bool = False,
     to_change: bool = False,
     short: bool = False,
+    settles: bool = False,
 ) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
@@ -41,6 +42,7 @@ def cluster(
         silent: do not warn of anything.
         to_change: see at once that it may be written to.
         short: whether little is asked, once, so that it counts how soon the client is there.
+        settles: ask coordinators only once they know all of their log.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
         RefusedError: it is to be written to, and a guard forbids that.
@@ -57,7 +59,12 @@ def cluster(
 
         settings = replace(settings, trace=tell_request)
     with ClusterAdmin(
-        settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard, short=short
+        settings,
+        timeout_ms=options.timeout_ms,
+        deadline=deadline,
+        guard=guard,
+        short=short,
+        settles=settles,
     ) as admin:
         if not to_change:
             yield admin
@@ -86,7 +93,7 @@ def cluster_to_change(
     from kgroups.core.kafka.deadline import Deadline
 
     deadline = deadline or Deadline.after(options.timeout_ms)
-    with cluster(options, deadline, to_change=not dry_run) as admin:
+    with cluster(options, deadline, to_change=not dry_run, settles=True) as admin:
         yield admin
 
 

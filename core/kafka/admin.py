@@ -41,6 +41,7 @@ class ClusterAdmin:
         through_librdkafka: ask through librdkafka although the wire client could connect.
         guard: what has to hold before anything is written.
         short: whether little is asked, once, so that it counts how soon the client is there.
+        settles: ask coordinators only once they know all of their log: a write is planned on it.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class ClusterAdmin:
         through_librdkafka: bool = False,
         guard: WriteGuard | None = None,
         short: bool = False,
+        settles: bool = False,
     ) -> None:
         self.settings = settings
+        self.settles = settles
         self.deadline = deadline
         self.guard = guard or WriteGuard()
         self.has_written = False  # whether anything was sent that changes the cluster
@@ -378,5 +381,6 @@ class ClusterAdmin:
             self._cluster.forget_failures()
             await self._cluster.hear_of_ends()
         self._cluster.may_write = self._may_write
+        self._cluster.settles = self.settles
         self.known_id = self._cluster.cluster_id
         return await question(WireClient(self._cluster), deadline)

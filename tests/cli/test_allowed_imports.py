@@ -80,7 +80,7 @@ LINES = {
     "describe billing --from FILE": allowed(FILE, own=f"{FROM_FILE} commands.describe"),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",
-        own=f"{FROM_FILE} conditions coordinator planning commands.lag commands.plan",
+        own=f"{FROM_FILE} conditions coordinator planning commands.plan",
     ),
 }
 SPARED = frozenset(

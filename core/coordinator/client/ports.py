@@ -87,10 +87,10 @@ class ClientPorts:
     Args:
         assignors: in order of preference; cooperative only if all of them are.
         positions: the next offset to read of each of these partitions that has one.
-        stretch: chance of a back-off: by what it is longer than twice the one before, drawn each
-            time; None: by nothing.
+        stretch: chance of a back-off: by what it is longer than its attempt has it, from the same
+            of the one before (None for the first), drawn each time; None: by nothing.
     """
 
     assignors: Sequence[ClientAssignor]
     positions: Positions = field(default=no_positions)
-    stretch: Callable[[], float] | None = None
+    stretch: Callable[[float | None], float] | None = None

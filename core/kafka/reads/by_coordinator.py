@@ -33,7 +33,13 @@ async def ask_coordinators(
         async def work(
             broker: int, limit: float, grouped: dict[int, list[str]] = grouped
         ) -> Mapping[str, Answer | BrokerFailure]:
-            return await ask(broker, grouped[broker], limit)
+            if not cluster.settles:
+                return await ask(broker, grouped[broker], limit)
+            from kgroups.core.kafka.reads.settling import unsettled  # for writes only
+
+            late = await unsettled(cluster, broker, grouped[broker], limit)
+            ready = [group for group in grouped[broker] if group not in late]
+            return {**late, **(await ask(broker, ready, limit) if ready else {})}
 
         results, failures = await cluster.each_broker(work, deadline, grouped)
         for answers in results.values():
@@ -43,6 +49,7 @@ async def ask_coordinators(
         placed = {group: placed[group] for group in placed if _is_retriable(found[group])}
         if not placed:
             break
+        cluster.settled.clear()  # a coordinator that comes back has loaded its log anew
     return found
 
 

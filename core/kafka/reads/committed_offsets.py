@@ -9,14 +9,16 @@ from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
-from kgroups.core.kafka.transport.framing import decode_response, error_name
-from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.commit_bytes import (
+    BATCHED_FROM,
+    VERSIONS,
+    Offsets,
+    fetch_request,
+    read_fetch_answer,
+)
+from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import Body
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
-
-BATCHED_FROM = 8
-"""Version of OffsetFetch that takes several groups."""
 
 GROUPS_AT_ONCE = 10_000
 """In one request: a broker's answer about 100,000 groups of 20 commits each is larger than what is
@@ -93,7 +95,7 @@ async def _fetch(
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
     if isinstance(answer, dict):
-        return answer
+        return {group: Commits(offsets, {}) for group, offsets in answer.items()}
     if version < BATCHED_FROM:
         return {groups[0]: commits_of(answer)}
     return {item.group_id: commits_of(item) for item in answer.groups}
@@ -105,18 +107,6 @@ def _question(groups: Sequence[str]) -> Body:
     return lambda version: (
         fetch_request(version, groups) if version in VERSIONS else by_kio(version)
     )
-
-
-def read_fetch_answer(api: str, version: int, frame: bytes, room: Room | None = None) -> Any:
-    """Commits by group, or kio's message where there is an error or the version is another.
-
-    Raises:
-        BrokerFailure: the bytes are not an answer of this version.
-    """
-    found = read_fetched(frame, room) if version in VERSIONS else None
-    if found is None:
-        return decode_response(api, version, frame, room)
-    return {group: Commits(offsets, {}) for group, offsets in found.items()}
 
 
 def commits_of(item: Any) -> Commits | BrokerFailure:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
@@ -39,7 +39,32 @@ async def list_all(cluster: Cluster, deadline: Deadline) -> Listing:
 
     Brokers before 2.6 give no state (None), those before 3.8 no type: then it is `classic`,
     which `describe` corrects.
+
+    A listing lacks, without an error, the groups of a coordinator that loads its log or moves
+    meanwhile. Where that may not be, all coordinators have settled before, and stay in their place.
     """
+    if not cluster.settles:
+        return await _list(cluster, deadline)
+    from kgroups.core.kafka.reads.settling import unsettled_leaders  # for writes only
+
+    async for _ in Attempts(deadline):
+        before = await cluster.placing(deadline)
+        late = await unsettled_leaders(cluster, before, deadline)
+        listing = await _list(cluster, deadline)
+        after = await cluster.placing(deadline)
+        if not late and before == after:
+            break
+        cluster.settled.clear()
+        moved = {after[number][0] for number in after if before.get(number) != after[number]}
+        late |= dict.fromkeys(moved & cluster.brokers.keys(), BrokerFailure("NOT_COORDINATOR"))
+        listing.failures.update(
+            (broker, why) for broker, why in late.items() if broker not in listing.failures
+        )
+    return listing
+
+
+async def _list(cluster: Cluster, deadline: Deadline) -> Listing:
+    """What all brokers list now."""
     results, failures = await cluster.each_broker(
         lambda broker, limit: _list_one(cluster, broker, limit), deadline
     )

@@ -52,8 +52,11 @@ class Cluster:
         self.offsets_partitions: int | None = None
         self.has_offsets_topic = True
         self.placed: dict[str, int] = {}  # group -> coordinator, as last learned
-        self.offsets_leaderless = 0
+        self.offsets_leaders: dict[int, tuple[int, int]] = {}  # partition -> broker id and epoch
         self.may_write = False  # whether the question that is put now may change the cluster
+        self.settles = False  # whether coordinators are asked only about what they know for sure
+        self.settled: dict[int, set[int | str]] = {}  # broker -> partitions, or groups
+        self.settling: dict[int, Lock[object]] = {}
         self._just_opened = True
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
@@ -102,19 +105,31 @@ class Cluster:
         for _ in range(_TURNS_TO_AN_END):
             await running().sleep(0)
 
+    async def placing(self, deadline: Deadline) -> dict[int, tuple[int, int]]:
+        """The leader of each partition of `__consumer_offsets`, and its epoch, as they are now.
+
+        Raises:
+            BrokerFailure: no broker answered.
+        """
+        if not self._just_opened:
+            await self.metadata([OFFSETS_TOPIC], deadline)
+        self._just_opened = False
+        return self.offsets_leaders
+
     async def lost_groups(self, deadline: Deadline) -> ItemError | None:
         """Why a listing of all brokers lacks groups; None if it does not.
 
         A broker that is down is not among the brokers any more, and its groups are listed by
         nobody: only the partitions of `__consumer_offsets` without a leader tell.
         """
-        if not self._just_opened:
+        if not (self._just_opened or self.settles):
             await self.metadata([OFFSETS_TOPIC], deadline)
-        if not self.offsets_leaderless:
+        leaderless = sum(leader < 0 for leader, _ in self.offsets_leaders.values())
+        if not leaderless:
             return None
         detail = (
-            f"{self.offsets_leaderless} of its {self.offsets_partitions} partitions have no "
-            "leader, so their groups are missing"
+            f"{leaderless} of its {self.offsets_partitions} partitions have no leader, "
+            "so their groups are missing"
         )
         return item_error(OFFSETS_TOPIC, "COORDINATOR_NOT_AVAILABLE", detail)
 
@@ -196,6 +211,8 @@ class Cluster:
                 self._failed[broker] = failure
                 raise
             self._connections[broker, lane] = fresh
+            if not lane:
+                self.settled.pop(broker, None)  # it may have started again
             return fresh
 
     def label(self, broker: int) -> str:
@@ -346,7 +363,10 @@ class Cluster:
                     error_name(topic.error_code) != "UNKNOWN_TOPIC_OR_PARTITION"
                 )
                 self.offsets_partitions = len(topic.partitions) or None
-                self.offsets_leaderless = sum(item.leader_id < 0 for item in topic.partitions)
+                self.offsets_leaders = {
+                    item.partition_index: (item.leader_id, getattr(item, "leader_epoch", -1))
+                    for item in topic.partitions
+                }
 
 
 def _coordinator(item: Any) -> int | BrokerFailure:

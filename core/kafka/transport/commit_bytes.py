@@ -6,7 +6,7 @@ twice as long (to read commits) to ten times (to write them).
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.core.kafka.transport.framing import Encoded, decode_response, error_name, memory_budget
 from kgroups.core.kafka.transport.lengths import (
@@ -28,6 +28,9 @@ VERSIONS: Final = (8, 9)
 
 BY_ID: Final = 10
 """The version of OffsetCommit that names topics by their ids."""
+
+BATCHED_FROM: Final = 8
+"""The version of OffsetFetch that takes several groups."""
 
 Offsets = dict[str, dict[int, CommittedOffset]]
 
@@ -139,14 +142,29 @@ def _read_done(frame: bytes, names: Mapping[bytes, str] | None) -> Errors | None
     return found if frame[at:] == b"\0" else None
 
 
-def fetch_request(version: int, groups: Sequence[str]) -> Encoded:
-    """A request of nobody for all the commits of these groups, in version 8 or 9."""
-    rest = b"\0\0" if version == 8 else _NO_MEMBER + b"\0\0"  # all topics, no tags
+def fetch_request(version: int, groups: Sequence[str], *, settle: bool = False) -> Encoded:
+    """A request of nobody for all the commits of these groups, in version 8 or 9.
+
+    Args:
+        settle: ask for no commit, and to be answered when all of them are stable.
+    """
+    topics = b"\1" if settle else b"\0"  # none, or all
+    rest = topics + b"\0" if version == 8 else _NO_MEMBER + topics + b"\0"  # no tags
     parts = [uvarint(len(groups) + 1)]
     for group in groups:
         parts += (_text(group), rest)
-    parts.append(b"\0\0")  # unstable offsets too, no tags
+    parts.append(b"\1\0" if settle else b"\0\0")  # or unstable offsets too; no tags
     return Encoded(b"".join(parts))
+
+
+def read_fetch_answer(api: str, version: int, frame: bytes, room: Room | None = None) -> Any:
+    """Commits by group, or kio's message where there is an error or the version is another.
+
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    found = read_fetched(frame, room) if version in VERSIONS else None
+    return decode_response(api, version, frame, room) if found is None else found
 
 
 def read_fetched(frame: bytes, room: Room | None = None) -> dict[str, Offsets] | None:

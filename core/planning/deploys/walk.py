@@ -13,6 +13,7 @@ from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, infer_leader
+from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.draws import ids_matter
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
@@ -23,6 +24,7 @@ from kgroups.core.planning.settle import Shares
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 RECKONS: Final = "a franz-go leader that comes back may make the group rebalance"
+UNKNOWN_RACKS: Final = "members do not tell their racks, and would with the other library"
 UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
@@ -92,10 +94,22 @@ class Walk:
 
     def step(self, event: Event) -> None:
         """Let one event happen."""
+        if event.library is not None and self._may_come_with_racks(event.library):
+            self.doubts.append(UNKNOWN_RACKS)
+            self.guessed = True
         if event.restarted is not None:
             self._restart(event, event.restarted)
             return
         self._rebalance(event, self._plan(event.changes))
+
+    def _may_come_with_racks(self, library: str) -> bool:
+        """Whether members do not tell their racks now, and this library's would."""
+        hide = any(
+            member.subscription_version is not None and member.subscription_version < RACK_VERSION
+            for member in self.group.members or ()
+        )
+        racks = {broker.rack for broker in self.snapshot.brokers}
+        return hide and len(racks) > 1 and shows_rack(library, self.group.assignor)
 
     def _plan(self, changes: Sequence[Change]) -> Plan:
         """The plan of the next rebalance, made once for all walks that come this way."""

@@ -47,7 +47,17 @@ def _finds(seat: Seat) -> bool:
 
 
 def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
-    """Whether it may join without looking at the metadata again, whoever leads."""
+    """Whether it may join without what others have found, whoever leads.
+
+    Some do not look at the metadata again before they join. The others ask a broker that may not
+    know the topic yet, and Java's not even that if they have asked just before.
+
+    Source: ConsumerCoordinator.poll (`timeToAllowUpdate`).
+    """
+    if strategy.assignor.name not in STICKY_FAMILY:
+        return False
+    if sum(not each.joins and _finds(each) for each in roster.seats) > 1:
+        return True
     if strategy.assignor.name not in COOPERATIVE:
         return False
     leader = strategy.leader_client

@@ -50,9 +50,11 @@ KNOWN: Final = 9.0  # how much likelier it is that a leader knows what it has re
 KEPT: Final = 19.0  # that nobody misses a round
 
 # In how many rounds of a rebalance a Java leader may lack topics that it does not read, or members
-# may miss what they are given. Each needs a coincidence: a leader that asked for all topics is up
-# to date for `metadata.max.age.ms`, and a member that was late has its answer at once.
-LAPSES: Final = 1
+# may miss what they are given. Each needs a coincidence, three of them one coincidence too many: a
+# leader that asked for all topics is up to date for `metadata.max.age.ms`, and a member that was
+# late has its answer at once.
+LAPSES: Final = 2
+RACED_LAPSES: Final = 1  # where several changes race: there are many ways without
 
 # In how many runs a leader's choices are tried in each round, once not every way can be tried.
 SAMPLED_RUNS: Final = 8
@@ -85,7 +87,7 @@ def race_ends(
     race = _Race(roster, strategy, len(events), foreign, raced)
     waiting: dict[object, _State] = {}
     sure = is_sure(roster, strategy)
-    lapses = LAPSES if sure else 0
+    lapses = 0 if not sure else RACED_LAPSES if raced else LAPSES
     rounds = rounds if sure else rounds // 2  # it will not be complete anyway
     for late, share in _starts(roster, strategy):
         start = _State(late, brought.held, brought.generation, (), share, lapses)
@@ -127,7 +129,8 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
         return False
     # Of those that find topics alone, some were where no way that was played puts them.
     changed = {seat.member.member_id for seat in roster.seats if seat.changed}
-    if leader not in FIND_ALONE and not finders <= changed:
+    known = leader in FIND_ALONE and strategy.protocol == "cooperative"
+    if not known and not finders <= changed:
         return False
     # A sarama member begins anew when it comes with other topics, which is not played.
     if leader == "sarama" and strategy.protocol == "cooperative" and finders:

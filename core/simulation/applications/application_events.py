@@ -12,7 +12,8 @@ from typing import Literal
 class PausePartitions:
     """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
 
-    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused.
+    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused, but
+    where its library keeps in mind what was paused (`LibraryTraits.keeps_pauses`).
 
     Args:
         for_ms: until it resumes them.

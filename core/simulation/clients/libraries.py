@@ -32,7 +32,8 @@ class LibraryTraits:
         repeats_at_once: it repeats a heartbeat at once where a connection is broken.
         keeps_id: whether it joins under its old id after one more.
         timeout_closes_connection: whether a request without an answer ends the connection.
-        backoff_jitter: by what share a back-off is longer or shorter than twice the one before.
+        backoff_jitter: by what share a back-off is longer or shorter,
+        jitter_adds_up: than twice the one before; else than its attempt has it.
         rejoin_backoff_ms: before it joins again after it was told to try later; None: as always.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
@@ -43,7 +44,10 @@ class LibraryTraits:
         assigns: whether a consumer of a group can choose its partitions by hand.
         resubscribes: whether a consumer that runs can read other topics from now on.
         unsubscribes: whether it can leave the group and not be closed.
+        seeks: whether a consumer that runs can read on from elsewhere.
         commits_drops: before it unsubscribes it commits what it has read, if it auto-commits.
+        keeps_pauses: partitions that it paused stay so, whoever has them meanwhile.
+        reads_fetched: a paused partition's records that were fetched before are handed out.
         first_beat_ms: when a cooperative member sends its first heartbeat; None: as the others.
     """
 
@@ -63,6 +67,7 @@ class LibraryTraits:
     keeps_id: bool = True
     timeout_closes_connection: bool = True
     backoff_jitter: float = 0.0
+    jitter_adds_up: bool = False
     rejoin_backoff_ms: int | None = None
     beats_between_records: bool = False
     one_connection: bool = False
@@ -72,25 +77,36 @@ class LibraryTraits:
     assigns: bool = True
     resubscribes: bool = True
     unsubscribes: bool = True
+    seeks: bool = True
     commits_drops: bool = False
+    keeps_pauses: bool = False
+    reads_fetched: bool = False
     first_beat_ms: int | None = None
 
 
 LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "java": LibraryTraits(
-        ("range", "cooperative-sticky"), kip848=True, both=False, forgets_topics=True
+        ("range", "cooperative-sticky"),
+        kip848=True,
+        both=False,
+        finds_over_fetches=True,
+        forgets_topics=True,
     ),
     "librdkafka": LibraryTraits(
         ("range", "roundrobin"),
         kip848=True,
         session_ends_membership=True,
         commits_drops=True,
+        keeps_pauses=True,
     ),
     "sarama": LibraryTraits(
         ("range",),
         patterns="none",
         one_connection=True,
         unsubscribes=False,
+        seeks=False,
+        keeps_pauses=True,
+        reads_fetched=True,
         looks_by_timer=True,
         # Metadata.Retry.Max of the heartbeat loop, at the end of which it ends the session.
         tolerated_losses=3,
@@ -109,13 +125,27 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         # A connection that is refused ends the session at once, if no other broker is there.
         tolerated_losses=1,
         counts_late=False,
+        backoff_jitter=0.2,
         assigns=False,
         unsubscribes=False,
+        keeps_pauses=True,
         first_beat_ms=500,
     ),
-    "kafka-python": LibraryTraits(("range", "roundrobin"), both=False, forgets_topics=True),
+    "kafka-python": LibraryTraits(
+        ("range", "roundrobin"),
+        both=False,
+        finds_over_fetches=True,
+        forgets_topics=True,
+        commits_drops=True,
+        keeps_pauses=True,
+    ),
     "aiokafka": LibraryTraits(
-        ("roundrobin",), cooperative=False, both=False, background=True, finds_over_fetches=True
+        ("roundrobin",),
+        cooperative=False,
+        both=False,
+        background=True,
+        finds_over_fetches=True,
+        commits_drops=True,
     ),
     "kafkajs": LibraryTraits(
         ("RoundRobinAssigner",),
@@ -130,8 +160,10 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         keeps_id=False,
         timeout_closes_connection=False,
         backoff_jitter=0.2,
+        jitter_adds_up=True,
         assigns=False,
         resubscribes=False,
         unsubscribes=False,
+        keeps_pauses=True,
     ),
 }

@@ -45,25 +45,24 @@ def between_polls(world: World, process: Process, wish: Callable[[], None]) -> N
 
 def pause_partitions(world: World, event: PausePartitions) -> None:
     """Members get no records of some topics for a while."""
-    for seat in world.groups[event.group].seats.values():
-        process = seat.process
-        if process is None or event.member not in (None, seat.name):
-            continue
+
+    def pause(process: Process) -> None:
         process.app.pause(world.now_ms, event.topics)
+        seat = process.seat
         world.recorder.line(world.now_ms, event.group, seat.name, "partitions paused")
-        later(world, event.for_ms, _resuming(world, event, process))
 
-
-def _resuming(world: World, event: PausePartitions, process: Process) -> Callable[[], None]:
-    def resume() -> None:
-        if not process.alive:
-            return
+    def resume(process: Process) -> None:
         process.app.resume(world.now_ms, event.topics)
-        world.recorder.line(world.now_ms, event.group, process.seat.name, "partitions resumed")
-        if process.by_hand:
-            world.arrange_poll(process)
+        seat = process.seat
+        world.recorder.line(world.now_ms, event.group, seat.name, "partitions resumed")
 
-    return resume
+    def over(process: Process) -> None:
+        if process.alive:
+            between_polls(world, process, partial(resume, process))
+
+    for process in _running(world, event.group, event.member):
+        between_polls(world, process, partial(pause, process))
+        later(world, event.for_ms, partial(over, process))
 
 
 # ---------------------------------------------------------------------- subscriptions

@@ -106,12 +106,12 @@ class World(Network):
         """The whole process stands still for so long."""
         process = seat.process
         if process is not None:
-            process.app.freeze(self.now_ms, for_ms)
+            fetch_ms = self.delay_ms(process) + self.delay_ms(process)
+            process.app.freeze(self.now_ms, for_ms, fetch_ms)
             process.frozen_ms = self.now_ms + for_ms
             self.stop_reading(process, for_ms)
-            self.recorder.line(
-                self.now_ms, seat.group.name, seat.name, "paused", f"for {for_ms} ms"
-            )
+            text = f"for {for_ms} ms"
+            self.recorder.line(self.now_ms, seat.group.name, seat.name, "paused", text)
 
     def stop_reading(self, process: Process, for_ms: int) -> None:
         """The process can read nothing for so long, whatever it owns."""
@@ -161,7 +161,7 @@ class World(Network):
             self._wake_at(process, process.frozen_ms)
             return
         if process.beats_late and process.waits_for_record(now_ms):
-            self._wake_at(process, ceil(process.app.free_ms))
+            self._wake_at(process, process.record_ms or now_ms)
             return
         if now_ms - process.told_ms > process.seat.plan.settings.max_poll_interval_ms // 2:
             process.app.run_to(now_ms)

@@ -159,6 +159,9 @@ def _of_application(
             if plan.assign and not isinstance(event, Seek):
                 hint = "it has no subscription: write `seek`, or restart it with another one"
                 yield "member", f"`{plan.name}` assigns itself its partitions", hint
+            elif isinstance(event, Seek) and not traits.seeks:
+                hint = "its applications choose where to begin in `Setup`, after a rebalance"
+                yield "member", f"a consumer of {plan.library} that runs cannot seek", hint
             elif isinstance(event, Unsubscribe) and not traits.unsubscribes:
                 hint = "write `scale_in`: it is closed instead"
                 yield "member", f"{plan.library} cannot unsubscribe", hint

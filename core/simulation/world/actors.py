@@ -216,6 +216,10 @@ class Consumer(ABC):
         """
         return None
 
+    def put_off_beat(self, until_ms: int) -> None:
+        """Send no heartbeat before then; the next one comes so much later too."""
+        return
+
     def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
         """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
         return False

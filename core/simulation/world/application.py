@@ -6,15 +6,16 @@ member has read everything and keeps up easily it passes over the time in one st
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.highest import Highest
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS, Fetcher, fetches_matter
-from kgroups.core.simulation.world.partition_logs import NEVER, Logs, Records
+from kgroups.core.simulation.world.partition_logs import NEVER, FetchedRecords, Logs, Records
 
 # A member that is busy for less than this share of its time has read everything soon again.
 EASY_SHARE: Final = 0.8
@@ -51,6 +52,7 @@ class Application:
         "_due",
         "_even",
         "_fetch_ms",
+        "_fetched",
         "_fetcher",
         "_highest",
         "_idle",
@@ -61,6 +63,7 @@ class Application:
         "_plan",
         "_random",
         "_room",
+        "_traits",
         "free_ms",
         "held",
         "polled_ms",
@@ -93,7 +96,9 @@ class Application:
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
         self._order: list[tuple[TopicPartition, Records]] = []
+        self._traits = LIBRARIES[plan.library]
         self._paused: set[TopicPartition] = set()
+        self._fetched: dict[TopicPartition, FetchedRecords] = {}
         # When the next record of each partition is there, with its place in the order, soonest
         # first; None where it has to be looked up anew.
         self._due: list[tuple[float, int]] | None = None
@@ -120,7 +125,9 @@ class Application:
         for partition in partitions:
             self.positions.pop(partition, None)
             self.uncommitted.pop(partition, None)
-            self._paused.discard(partition)
+            self._fetched.pop(partition, None)
+            if not self._traits.keeps_pauses:
+                self._paused.discard(partition)
         self._arrange()
 
     def let_go(self, now_ms: int, partitions: Iterable[TopicPartition]) -> None:
@@ -132,20 +139,25 @@ class Application:
         self._arrange()
 
     def pause(self, now_ms: int, topics: Collection[str]) -> None:
-        """Get nothing of these topics' partitions until `resume`, and poll on; empty: of all."""
+        """Get nothing more than what was fetched of these topics until `resume`; empty: of all."""
         self.run_to(now_ms)
-        self._paused.update(self._of(topics))
+        chosen = [one for one in self.positions if not topics or one.topic in topics]
+        self._paused.update(chosen)
+        if self._traits.reads_fetched:
+            settings, at_ms = self._plan.settings, now_ms - self._fetch_ms
+            for one in chosen:
+                self._fetched[one] = self._logs.fetched(one, self.positions[one], settings, at_ms)
+        self._idle = False
         self._arrange()
 
     def resume(self, now_ms: int, topics: Collection[str]) -> None:
         """Get records of them again."""
         self.run_to(now_ms)
-        self._paused.difference_update(self._of(topics))
+        for one in [one for one in self._paused if not topics or one.topic in topics]:
+            self._paused.remove(one)
+            self._fetched.pop(one, None)
         self._idle = False
         self._arrange()
-
-    def _of(self, topics: Collection[str]) -> list[TopicPartition]:
-        return [one for one in self.positions if not topics or one.topic in topics]
 
     def _arrange(self) -> None:
         seen, committed = self._logs.seen, self._committed
@@ -153,6 +165,9 @@ class Application:
         self._order = [
             (one, seen(one, committed=committed)) for one in self.positions if one not in paused
         ]
+        for one, fetched in self._fetched.items():
+            if one in self.positions:
+                self._order.append((one, fetched))
         self._per_ms = sum([records.per_ms for _, records in self._order])
         self._due, self._drawn = None, self._logs.changes
         if self._fetcher is not None:
@@ -183,10 +198,15 @@ class Application:
         if self._fetcher is not None:
             self._fetcher.begin_anew()
 
-    def freeze(self, now_ms: int, for_ms: int) -> None:
-        """The whole process stood still from now on for so long."""
+    def is_cut_off(self, now_ms: int) -> bool:
+        """Whether no fetch is answered."""
+        return self._dry_ms > now_ms
+
+    def freeze(self, now_ms: int, for_ms: int, fetch_ms: int) -> None:
+        """The whole process stands still for so long; a fetch that it sends then takes its time."""
         self.run_to(now_ms)
         self.free_ms = max(self.free_ms, now_ms) + for_ms
+        self._dry_ms = max(self._dry_ms, now_ms + for_ms + fetch_ms)
         self._idle = False
 
     # ------------------------------------------------------------------ time
@@ -338,9 +358,8 @@ class Application:
             return at_ms
         seen_ms, due = until_ms - self._fetch_ms, self._due
         if due is None:
-            self._due = [
-                (self._pass_over(place, seen_ms), place) for place in range(len(self._order))
-            ]
+            everything = [(seen_ms, place) for place in range(len(self._order))]
+            self._due = self._read_on(everything, seen_ms, 0.0)
             heapify(self._due)
         elif due and due[0][0] <= seen_ms:
             self._pass_over_due(due, seen_ms, (until_ms - at_ms) * self._per_ms)
@@ -349,26 +368,32 @@ class Application:
     def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float, count: float) -> None:
         """Read what has come by then; `count`: about so many records."""
         # Rounding may put an arrival a hair before the record can be read.
-        soonest_ms, pass_over = seen_ms + HAIR_MS, self._pass_over
+        soonest_ms = seen_ms + HAIR_MS
         if count * MANY >= len(due):
-            self._due = [
-                entry
-                if entry[0] > seen_ms
-                else (max(pass_over(entry[1], seen_ms), soonest_ms), entry[1])
-                for entry in due
-            ]
+            self._due = self._read_on(due, seen_ms, soonest_ms)
             heapify(self._due)
             return
-        while due[0][0] <= seen_ms:
-            place = due[0][1]
-            heapreplace(due, (max(pass_over(place, seen_ms), soonest_ms), place))
+        came: list[tuple[float, int]] = []
+        while due and due[0][0] <= seen_ms:
+            came.append(heappop(due))
+        for entry in self._read_on(came, seen_ms, soonest_ms):
+            heappush(due, entry)
 
-    def _pass_over(self, place: int, seen_ms: float) -> float:
-        """Read what has come to one partition by then; when its next record is there."""
-        partition, records = self._order[place]
-        begin = self.positions[partition]
-        end, next_ms = records.read_on(begin, seen_ms)
-        if end > begin:
-            self._highest.note(partition, begin, end)
-            self.positions[partition] = end
-        return next_ms
+    def _read_on(
+        self, due: list[tuple[float, int]], seen_ms: float, soonest_ms: float
+    ) -> list[tuple[float, int]]:
+        """Read what is due by then of these; when their next records are there, in their order."""
+        order, positions, note = self._order, self.positions, self._highest.note
+        later: list[tuple[float, int]] = []
+        for entry in due:
+            if entry[0] <= seen_ms:
+                place = entry[1]
+                partition, records = order[place]
+                begin = positions[partition]
+                end, next_ms = records.read_on(begin, seen_ms)
+                if end > begin:
+                    note(partition, begin, end)
+                    positions[partition] = end
+                entry = (next_ms if next_ms > soonest_ms else soonest_ms, place)
+            later.append(entry)
+        return later

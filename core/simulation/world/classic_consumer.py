@@ -12,7 +12,7 @@ from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts, Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.ports.client_ports import client_assignors
-from kgroups.core.simulation.clients.libraries import LIBRARIES
+from kgroups.core.simulation.clients.libraries import LIBRARIES, LibraryTraits
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
 from kgroups.core.simulation.world.actors import Refresh
@@ -32,6 +32,19 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
         AssignorError: there is none of such a name.
     """
     return client_assignors(names, library)
+
+
+def stretched(traits: LibraryTraits, chance: Random, before: float | None) -> float:
+    """By what a back-off is longer than its attempt has it.
+
+    Args:
+        before: the same of the one before; None for the first.
+    """
+    if not traits.jitter_adds_up:
+        before = 1.0
+    elif before is None:
+        return 1.0
+    return before * chance.uniform(1 - traits.backoff_jitter, 1 + traits.backoff_jitter)
 
 
 class ClassicConsumer(GroupConsumer):
@@ -60,10 +73,9 @@ class ClassicConsumer(GroupConsumer):
         chance: Random | None = None,
     ) -> None:
         super().__init__(group, plan, sender, positions)
-        jitter = LIBRARIES[plan.library].backoff_jitter
-        self._stretch: Callable[[], float] | None = None
+        self._stretch: Callable[[float | None], float] | None = None
         if chance is not None:
-            self._stretch = partial(chance.uniform, 1 - jitter, 1 + jitter)
+            self._stretch = partial(stretched, LIBRARIES[plan.library], chance)
 
     def _make(self, now_ms: int) -> ClassicClient:
         assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
@@ -106,6 +118,10 @@ class ClassicConsumer(GroupConsumer):
         """What a pattern stands for may have changed; a leader watches the partitions."""
         self._fresh, self._asking = self._asking, False
         super().update_topics(now_ms, topology)
+
+    def put_off_beat(self, until_ms: int) -> None:
+        """The client half's timer is moved."""
+        self._client.put_off_beat(until_ms)
 
     @property
     def _joins(self) -> bool:

@@ -93,7 +93,9 @@ class Link:
         if given_up_ms < self.opens_ms:
             self.reads_ms = self._connected(given_up_ms, apart)
         if finds:
-            self.finds_ms = self.reads_ms
+            # It has tried for so long that its attempts are as far apart as they can be.
+            wait_ms = self._settings.retry_backoff_max_ms
+            self.finds_ms = self.reads_ms + round(wait_ms * apart.random())
 
     def blocked_ms(self, now_ms: int, sender: Lost) -> int:
         """How long what is sent now waits until it passes; 0 or less: not at all."""

@@ -18,6 +18,8 @@ from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 # What a topic's id begins with; ids only have to differ and to be the same in every run.
 _FIRST_ID: Final = 0x6B67726F757073 << 64
 NEVER: Final = float("inf")
+# Records of a partition that wait for the application beside a fetch: sarama's ChannelBufferSize.
+CHANNEL: Final = 256
 
 
 class PartitionRecords:
@@ -96,7 +98,32 @@ class CommittedRecords:
         return end, self.time_of(end)
 
 
-Records = PartitionRecords | CommittedRecords
+class FetchedRecords:
+    """What a consumer has fetched of a partition that it fetches no more.
+
+    Args:
+        limit: offset after the last record.
+    """
+
+    __slots__ = ("_limit", "per_ms")
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self.per_ms = limit, 0.0
+
+    def end(self, at_ms: float) -> int:
+        """Always the same."""
+        return self._limit
+
+    def time_of(self, offset: int) -> float:
+        """Now, or never."""
+        return 0.0 if offset < self._limit else NEVER
+
+    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
+        """As of `PartitionRecords`."""
+        return max(begin, self._limit), NEVER
+
+
+Records = PartitionRecords | CommittedRecords | FetchedRecords
 
 
 class Logs:
@@ -129,6 +156,14 @@ class Logs:
         every_ms = self._transactions.get(partition.topic) if committed else None
         records = self.partitions[partition]
         return records if every_ms is None else CommittedRecords(records, every_ms)
+
+    def fetched(
+        self, partition: TopicPartition, position: int, settings: MemberSettings, at_ms: float
+    ) -> FetchedRecords:
+        """What a consumer that has read so far has fetched of a partition, at most."""
+        seen = self.seen(partition, committed=settings.isolation_level == "read_committed")
+        most = settings.max_partition_fetch_bytes // self.sizes[partition.topic] + CHANNEL
+        return FetchedRecords(min(seen.end(at_ms), position + most))
 
     def reset_to(self, partition: TopicPartition, settings: MemberSettings, now_ms: int) -> int:
         """Where to begin without a commit, as `auto.offset.reset` has it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from math import ceil
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
@@ -97,19 +98,29 @@ class Process:
         self.lines: dict[int, int] = {}
         self.whole = self.idle = False
         self.beats_late = LIBRARIES[seat.plan.library].beats_between_records
-        self.record_ms: float | None = None
+        self.record_ms: int | None = None
         idle_ms = settings.connections_max_idle_ms
         self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
 
     def waits_for_record(self, now_ms: int) -> bool:
-        """Whether a timer that is due must wait for a record; it waits for one, not for more."""
+        """Whether a timer that is due must wait for a record; it waits for one, not for more.
+
+        Until `record_ms`: the record in work is done, or the next one, or a fetch brought none.
+        """
         if self.record_ms is not None:
             self.record_ms = None
             return False
-        self.app.run_to(now_ms)
-        if self.app.free_ms <= now_ms:
+        app, settings = self.app, self.seat.plan.settings
+        app.run_to(now_ms)
+        until_ms = app.free_ms
+        if until_ms <= now_ms and self.whole and not app.is_cut_off(now_ms):
+            # The fetch that is under way was sent when the timer was set.
+            empty_ms = now_ms - self.group.interval_ms(settings) + settings.fetch_max_wait_ms
+            until_ms = min(app.next_arrival(), empty_ms)
+        if until_ms <= now_ms:
             return False
-        self.record_ms = self.app.free_ms
+        self.record_ms = ceil(until_ms)
+        self.consumer.put_off_beat(self.record_ms)
         return True
 
     def grant_wishes(self) -> None:

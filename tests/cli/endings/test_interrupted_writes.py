@@ -116,7 +116,8 @@ def test_while_reading_back(world: World, name: str, number: str) -> None:
     place = world.place(LINES[name])
     group = place.values["group"]
     lose = LoseRequest()
-    rule = Fault(Api.OFFSET_FETCH, group, client=CLIENT, action=lose, skip=1, times=None)
+    # it settles, and is read once before the write
+    rule = Fault(Api.OFFSET_FETCH, group, client=CLIENT, action=lose, skip=2, times=None)
     with fault(world, rule) as lost:
 
         def interrupt(process: Program) -> None:

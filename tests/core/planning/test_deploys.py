@@ -20,7 +20,7 @@ from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
-from kgroups.core.snapshot import Group
+from kgroups.core.snapshot import Broker, Group
 from tests.support.planning.member_bytes import COOPERATIVE, NUMBER
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
@@ -229,3 +229,21 @@ def test_a_rack_is_lost_with_a_library_that_does_not_tell_it() -> None:
     joined = AddMembers(client_id="c", rack="r3", library="java")
     plan = plan_changes(cluster_of(group, {"t": 4}), group, [joined])
     assert [m.rack for m in plan.members] == ["r1", "r2", "r3"]
+
+
+def test_members_may_have_racks_that_their_library_does_not_tell() -> None:
+    """Seen on a broker: a deploy from kafka-python to Java, whose `range` looks at racks."""
+    held = {"a-1": {"t": [0, 1]}, "b-1": {"t": [2, 3]}}
+    members = [
+        member(name, each, version=0, user_data=b"", client_id=name[0])
+        for name, each in held.items()
+    ]
+    group = group_of(*members)
+    bare = cluster_of(group, {"t": 4})
+    for racks, confidence in ((("a", "b"), "likely"), ((None, None), "exact")):
+        brokers = tuple(Broker(number, "h", 1, rack) for number, rack in enumerate(racks, 1))
+        snapshot = replace(bare, brokers=brokers)
+        plan = plan_changes(snapshot, group, [SwitchClient("java")], leader="kafka-python")
+        assert plan.confidence == confidence
+    plan = plan_changes(snapshot, group, [RollingRestart()], leader="kafka-python")
+    assert plan.confidence == "exact"

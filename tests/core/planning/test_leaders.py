@@ -216,7 +216,7 @@ def test_a_cooperative_member_that_drops_a_topic(leader: str, rounds: int, unass
     [
         ("librdkafka", [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)], "outcomes"),
         ("librdkafka", [Pattern("t.*", "librdkafka"), SetPartitions("t1", 4)], "exact"),
-        ("java", [Pattern("t.*", "java"), AddTopic("t2", 2)], "exact"),
+        ("java", [Pattern("t.*", "java"), SetPartitions("t1", 4)], "exact"),
     ],
     ids=["new topic", "known topic", "Java"],
 )
@@ -232,6 +232,35 @@ def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
     assert (len(plan.outcomes.each) > 1) == (confidence == "outcomes")
     assert plan.outcomes.complete
     assert not plan.depends_on_member_ids
+
+
+@pytest.mark.parametrize(
+    ("strategy", "leader"),
+    [("cooperative-sticky", "java"), ("sticky", "java"), ("sticky", "kafka-python")],
+)
+def test_a_member_may_look_again_before_its_broker_knows_the_topic(
+    strategy: str, leader: str
+) -> None:
+    """Seen on a broker: Java's members did not find a new topic together, and more moved."""
+    held = [member(name, {"t1": [number, number + 2]}) for number, name in enumerate("ab")]
+    group = group_of(*held, assignor=strategy)
+    changes: list[Change] = [Pattern("t.*", "java"), AddTopic("t2", 2)]
+    plan = plan_group(cluster_of(group, {"t1": 4}), group, changes, leader=leader)
+    assert (plan.confidence, plan.outcomes.complete) == ("counts", False)
+    assert "one after another" in (plan.confidence_reason or "")
+
+
+def test_one_member_finds_a_new_topic_by_itself() -> None:
+    """Nobody can come without it, and `range` does not mind who does."""
+    held = [member(name, {"t1": [number, number + 2]}) for number, name in enumerate("ab")]
+    changes: list[Change] = [Pattern("t.*", "java", "a"), AddTopic("t2", 2)]
+    for strategy in ("cooperative-sticky", "range"):
+        group = group_of(*held, assignor=strategy)
+        snapshot = cluster_of(group, {"t1": 4})
+        plan = plan_group(snapshot, group, changes, leader="librdkafka")
+        assert plan.confidence == "exact"
+        both = [Pattern("t.*", "java"), *changes[1:]]
+        assert strategy != "range" or plan_group(snapshot, group, both).confidence == "exact"
 
 
 def test_with_three_members_the_race_is_not_told_to_the_end() -> None:

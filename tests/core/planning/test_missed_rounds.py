@@ -4,14 +4,26 @@ The truth is the simulation, whose network loses packets: a SyncGroup that is se
 the next round has begun.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
+from kgroups.assignors.registry import assignor
+from kgroups.assignors.rejoin import COOPERATIVE
 from kgroups.assignors.spec import MemberSubscription
-from kgroups.core.planning.assignor_request import build_request, first_round, next_round
+from kgroups.assignors.wire import encode_cooperative_data
+from kgroups.core.planning.assignor_request import (
+    Holdings,
+    build_request,
+    first_round,
+    next_round,
+)
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.outcomes.events import without_topics
+from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.plan import plan_group
 from tests.core.planning.test_races import ends_of, planned
 from tests.support.planning.simulated_group import Life, lived
@@ -72,3 +84,34 @@ def test_the_generation_that_late_members_say(library: str, generation: int) -> 
     claim = claim_after_a_miss(library)
     assert claim.generation == generation
     assert claim.owned == (("t", (2, 3)),)
+
+
+TWICE: Final = {"a-1": {"v": [1, 2]}, "b-1": {"t": [0], "u": [0, 1, 2], "v": []}}
+
+
+def test_two_things_may_go_wrong_in_one_rebalance() -> None:
+    """A member misses the second round, and the leader, which reads `v` alone, lacks `u` after it.
+
+    Played here round by round. With only one of them the group ends as it does without.
+    """
+    held = {**TWICE, "c-1": {"t": [], "v": [0]}}
+    members = [member(n, each, user_data=encode_cooperative_data(1)) for n, each in held.items()]
+    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="a-1")
+    snapshot = cluster_of(group, {"t": 1, "u": 3, "v": 3})
+    join = AddMembers(client_id="d", member_id="d-1", topics=("t", "v"))
+    roster = next_roster(snapshot, group, [join])
+    has: Mapping[str, Holdings] = first_round(roster, "cooperative", "java").held
+    missed: dict[str, int] = {}
+    lapses: list[tuple[set[str], set[str]]] = [(set(), set()), (set(), {"d-1"}), ({"u"}, set())]
+    for generation, (unknown, late) in enumerate([*lapses, *[(set[str](), set[str]())] * 3], 2):
+        seen = without_topics(roster, frozenset(unknown))
+        brought = next_round(seen, has, generation, "cooperative", missed)
+        request = build_request(seen, brought, strategy_name=COOPERATIVE, leader="java")
+        given = dict(assignor(COOPERATIVE, "java").assign(request).items())
+        had = brought.held if brought.current is None else brought.current
+        has = {name: had.get(name, {}) if name in late else each for name, each in given.items()}
+        missed = dict.fromkeys(late & had.keys(), generation)
+    plan = plan_group(snapshot, group, [join], leader="java")
+    ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
+    assert canonical(has) in ends
+    assert (plan.confidence, len(ends)) == ("outcomes", 2)

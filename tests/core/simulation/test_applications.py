@@ -9,6 +9,7 @@ from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
 
@@ -52,6 +53,50 @@ def test_what_is_given_anew_is_not_paused() -> None:
     assert eager.peak_unread < PAUSED_RECORDS / 3
     cooperative = ran(in_protocol(BASE, "cooperative"), PAUSE, MORE)
     assert PAUSED_RECORDS / 2 < cooperative.peak_unread < PAUSED_RECORDS
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "franz-go", "kafka-python"])
+def test_some_libraries_keep_paused_what_goes_and_comes(client: str) -> None:
+    """Of the others' partitions, which an eager rebalance gives anew, none is paused."""
+    text = BASE.replace("count: 3,", f"count: 3, client: {client},")
+    text = text.replace("max.poll.interval.ms: 60s", "heartbeat.interval.ms: 1s")
+    found = ran(text, PAUSE, MORE)
+    assert (found.peak_unread > PAUSED_RECORDS / 3) is (client != "java")
+    assert found.unread < 60
+
+
+@pytest.mark.parametrize("client", ["java", "sarama"])
+def test_sarama_hands_out_what_it_had_fetched(client: str) -> None:
+    """1,048 records of 1,000 bytes of each partition, and 256 that waited; others hand out none."""
+    text = BASE.replace("rate: 60", "rate: 0, backlog: 60000")
+    text = text.replace("processing: 2ms", f"client: {client}, processing: 20ms")
+    settings = "      max.poll.records: 1\n      session.timeout.ms"
+    text = text.replace(
+        "      session.timeout.ms", settings if client == "java" else "      session.timeout.ms"
+    )
+    text = text.replace("      max.poll.interval.ms: 60s\n", "")
+    event = {"at": "60s", "pause": {"group": "app", "for": "5m"}}
+    at_pause, later = (
+        simulate(scenario(text, events=[event], until=until)).groups[0].records
+        for until in ("60s", "5m")
+    )
+    assert later - at_pause == pytest.approx(6 * (1_048 + 256) if client == "sarama" else 0, abs=6)
+
+
+def test_a_pause_waits_for_the_next_poll() -> None:
+    """The records of the poll before are processed first; so they are before it goes on."""
+    text = BASE.replace("rate: 60", "rate: 0, backlog: 60000").replace("2ms", "20ms")
+    moments: list[int] = []
+    pause = {"at": "2m", "pause": {"group": "app", "member": "m-1", "for": "60s"}}
+
+    def note(line: Line) -> None:
+        if line.kind.startswith("partitions "):
+            moments.append(line.at_ms)
+
+    simulate(scenario(text, events=[pause]), timeline=note)
+    paused_ms, resumed_ms = moments
+    assert 120_000 < paused_ms < 130_000
+    assert resumed_ms == 180_000
 
 
 def test_members_that_commit_each_poll_read_on_at_once() -> None:

@@ -157,6 +157,7 @@ def test_cuts_that_follow_each_other_are_one() -> None:
 
 # ---------------------------------------------------------------------- the only broker restarts
 
+FREEZE = "gc_pause: {group: g, member: app-1, for: 20s}"
 RESTART = CUT + "events:\n  - {at: 30s, broker_down: {broker: 0, for: 5s}}\n"
 
 
@@ -221,6 +222,30 @@ def test_who_crashes_tries_again_in_rounds() -> None:
         assert firsts[:4] == [0, 5, 6, 12]
         for before, after in pairwise(one):
             assert after <= 310 or 1.55 <= after / before <= 2.45, one
+
+
+def test_the_attempts_of_franz_go_are_20_percent_apart() -> None:
+    """Of 0.25 s, 0.5, 1, 2, 4 and 5 (at most), drawn anew each time: seeds differ."""
+    text = RESTART.replace("count: 3,", "count: 1, client: franz-go,").replace("5s}", "40s}")
+
+    def back(seed: int) -> int:
+        return simulate(scenario(text), seed=seed).groups[0].longest_unowned_ms
+
+    found = [back(seed) for seed in range(8)]
+    assert len(set(found)) > 4
+    assert all(38_000 < one < 46_000 for one in found)
+
+
+def test_who_wakes_up_reads_on_or_hears_first_that_it_is_no_member() -> None:
+    """A fetch and a commit are under way together: which is answered first is chance."""
+    text = RESTART.replace("broker_down: {broker: 0, for: 5s}", FREEZE)
+    settings = "    settings: {session.timeout.ms: 10s, heartbeat.interval.ms: 1s}\n"
+    text = text.replace("events:", f"{settings}events:")
+    text = "network: {latency: {exponential: 20ms}}\n" + text
+
+    found = [simulate(scenario(text), seed=seed).groups[0].read_again for seed in range(40)]
+    assert any(one < 200 for one in found)
+    assert any(one >= 400 for one in found)
 
 
 def test_franz_go_outlives_a_broker_where_another_is_up() -> None:

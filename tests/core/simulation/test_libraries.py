@@ -6,6 +6,7 @@ is no member any more has said so, and whoever has said nothing is one until its
 
 import inspect
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final, get_args
 
 import pytest
@@ -21,6 +22,7 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES, Library
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
@@ -232,6 +234,20 @@ def test_a_slow_record_stops_the_heartbeats_of_kafkajs() -> None:
         return run(library, events=[slow], group={"settings": settings}, until="5m").rebalance_count
 
     assert rebalances("kafkajs") == rebalances("librdkafka") + 2
+
+
+def test_kafkajs_sends_a_heartbeat_when_a_record_is_done_or_a_fetch_brought_none() -> None:
+    """Every 3 s or a little later where records come; else every 5 s, as its fetches end."""
+
+    def beats(rate: int) -> list[int]:
+        lines: list[Line] = []
+        wanted = scenario_of("kafkajs", topics={"t": {"partitions": 2, "rate": rate}}, until="3m")
+        simulate(wanted, timeline=lines.append, every_request=True)
+        found = [one.at_ms for one in lines if one.kind == "Heartbeat" and one.who == "m-1"]
+        return [after - before for before, after in pairwise(found)][1:]
+
+    assert set(beats(0)) == {5_000}
+    assert all(3_000 <= between <= 3_300 for between in beats(10))
 
 
 def test_a_rebalance_waits_for_the_poll_of_some_libraries() -> None:

@@ -127,6 +127,17 @@ def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
     assert said in message
 
 
+def test_a_consumer_of_sarama_cannot_seek_while_it_runs() -> None:
+    """Its session reads on; where to begin is chosen when one begins."""
+    text = BASE.replace("count: 3,", "count: 3, client: sarama,")
+    text = text.replace("      max.poll.interval.ms: 60s\n", "")
+    document = parse_document(
+        f"{text}events:\n  - {{at: 2m, seek: {{group: app, to: end}}}}\n", "s.yaml", "yaml"
+    )
+    with pytest.raises(UsageError, match="a consumer of sarama that runs cannot seek"):
+        check_scenario(parse_simulation(document), document)
+
+
 def test_members_of_the_zookeeper_era_cannot_seek() -> None:
     """They have no such call."""
     text = in_protocol(BASE, "zookeeper") + "events: [{at: 2m, seek: {group: app, to: end}}]\n"

@@ -76,9 +76,11 @@ def read_state(cluster: KafkaCluster, logs: Iterable[TopicPartition], crew: str)
         try:
             names = _listed(cluster)
             found = None if names is None else _commits(cluster, names)
+            # the first listing may have been as of before the last commits
+            is_same = found is not None and _listed(cluster) == names
         except OSError:
             return None
-        if names is None or found is None:
+        if names is None or found is None or not is_same:
             return None
         found |= {group_key(name): 1 for name in names}
         if crew in names:
@@ -110,7 +112,8 @@ def _commits(cluster: KafkaCluster, names: set[str]) -> dict[Key, Commit | int] 
         return None
     for address, own in placed.items():
         wanted = tuple(OffsetFetchRequestGroup(group_id=GroupId(n), topics=None) for n in own)
-        request = OffsetFetchRequest(groups=wanted, require_stable=False)
+        # others may be answered from before the last commits, when a coordinator has just moved
+        request = OffsetFetchRequest(groups=wanted, require_stable=True)
         with WireConnection(address) as connection:
             answer = connection.ask(request, OffsetFetchResponse)
         for group in answer.groups:

@@ -19,9 +19,8 @@ from typing import Any
 from kio.serial import entity_writer
 
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.committed_offsets import read_fetch_answer
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
-from kgroups.core.kafka.transport.commit_bytes import read_commit_answer
+from kgroups.core.kafka.transport.commit_bytes import read_commit_answer, read_fetch_answer
 from kgroups.core.kafka.transport.framing import APIS, decode_response, kafka_name, schema
 from kgroups.core.kafka.writes.group_writes import read_delete_answer
 from tests.core.sandbox.wire.test_codec import random_entity

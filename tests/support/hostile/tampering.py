@@ -21,16 +21,26 @@ WAIT_S = 60.0
 
 
 class Wire(NamedTuple):
-    """The answer that is due, whole and without its length, and the way to the client."""
+    """The answer that is due, whole and without its length, and the way to the client.
+
+    Args:
+        request: what it answers, without its length.
+    """
 
     api: str
     version: int
     frame: bytes
     writer: asyncio.StreamWriter
+    request: bytes = b""
 
     def send(self, frame: bytes) -> None:
         """Send a frame with its length before it."""
         self.writer.write(struct.pack(">i", len(frame)) + frame)
+
+    @property
+    def settles(self) -> bool:
+        """Whether no commit was asked for, only that all of them are stable."""
+        return self.api == "offset_fetch" and self.request[-2] == 1  # before the tags
 
     @property
     def start(self) -> int:
@@ -113,8 +123,7 @@ class TamperingProxy:
                 if struct.unpack_from(">h", request)[0] in self._withheld:
                     await asyncio.sleep(LIFE_S)
                 upstream.write(struct.pack(">i", len(request)) + request)
-                key, version = struct.unpack_from(">hh", request)
-                await self._answer(key, version, await _frame(answers), writer)
+                await self._answer(request, await _frame(answers), writer)
                 await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
@@ -124,12 +133,11 @@ class TamperingProxy:
                     each.transport.abort()
             self._tasks.discard(task)
 
-    async def _answer(
-        self, key: int, version: int, frame: bytes, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _answer(self, request: bytes, frame: bytes, writer: asyncio.StreamWriter) -> None:
+        key, version = struct.unpack_from(">hh", request)
         api = next(name for name, known in APIS.items() if known.key == key)
         self.seen.add(api)
-        wire = Wire(api, version, frame, writer)
+        wire = Wire(api, version, frame, writer, request)
         if api in ("metadata", "find_coordinator"):
             wire = wire._replace(frame=self._readdressed(wire))
         conduct = self._conducts.get(api)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
 
+from kgroups.core.simulation.applications.application_events import PausePartitions
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.scenario_model import Scenario
@@ -23,7 +24,7 @@ from tests.support.simulation_truth.detour import Detour
 from tests.support.simulation_truth.figures import Figures, Told, count
 from tests.support.simulation_truth.group_log import GroupLog
 from tests.support.simulation_truth.producer import SteadyProducer
-from tests.support.simulation_truth.rows import CLUSTER, REST_MS, Row
+from tests.support.simulation_truth.rows import CLUSTER, REST_MS, Row, paused_ms
 from tests.support.simulation_truth.watched_group import Place, WatchedGroup, now_ms
 
 OFFSETS_PARTITIONS: Final = 10
@@ -31,6 +32,8 @@ PATIENCE_S: Final = 240.0
 # By then a simulated group is whole.
 LONG_MS: Final = 30_000
 SEEDS: Final = 9
+# Where what comes first decides, an event comes so much earlier to so much later.
+WITHIN_MS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,15 @@ def simulated(row: Row, down_s: float = 0.0) -> tuple[Figures, ...]:
     """
     calm = replace(row.scenario(event_ms=LONG_MS), events=(), until_ms=LONG_MS)
     event_ms = REST_MS + max(one.from_ms for one in simulate(calm).groups[0].owned)
-    wanted = row.scenario(event_ms=event_ms, down_s=down_s)
-    (earlier,) = simulate(replace(calm, until_ms=event_ms - 1)).groups
-    seeds = range(1, SEEDS + 1) if row.kind.chance else (1,)
-    return tuple(_figures(wanted, event_ms, seed, earlier) for seed in seeds)
+    (earlier,) = simulate(replace(calm, until_ms=event_ms - 1 - WITHIN_MS)).groups
+    found: list[Figures] = []
+    for seed in range(1, SEEDS + 1) if row.kind.chance else (1,):
+        at_ms = event_ms
+        if row.kind.races:
+            at_ms += WITHIN_MS * (2 * seed - SEEDS - 1) // (SEEDS - 1)
+        wanted = row.scenario(event_ms=at_ms, down_s=down_s)
+        found.append(_figures(wanted, at_ms, seed, earlier))
+    return tuple(found)
 
 
 def _figures(wanted: Scenario, event_ms: int, seed: int, earlier: GroupOutcome) -> Figures:
@@ -76,7 +84,21 @@ def _figures(wanted: Scenario, event_ms: int, seed: int, earlier: GroupOutcome) 
     told.append(Told(event_ms, "new", "", tuple(new)))
     figures = count(told, event_ms, end_ms, generations=group.epoch - earlier.epoch)
     # Which records were read is not in the log of a simulation.
-    return replace(figures, read_again=group.read_again - earlier.read_again)
+    read_again = group.read_again - earlier.read_again
+    return replace(figures, read_again=read_again, read_paused=_read_paused(wanted, event_ms, seed))
+
+
+def _read_paused(wanted: Scenario, event_ms: int, seed: int) -> int:
+    """Records that came while every member had paused what it had."""
+    (event, *_) = (each.event for each in wanted.events)
+    if not isinstance(event, PausePartitions):
+        return 0
+    times_ms = paused_ms(event_ms, event.for_ms)
+    records = [
+        simulate(replace(wanted, until_ms=at_ms), seed=seed).groups[0].records
+        for at_ms in (times_ms.start, times_ms.stop)
+    ]
+    return records[1] - records[0]
 
 
 class SharedRestart:

@@ -32,6 +32,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "unowned, a partition": Measure("s", lambda one: one.unowned_s / PARTITIONS, 1.0),
     "doubled, a partition": Measure("s", lambda one: one.doubled_s / PARTITIONS, 1.0),
     "read again": Measure("records", lambda one: one.read_again, 1.5 * RATE),
+    "read while paused": Measure("records", lambda one: one.read_paused, 1.5 * RATE),
 }
 EXACT: Final[Mapping[str, Callable[[Figures], object]]] = {
     "epochs": lambda one: one.generations,

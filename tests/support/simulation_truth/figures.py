@@ -39,6 +39,7 @@ class Figures:
         longest_s: the longest time that a partition had no owner.
         unowned_s, doubled_s: time with no owner, and with two, added up over partitions.
         read_again: records.
+        read_paused: records that came while every member had paused what it had.
     """
 
     generations: int
@@ -47,17 +48,26 @@ class Figures:
     unowned_s: float
     doubled_s: float
     read_again: int
+    read_paused: int = 0
 
 
 # At one moment something is given up before it is taken.
 ORDER: Final = {"new": 0, "gave": 1, "got": 2, "read": 3}
 
 
-def count(log: Iterable[Told], start_ms: int, end_ms: int, *, generations: int) -> Figures:
+def count(
+    log: Iterable[Told],
+    start_ms: int,
+    end_ms: int,
+    *,
+    generations: int,
+    paused_ms: range = range(0),
+) -> Figures:
     """The figures of a log between two times.
 
     Args:
         generations: new epochs in that time.
+        paused_ms: the part of it in which everything was paused.
     """
     ordered = sorted(log, key=lambda told: (told.at_ms, ORDER[told.kind]))
     before = [told for told in ordered if told.at_ms < start_ms]
@@ -89,7 +99,15 @@ def count(log: Iterable[Told], start_ms: int, end_ms: int, *, generations: int) 
         unowned_ms / 1_000,
         doubled_ms / 1_000,
         highest.read_again - known,
+        _read_in(paused_ms, after),
     )
+
+
+def _read_in(times_ms: range, log: Sequence[Told]) -> int:
+    rows = [
+        row for told in log if told.kind == "read" and told.at_ms in times_ms for row in told.rows
+    ]
+    return sum(int(end) - int(begin) for _, _, begin, end in rows)
 
 
 def _owners(log: Sequence[Told]) -> list[tuple[TopicPartition, str]]:

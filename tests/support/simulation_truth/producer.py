@@ -2,15 +2,20 @@
 
 import threading
 import time
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import accumulate
+from typing import Any, Final
 
 from confluent_kafka import KafkaException, Producer
 
+from kgroups.core.simulation.load.key_load import KeyLoad
 from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 TICK_S: Final = 0.05
 METADATA_S: Final = 30.0
+GOLDEN: Final = (5**0.5 - 1) / 2
 
 
 @dataclass
@@ -18,22 +23,38 @@ class _Stream:
     partitions: int
     rate: float
     began: float
+    keys: Sequence[tuple[bytes, float]] = ()
     sent: int = 0
+
+    def next_place(self) -> dict[str, Any]:
+        """Where the next record goes: partitions take turns; keys come as often as they weigh."""
+        if not self.keys:
+            return {"partition": self.sent % self.partitions}
+        sums = list(accumulate(weight for _, weight in self.keys))
+        # Multiples of the golden ratio meet every stretch as often as it is long.
+        name, _ = self.keys[bisect(sums, self.sent * GOLDEN % 1.0 * sums[-1])]
+        return {"key": name}
 
 
 class SteadyProducer:
     """The producer; a context manager is not needed: `close` ends it."""
 
     def __init__(self, servers: str) -> None:
-        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 0, "log_level": 0})
+        # As Java's producer does it, by librdkafka's own code.
+        as_java = {"partitioner": "murmur2_random"}
+        self._producer = Producer(
+            {"bootstrap.servers": servers, "linger.ms": 0, "log_level": 0, **as_java}
+        )
         self._streams: dict[str, _Stream] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def begin(self, topic: str, partitions: int, rate: float) -> None:
-        """So many records a second from now on, to the partitions in turn.
+    def begin(
+        self, topic: str, partitions: int, rate: float, *, keys: Mapping[str, Any] | None = None
+    ) -> None:
+        """So many records a second from now on, to the partitions in turn or by `keys`.
 
         New partitions are waited for: records for one that the producer does not know would hold up
         those for the others, and who reads them would wait for nothing to come.
@@ -42,8 +63,12 @@ class SteadyProducer:
             lambda: self._known(topic) >= partitions,
             f"the producer knows {partitions} partitions of {topic}",
         )
+        load = KeyLoad(**(keys or {}))
+        named = [
+            (f"{load.prefix}{n}".encode(), n**-load.exponent) for n in range(1, load.count + 1)
+        ]
         with self._lock:
-            self._streams[topic] = _Stream(partitions, rate, time.monotonic())
+            self._streams[topic] = _Stream(partitions, rate, time.monotonic(), named)
 
     def _known(self, topic: str) -> int:
         found = self._producer.list_topics(topic, timeout=METADATA_S).topics.get(topic)
@@ -71,7 +96,7 @@ class SteadyProducer:
         due = int((time.monotonic() - stream.began) * stream.rate)
         while stream.sent < due:
             try:
-                self._producer.produce(topic, b"record", partition=stream.sent % stream.partitions)
+                self._producer.produce(topic, b"record", **stream.next_place())
             except (BufferError, KafkaException):
                 return  # a broker that is away: what is due is sent later
             stream.sent += 1

@@ -8,13 +8,16 @@ from typing import Any, Final
 import yaml
 
 from kgroups.core.simulation.clients.libraries import LIBRARIES, Library
-from kgroups.core.simulation.scenario.member_settings import Protocol
+from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, Protocol
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.support.simulation.sample_scenarios import scenario
 
 # An event comes so long after the group was whole, for real and simulated: so much of the time
 # until the next heartbeats and commits has passed.
 REST_MS: Final = 6_500
+ALSO_MS: Final = 3_000
+# What an application wants is done at its next poll.
+POLLS_WITHIN_MS: Final = 500
 PARTITIONS: Final = 6
 RATE: Final = 30
 OTHER_PARTITIONS: Final = 3
@@ -36,12 +39,28 @@ ALL: Final[tuple[Library, ...]] = tuple(LIBRARIES)
 STATIC: Final = tuple(name for name in ALL if LIBRARIES[name].static)
 COOPERATIVE: Final = tuple(name for name in ALL if LIBRARIES[name].cooperative)
 KIP848: Final = tuple(name for name in ALL if LIBRARIES[name].kip848)
+ASSIGN: Final = tuple(name for name in ALL if LIBRARIES[name].assigns)
+RESUBSCRIBE: Final = tuple(name for name in ALL if LIBRARIES[name].resubscribes)
+UNSUBSCRIBE: Final = tuple(name for name in ALL if LIBRARIES[name].unsubscribes)
+SEEK: Final = tuple(name for name in ALL if LIBRARIES[name].seeks)
+# The others wait for every commit that an application makes.
+ASYNC: Final[tuple[Library, ...]] = (*BOTH, "kafka-python", "franz-go")
 PATTERNS: Final = tuple(name for name in ALL if LIBRARIES[name].patterns == "follow")
 
 
 def other_topic(topic: str) -> str:
     """What a group that changes its subscription reads beside its topic."""
     return f"{topic}-other"
+
+
+def paused_ms(event_ms: int, for_ms: int) -> range:
+    """When every member has paused what it has."""
+    return range(event_ms + POLLS_WITHIN_MS, event_ms + for_ms - POLLS_WITHIN_MS)
+
+
+def share(name: str) -> tuple[int, ...]:
+    """The partitions that a member names itself: every third, from its number on."""
+    return tuple(range(int(name.rpartition("-")[2]) - 1, PARTITIONS, 3))
 
 
 @dataclass(frozen=True)
@@ -54,10 +73,18 @@ class Kind:
         session: whether the short session and heartbeats are set; else they are the defaults.
         listener: of its members, in ms.
         commit: how its applications commit; empty: auto-commit.
+        rate: of the topic, in records a second.
+        record_ms: what a record takes.
+        room: how many records a poll gives at most; 0: the library's default.
+        also: another event, `ALSO_MS` after the first.
+        named: whether members have client ids of their own, in whose order they are assigned
+            partitions; else what goes to whom is chance.
+        assigned: whether members name their partitions themselves, each its share.
+        keys: of the topic's records, as a scenario has them; empty: partitions take turns.
         chance: whether chance has a part in it: when metadata are looked at, which connection is
             made first.
-        races: whether what comes first decides: the session of who is frozen ends when heartbeats
-            of the others, which began with its own, arrive.
+        races: whether what comes first decides: the session of who is frozen or cut off ends when
+            heartbeats of the others, which began with its own, arrive.
     """
 
     name: str
@@ -71,6 +98,13 @@ class Kind:
     settings: Mapping[str, Any] = field(default_factory=dict)
     listener: int = 0
     commit: str = ""
+    rate: int = RATE
+    record_ms: int = 1
+    room: int = 0
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    named: bool = False
+    assigned: bool = False
+    keys: Mapping[str, Any] = field(default_factory=dict)
     pattern: bool = False
     chance: bool = False
     races: bool = False
@@ -78,15 +112,18 @@ class Kind:
 
 def _cut(name: str, for_s: int, libraries: tuple[Library, ...], **more: Any) -> Kind:
     event = {"network_partition": {"member": "m-1", "for": f"{for_s}s", **more}}
-    return Kind(name, event, libraries, lasts_s=for_s + 60, session=False, chance=for_s > 30)
+    chance, races = for_s > 30, for_s > 40
+    lasts_s = for_s + 60
+    return Kind(name, event, libraries, lasts_s=lasts_s, session=False, chance=chance, races=races)
 
 
 _OUT: Final = {"scale_out": {"count": 1}}
+_LAST: Final = {"scale_out": {"like": "m-4"}}
 _IN: Final = {"scale_in": {"members": ["m-2"]}}
 _CRASH: Final = {"crash": {"member": "m-1"}}
 _ROLL: Final = {"rolling_restart": {"down": "3s", "pause": "6s"}}
 _FREEZE: Final = {"gc_pause": {"member": "m-1", "for": "20s"}}
-_WITHIN: Final = {"pause": {"member": "m-1", "for": "10s"}}
+_WITHIN: Final = {"pause": {"for": "10s"}}
 _OTHER: Final[Mapping[str, Mapping[str, Any]]] = {"subscribe": {}}
 _LEAVE: Final = {"unsubscribe": {"member": "m-1"}}
 _AGAIN: Final = {"seek": {"member": "m-1", "to": "beginning"}}
@@ -118,15 +155,30 @@ KINDS: Final[tuple[Kind, ...]] = (
         chance=True,
     ),
     Kind("slow listener", _OUT, BOTH, listener=2_000, lasts_s=35),
-    Kind("commit after each poll", _CRASH, BOTH, settings={"enable.auto.commit": False}),
-    Kind("commits waited for", _CRASH, BOTH, commit="sync"),
-    Kind("partitions paused", _WITHIN, BOTH),
-    Kind("another subscription", _OTHER, BOTH),
-    Kind("cooperative, another subscription", _OTHER, BOTH, "cooperative"),
-    Kind("consumer protocol, another subscription", _OTHER, BOTH, "consumer"),
-    Kind("a member unsubscribes", _LEAVE, BOTH),
+    Kind("commit after each poll", _CRASH, ASYNC, settings={"enable.auto.commit": False}),
+    Kind("commits waited for", _CRASH, commit="sync"),
+    Kind("offsets outside Kafka", _CRASH, commit="outside"),
+    Kind("assigned by hand, rolling restart", _ROLL, ASSIGN, lasts_s=45, assigned=True),
+    Kind("partitions paused", _WITHIN),
+    Kind("partitions paused, records wait", _WITHIN, rate=300, record_ms=40, room=5),
+    Kind("partitions paused, a member comes", _WITHIN, also=_LAST, named=True),
+    Kind(
+        "cooperative, partitions paused, a member comes",
+        _WITHIN,
+        COOPERATIVE,
+        "cooperative",
+        also=_LAST,
+        named=True,
+    ),
+    Kind("another subscription", _OTHER, RESUBSCRIBE),
+    Kind("cooperative, another subscription", _OTHER, COOPERATIVE, "cooperative"),
+    Kind("consumer protocol, another subscription", _OTHER, KIP848, "consumer"),
+    Kind("a member unsubscribes", _LEAVE, UNSUBSCRIBE),
     Kind("consumer protocol, a member unsubscribes", _LEAVE, BOTH, "consumer"),
-    Kind("a member seeks the first record", _AGAIN, BOTH),
+    Kind("a member seeks the first record", _AGAIN, SEEK),
+    Kind(
+        "records with keys, a member seeks the first", _AGAIN, SEEK, keys={"count": 20}, named=True
+    ),
     Kind(
         "broker restart", {"broker_down": {"broker": 0, "failover": "0s"}}, lasts_s=45, chance=True
     ),
@@ -189,6 +241,8 @@ class Row:
         given.update(self.kind.settings)
         if self.kind.commit:
             given["enable.auto.commit"] = False
+        if self.kind.room and LIBRARY_DEFAULTS[self.library].max_poll_records > 1:
+            given["max.poll.records"] = self.kind.room
         if self.library == "librdkafka" and "metadata.max.age.ms" in given:
             given["topic.metadata.refresh.interval.ms"] = given.pop("metadata.max.age.ms")
         return given
@@ -208,22 +262,19 @@ class Row:
             fields["topic"] = topic
         if self.event == "create_topic":
             fields["topic"] = f"{topic}-new"
-        topics = {topic: {"partitions": PARTITIONS, "rate": RATE}}
+        topics: dict[str, Any] = {topic: {"partitions": PARTITIONS, "rate": kind.rate}}
+        if kind.keys:
+            topics[topic]["keys"] = dict(kind.keys)
         if self.event == "subscribe":
             fields["topics"] = [topic, other_topic(topic)]
             topics[other_topic(topic)] = {"partitions": OTHER_PARTITIONS, "rate": RATE}
         if down_s:
             fields["for"] = f"{round(down_s * 1_000)}ms"
-        reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
-        members = {
-            "count": kind.members,
-            "client": self.library,
-            "processing": "1ms",
-            "static": kind.static,
-            **reads,
-            **({"listener": f"{kind.listener}ms"} if kind.listener else {}),
-            **({"commit": kind.commit} if kind.commit else {}),
-        }
+        members = self._members(topic)
+        also = [
+            {"at": f"{event_ms + ALSO_MS}ms", key: {"group": GROUP, **more}}
+            for key, more in kind.also.items()
+        ]
         settings = {**self.settings, "auto.offset.reset": "earliest"}
         if kind.protocol == "eager":
             settings["partition.assignment.strategy"] = self.strategy
@@ -236,14 +287,32 @@ class Row:
                 "groups": {
                     GROUP: {
                         "protocol": kind.protocol,
-                        "members": {"m": members},
+                        "members": members,
                         "settings": settings,
                     }
                 },
-                "events": [{"at": f"{event_ms}ms", self.event: fields}],
+                "events": [{"at": f"{event_ms}ms", self.event: fields}, *also],
             },
             sort_keys=False,
         )
+
+    def _members(self, topic: str) -> dict[str, Any]:
+        kind = self.kind
+        like = {
+            "client": self.library,
+            "processing": f"{kind.record_ms}ms",
+            "static": kind.static,
+            **({"listener": f"{kind.listener}ms"} if kind.listener else {}),
+            **({"commit": kind.commit} if kind.commit else {}),
+        }
+        names = [f"m-{n + 1}" for n in range(kind.members)]
+        if kind.assigned:
+            return {name: {**like, "assign": {topic: list(share(name))}} for name in names}
+        if kind.named:
+            comes = {f"m-{kind.members + 1}": {**like, "topics": [topic], "count": 0}}
+            return {name: {**like, "topics": [topic]} for name in names} | comes
+        reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
+        return {"m": {"count": kind.members, **like, **reads}}
 
     def scenario(self, *, event_ms: int, down_s: float = 0.0) -> Scenario:
         """The same, parsed."""

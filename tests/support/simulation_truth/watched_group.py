@@ -7,25 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from tests.support.fidelity.doing import grow_topic
 from tests.support.fidelity.driven_group import all_at_once
-from tests.support.fidelity.hosts.pool import JAVA_ASSIGNORS, HostPool
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed, HostProcess
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
+from tests.support.simulation_truth.asking import asked_of, topic_of
 from tests.support.simulation_truth.detour import Detour
 from tests.support.simulation_truth.figures import Figures, Told, count
 from tests.support.simulation_truth.group_log import GroupLog
 from tests.support.simulation_truth.producer import SteadyProducer
 from tests.support.simulation_truth.rows import (
+    ALSO_MS,
     OTHER_PARTITIONS,
     PARTITIONS,
     RATE,
     REST_MS,
     Row,
     other_topic,
+    paused_ms,
 )
 
 START_S: Final = 150.0
@@ -72,7 +76,7 @@ class WatchedGroup:
     def __init__(self, place: Place, row: Row, number: int) -> None:
         self.place, self.row = place, row
         self.group = f"{row.slug}-{number}"
-        self.topic = f"{self.group}-t"
+        self.topic = topic_of(self.group)
         self.told: list[Told] = []
         self.down_s = 0.0
         self._start_ms = 0
@@ -83,6 +87,8 @@ class WatchedGroup:
         fields = next(iter(row.kind.event.values()))
         self._victim = str(fields.get("member", ""))
         self._fields: Mapping[str, Any] = fields
+        self._paused_ms = range(0)
+        self._store = TemporaryDirectory(prefix="kgroups-offsets-")
 
     # ------------------------------------------------------------------ what members tell
 
@@ -147,7 +153,8 @@ class WatchedGroup:
             generations = place.log.epoch(self.group) - epoch
             with self._lock:
                 told = list(self.told)
-            return count(told, start_ms, end_ms, generations=generations)
+            paused_ms = self._paused_ms
+            return count(told, start_ms, end_ms, generations=generations, paused_ms=paused_ms)
         finally:
             place.producer.end(self.topic)
             place.producer.end(other_topic(self.topic))
@@ -185,7 +192,8 @@ class WatchedGroup:
     def _begin(self) -> int:
         """Let its members join; since when the group is whole."""
         create_topics(self.place.servers, {self.topic: PARTITIONS})
-        self.place.producer.begin(self.topic, PARTITIONS, RATE)
+        kind = self.row.kind
+        self.place.producer.begin(self.topic, PARTITIONS, kind.rate, keys=kind.keys)
         if self.row.event == "subscribe":
             other = other_topic(self.topic)
             create_topics(self.place.servers, {other: OTHER_PARTITIONS})
@@ -201,6 +209,7 @@ class WatchedGroup:
                 with suppress(HostFailed, TimeoutError):
                     host.ask("close", name=f"{self.group}/{name}")
         self.place.pool.give_up(self.group)
+        self._store.cleanup()
         if self._detour is not None:
             self._detour.close()
 
@@ -219,51 +228,8 @@ class WatchedGroup:
                 assert self.place.detours is not None
                 self._detour = self.place.detours()
             servers = f"127.0.0.1:{self._detour.port}"
-        self._hosts[name].ask("open", **self._asked(name, servers))
-
-    def _asked(self, name: str, servers: str) -> dict[str, object]:
-        row, kind = self.row, self.row.kind
-        watch = {
-            "settings": dict(row.settings),
-            "record_ms": 1,
-            "listener_ms": kind.listener,
-            "commits": row.settings.get("enable.auto.commit") is False,
-            "sync": kind.commit == "sync",
-        }
-        consumer = kind.protocol == "consumer"
-        asked: dict[str, object] = {
-            "name": f"{self.group}/{name}",
-            "servers": servers,
-            "group": self.group,
-            "client": name,
-            "instance": name if kind.static else "",
-            "strategy": row.strategy,
-            "protocol": "consumer" if consumer else "classic",
-            "topics": [] if kind.pattern else [self.topic],
-            "pattern": f"^{self.topic}.*" if kind.pattern else "",
-            "watch": watch,
-        }
-        if row.library != "java":
-            return asked
-        config = {
-            "bootstrap.servers": servers,
-            "group.id": self.group,
-            "client.id": name,
-            "group.protocol": str(asked["protocol"]),
-            "auto.offset.reset": "earliest",
-            **{key: str(value).lower() for key, value in row.settings.items()},
-        }
-        if consumer:
-            config["group.remote.assignor"] = row.strategy
-        else:
-            assignor = JAVA_ASSIGNORS[row.strategy]
-            config["partition.assignment.strategy"] = (
-                f"org.apache.kafka.clients.consumer.{assignor}"
-            )
-        if kind.static:
-            config["group.instance.id"] = name
-        reads = {"pattern": asked["pattern"]} if kind.pattern else {"topics": asked["topics"]}
-        return {"name": asked["name"], "config": config, "watch": watch, **reads}
+        asked = asked_of(row, name, servers=servers, group=self.group, store=self._store.name)
+        self._hosts[name].ask("open", **asked)
 
     # ------------------------------------------------------------------ what happens
 
@@ -319,9 +285,16 @@ class WatchedGroup:
         create_topics(self.place.servers, {topic: number})
 
     def pause(self) -> None:
-        self._wish(self._victim, "pause")
-        _wait(seconds(self._fields["for"]))
-        self._wish(self._victim, "resume")
+        for_s, names = seconds(self._fields["for"]), list(self._hosts)
+        self._paused_ms = paused_ms(self._start_ms, round(for_s * 1_000))
+        for name in names:
+            self._wish(name, "pause")
+        if self.row.kind.also:
+            _wait(ALSO_MS / 1_000)
+            self.scale_out()
+        _wait(max(0, self._start_ms + for_s * 1_000 - now_ms()) / 1_000)
+        for name in names:
+            self._wish(name, "resume")
 
     def subscribe(self) -> None:
         other = other_topic(self.topic)

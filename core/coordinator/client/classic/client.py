@@ -194,6 +194,10 @@ class ClassicClient(ClientMember):
         assert type(sent) is Send
         return sent
 
+    def put_off_beat(self, until_ms: int) -> None:
+        """Send the next heartbeat then, and not before."""
+        self.timers.put_off(HEARTBEAT, until_ms)
+
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
         return self.timers.next_deadline()

@@ -263,7 +263,7 @@ class ClientMember:
             config.retry_backoff_ms << min(self.attempts, 20), config.retry_backoff_max_ms
         )
         if self.ports.stretch is not None:
-            self.stretched = self.stretched * self.ports.stretch() if self.attempts else 1.0
+            self.stretched = self.ports.stretch(self.stretched if self.attempts else None)
             wait_ms = round(wait_ms * self.stretched)
         self.attempts += 1
         self.arm(ClientTimer.BACKOFF, wait_ms)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_INVALID, Consumer
 from confluent_kafka import TopicPartition as TopicPlace
 
 from kgroups.core.snapshot import TopicPartition
@@ -14,6 +14,7 @@ from tests.support.fidelity.hosts.watch import Watch
 from tests.support.kafka.waiting import wait_for_thread
 
 POLL_MS: Final = 1_000
+UNSUBSCRIBED_S: Final = 0.05
 
 Json = Mapping[str, Any]
 
@@ -77,7 +78,12 @@ class WatchedLibrdkafka(WatchedMember):
         if asked["instance"]:
             settings["group.instance.id"] = asked["instance"]
         consumer = Consumer(settings)
-        self._subscribe(consumer, [asked["pattern"]] if asked["pattern"] else asked["topics"])
+        if asked.get("assigned"):
+            places = [(topic, number) for topic, number in asked["assigned"]]
+            consumer.assign(self._starts(places))
+            watch.got(places)
+        else:
+            self._subscribe(consumer, [asked["pattern"]] if asked["pattern"] else asked["topics"])
         while not self._stop.is_set():
             while not watch.wishes.empty():
                 self._grant(consumer, watch.wishes.get_nowait())
@@ -88,18 +94,30 @@ class WatchedLibrdkafka(WatchedMember):
             assert topic is not None
             assert number is not None
             assert offset is not None
-            time.sleep(watch.read([(topic, number, offset, offset + 1)]))
+            ranges = [(topic, number, offset, offset + 1)]
+            time.sleep(watch.read(ranges))
+            watch.keep(ranges)
             if watch.sync:
                 consumer.commit(asynchronous=False)
             elif watch.commits:
                 consumer.commit(asynchronous=True)
         consumer.close()
 
+    def _starts(self, places: Sequence[tuple[str, int]]) -> list[TopicPlace]:
+        """Partitions with where to begin: what is kept outside Kafka, or what is committed."""
+        stored = [(place, self.watch.stored(place)) for place in places]
+        return [TopicPlace(*place, OFFSET_INVALID if at is None else at) for place, at in stored]
+
+    def _assigned(self, consumer: Consumer, found: Sequence[TopicPlace]) -> None:
+        if self.watch.store is not None:
+            consumer.assign(self._starts(_places(found)))
+        self.watch.got(_places(found))
+
     def _subscribe(self, consumer: Consumer, topics: list[str]) -> None:
         watch = self.watch
         consumer.subscribe(
             topics,
-            on_assign=lambda _, found: watch.got(_places(found)),
+            on_assign=self._assigned,
             on_revoke=lambda _, found: watch.gave(_places(found)),
             on_lost=lambda _, found: watch.lost(_places(found)),
         )
@@ -128,6 +146,7 @@ PYTHON_NAMES: Final[Mapping[str, str]] = {
     "metadata.max.age.ms": "metadata_max_age_ms",
     "auto.commit.interval.ms": "auto_commit_interval_ms",
     "enable.auto.commit": "enable_auto_commit",
+    "max.poll.records": "max_poll_records",
 }
 
 
@@ -155,12 +174,20 @@ class WatchedKafkaPython(WatchedMember):
         super().__init__(asked)
 
     def _poll(self, asked: Json) -> None:
-        from tests.support.sandbox.kafka_python import ConsumerRebalanceListener, KafkaConsumer
+        from tests.support.sandbox.kafka_python import (
+            ConsumerRebalanceListener,
+            KafkaConsumer,
+            TopicPartition,
+        )
 
         watch = self.watch
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no types
             def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
+                for each in assigned:
+                    offset = watch.stored((each.topic, each.partition))
+                    if offset is not None:
+                        consumer.seek(each, offset)
                 watch.got(_places(assigned))
 
             def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
@@ -171,8 +198,14 @@ class WatchedKafkaPython(WatchedMember):
 
         consumer: Any = KafkaConsumer(**python_settings(asked, self._assignors))
         topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
-        consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=Listener())
+        if asked.get("assigned"):
+            consumer.assign([TopicPartition(*place) for place in asked["assigned"]])
+            watch.got([(topic, number) for topic, number in asked["assigned"]])
+        else:
+            consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=Listener())
         while not self._stop.is_set():
+            while not watch.wishes.empty():
+                self._grant(consumer, watch.wishes.get_nowait(), Listener())
             found = consumer.poll(timeout_ms=POLL_MS)
             if not found:
                 continue
@@ -181,9 +214,27 @@ class WatchedKafkaPython(WatchedMember):
                 for place, records in found.items()
             ]
             time.sleep(watch.read(ranges))
-            if watch.commits:
+            watch.keep(ranges)
+            if watch.sync:
+                consumer.commit()
+            elif watch.commits:
                 consumer.commit_async()
         consumer.close()
+
+    def _grant(self, consumer: Any, wish: Json, listener: Any) -> None:
+        held = consumer.assignment()
+        match wish["what"]:
+            case "pause":
+                consumer.pause(*held)
+            case "resume":
+                consumer.resume(*consumer.paused())
+            case "subscribe":
+                consumer.subscribe(topics=wish["topics"], listener=listener)
+            case "unsubscribe":
+                consumer.unsubscribe()
+                self.watch.left()
+            case "seek":
+                consumer.seek_to_beginning(*held)
 
 
 class WatchedAiokafka:
@@ -196,6 +247,8 @@ class WatchedAiokafka:
     ) -> None:
         self.watch = Watch(asked, time.sleep)
         self.failure: BaseException | None = None
+        self._consumer: Any = None
+        self._unsubscribed = False
         self._do = do
         do(self._open(asked, assignors))
 
@@ -209,25 +262,40 @@ class WatchedAiokafka:
 
     async def _open(self, asked: Json, assignors: Mapping[str, type]) -> None:
         from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
+        from aiokafka import TopicPartition as AiokafkaPartition
 
         watch = self.watch
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no types
             async def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
+                for each in assigned:
+                    offset = watch.stored((each.topic, each.partition))
+                    if offset is not None:
+                        consumer.seek(each, offset)
                 watch.got(_places(assigned))
 
             async def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
                 watch.gave(_places(revoked))
 
-        self._consumer: Any = AIOKafkaConsumer(**python_settings(asked, assignors))
+        self._consumer = consumer = AIOKafkaConsumer(**python_settings(asked, assignors))
+        self._listener: Any = Listener()
         topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
-        self._consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=Listener())
-        await self._consumer.start()
+        if asked.get("assigned"):
+            consumer.assign([AiokafkaPartition(*place) for place in asked["assigned"]])
+            watch.got([(topic, number) for topic, number in asked["assigned"]])
+        else:
+            consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=self._listener)
+        await consumer.start()
         self._polling = asyncio.create_task(self._poll())
 
     async def _poll(self) -> None:
         try:
             while True:
+                while not self.watch.wishes.empty():
+                    await self._grant(self.watch.wishes.get_nowait())
+                if self._unsubscribed:
+                    await asyncio.sleep(UNSUBSCRIBED_S)  # a poll would throw
+                    continue
                 found = await self._consumer.getmany(timeout_ms=200, max_records=1)
                 ranges = [
                     (place.topic, place.partition, records[0].offset, records[-1].offset + 1)
@@ -235,12 +303,29 @@ class WatchedAiokafka:
                 ]
                 if ranges:
                     await asyncio.sleep(self.watch.read(ranges))
-                if ranges and self.watch.commits:
+                    self.watch.keep(ranges)
+                if ranges and (self.watch.commits or self.watch.sync):
                     await self._consumer.commit()
         except asyncio.CancelledError:
             raise
         except BaseException as failure:
             self.failure = failure
+
+    async def _grant(self, wish: Json) -> None:
+        consumer, held = self._consumer, self._consumer.assignment()
+        match wish["what"]:
+            case "pause":
+                consumer.pause(*held)
+            case "resume":
+                consumer.resume(*consumer.paused())
+            case "subscribe":
+                consumer.subscribe(topics=wish["topics"], listener=self._listener)
+            case "unsubscribe":
+                consumer.unsubscribe()
+                self._unsubscribed = True
+                self.watch.left()
+            case "seek":
+                await consumer.seek_to_beginning(*held)
 
     async def _end(self) -> None:
         self._polling.cancel()

@@ -3,9 +3,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,7 +35,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
- * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
+ * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2) or "assigned",
  * "share": true for a share consumer of topics, "watch": {..} for one that tells of what it gets},
  * {"op": "slow", "name", "ms"}: the next records of a watched member take so much longer;
  * {"op": "wish", "name", "wish": {"what": "pause", "resume", "subscribe", "unsubscribe" or "seek"}}: what a
@@ -67,6 +72,9 @@ public final class LiveConsumers {
         private final long listenerMs;
         private final boolean commits;
         private final boolean sync;
+        /** Where the group keeps its offsets, if not in Kafka; each in a file. */
+        private final String store;
+        private KafkaConsumer<byte[], byte[]> consumer;
         private final Queue<JsonNode> wishes = new ConcurrentLinkedQueue<>();
         private boolean unsubscribed;
         private volatile long slowMs;
@@ -77,10 +85,41 @@ public final class LiveConsumers {
             listenerMs = asked.get("watch").get("listener_ms").asLong();
             commits = asked.get("watch").get("commits").asBoolean();
             sync = asked.get("watch").path("sync").asBoolean();
+            store = asked.get("watch").path("store").asText("");
+        }
+
+        private Path place(TopicPartition of) {
+            return Path.of(store, of.topic() + "-" + of.partition());
+        }
+
+        private void seekToStored(Collection<TopicPartition> got) {
+            for (TopicPartition each : got) {
+                if (!store.isEmpty() && Files.exists(place(each))) {
+                    try {
+                        consumer.seek(each, Long.parseLong(Files.readString(place(each))));
+                    } catch (IOException broken) {
+                        throw new UncheckedIOException(broken);
+                    }
+                }
+            }
+        }
+
+        private void keep(TopicPartition of, long offset) {
+            if (store.isEmpty()) {
+                return;
+            }
+            try {
+                Path fresh = Path.of(store, place(of).getFileName() + "." + name.replace('/', '-'));
+                Files.writeString(fresh, Long.toString(offset));
+                Files.move(fresh, place(of), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
         }
 
         @Override
         public void onPartitionsAssigned(Collection<TopicPartition> got) {
+            seekToStored(got);
             tell("got", got);
             rest(got.isEmpty() ? 0 : listenerMs);
         }
@@ -107,7 +146,7 @@ public final class LiveConsumers {
             print(line);
         }
 
-        private void process(ConsumerRecords<byte[], byte[]> records, KafkaConsumer<byte[], byte[]> consumer) {
+        private void process(ConsumerRecords<byte[], byte[]> records) {
             if (records.isEmpty()) {
                 return;
             }
@@ -121,6 +160,7 @@ public final class LiveConsumers {
             print(line);
             rest(records.count() * recordMs + slowMs);
             slowMs = 0;
+            records.partitions().forEach(each -> keep(each, consumer.position(each)));
             if (sync) {
                 consumer.commitSync();
             } else if (commits) {
@@ -129,7 +169,7 @@ public final class LiveConsumers {
         }
 
         /** What the application wants done between two polls. */
-        private void grantWishes(KafkaConsumer<byte[], byte[]> consumer) {
+        private void grantWishes() {
             for (JsonNode wish = wishes.poll(); wish != null; wish = wishes.poll()) {
                 switch (wish.get("what").asText()) {
                     case "pause" -> consumer.pause(consumer.assignment());
@@ -188,7 +228,15 @@ public final class LiveConsumers {
             KafkaConsumer<byte[], byte[]> consumer =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
             ConsumerRebalanceListener listener = watch == null ? new NoListener() : watch;
-            if (asked.has("regex")) {
+            if (watch != null) {
+                watch.consumer = consumer;
+            }
+            if (asked.has("assigned")) {
+                List<TopicPartition> named = new ArrayList<>();
+                asked.get("assigned").forEach(each -> named.add(new TopicPartition(each.get(0).asText(), each.get(1).asInt())));
+                consumer.assign(named);
+                listener.onPartitionsAssigned(named);
+            } else if (asked.has("regex")) {
                 consumer.subscribe(new SubscriptionPattern(asked.get("regex").asText()), listener);
             } else if (asked.has("pattern")) {
                 consumer.subscribe(Pattern.compile(asked.get("pattern").asText()), listener);
@@ -210,7 +258,7 @@ public final class LiveConsumers {
                         wanted = null;
                     }
                     if (watch != null) {
-                        watch.grantWishes(consumer);
+                        watch.grantWishes();
                     }
                     if (watch != null && watch.unsubscribed) {
                         Watch.rest(50);  // a poll would throw
@@ -218,7 +266,7 @@ public final class LiveConsumers {
                     }
                     ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(50));
                     if (watch != null) {
-                        watch.process(records, consumer);
+                        watch.process(records);
                     }
                     owned = new ArrayList<>(consumer.assignment());
                 }

@@ -30,6 +30,18 @@ type request struct {
 	RefreshMs   int      `json:"refresh_ms"`
 	Ms          int      `json:"ms"`
 	Watch       *watch   `json:"watch"`
+	Wish        wish     `json:"wish"`
+	Assigned    []place  `json:"assigned"`
+}
+
+// place is a partition: a topic and a number.
+type place struct {
+	topic     string
+	partition int32
+}
+
+func (p *place) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&p.topic, &p.partition})
 }
 
 // member is one consumer of a host.
@@ -38,6 +50,7 @@ type member interface {
 	failure() error
 	subscribe(topics []string) error
 	watched() *watch
+	grant(wish) error
 	close() error
 }
 
@@ -92,6 +105,8 @@ func act(asked request, open opener, members map[string]member, lock *sync.Mutex
 		return known.close()
 	case "subscribe":
 		return known.subscribe(asked.Topics)
+	case "wish":
+		return known.grant(asked.Wish)
 	case "slow":
 		known.watched().slowMs.Store(int64(asked.Ms))
 	case "owned":

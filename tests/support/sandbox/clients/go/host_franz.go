@@ -52,6 +52,7 @@ func openFranz(asked request) (member, error) {
 	}
 	if asked.Watch != nil {
 		options = append(options, asked.Watch.franz()...)
+		options = append(options, kgo.AdjustFetchOffsetsFn(opened.adjust))
 	} else {
 		options = append(options,
 			kgo.DisableAutoCommit(),
@@ -89,7 +90,11 @@ func openFranz(asked request) (member, error) {
 func (m *franzMember) poll(ctx context.Context) {
 	defer close(m.done)
 	for ctx.Err() == nil {
-		fetches := m.client.PollFetches(ctx)
+		room := 0 // as many as there are
+		if m.watch != nil {
+			room = m.watch.Room
+		}
+		fetches := m.client.PollRecords(ctx, room)
 		if m.watch == nil {
 			continue
 		}
@@ -98,14 +103,56 @@ func (m *franzMember) poll(ctx context.Context) {
 				m.watch.read(found.Topic, found.Partition, found.Records[0].Offset, found.Records[count-1].Offset+1)
 			}
 		})
-		if m.watch.Commits && fetches.NumRecords() > 0 {
+		if fetches.NumRecords() == 0 {
+			continue
+		}
+		if m.watch.Sync {
 			m.client.CommitUncommittedOffsets(ctx)
+		} else if m.watch.Commits {
+			m.client.CommitOffsets(ctx, m.client.UncommittedOffsets(), nil)
 		}
 	}
 }
 
 func (m *franzMember) watched() *watch {
 	return m.watch
+}
+
+// adjust begins where it is kept outside Kafka, where the group does so.
+func (m *franzMember) adjust(_ context.Context, found map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	for topic, partitions := range found {
+		for partition := range partitions {
+			if offset, kept := m.watch.stored(topic, partition); kept {
+				partitions[partition] = kgo.NewOffset().At(offset)
+			}
+		}
+	}
+	return found, nil
+}
+
+// grant may be called while another goroutine polls.
+func (m *franzMember) grant(wished wish) error {
+	held := m.owned()
+	switch wished.What {
+	case "pause":
+		m.client.PauseFetchPartitions(held)
+	case "resume":
+		m.client.ResumeFetchPartitions(m.client.PauseFetchPartitions(nil))
+	case "subscribe":
+		return m.subscribe(wished.Topics)
+	case "seek":
+		begin := map[string]map[int32]kgo.EpochOffset{}
+		for topic, partitions := range held {
+			begin[topic] = map[int32]kgo.EpochOffset{}
+			for _, partition := range partitions {
+				begin[topic][partition] = kgo.EpochOffset{Epoch: -1}
+			}
+		}
+		m.client.SetOffsets(begin)
+	default:
+		return fmt.Errorf("franz-go cannot %s", wished.What)
+	}
+	return nil
 }
 
 // franz has the options of the settings that are given.

@@ -55,6 +55,9 @@ func openSarama(asked request) (member, error) {
 		return nil, fmt.Errorf("sarama has no %q", asked.Strategy)
 	}
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{strategy}
+	if len(asked.Assigned) > 0 {
+		return openSaramaByHand(asked, config)
+	}
 	group, err := sarama.NewConsumerGroup(strings.Split(asked.Servers, ","), asked.Group, config)
 	if err != nil {
 		return nil, err
@@ -95,6 +98,13 @@ func (m *saramaMember) hold(session sarama.ConsumerGroupSession) {
 }
 
 func (m *saramaMember) Setup(session sarama.ConsumerGroupSession) error {
+	for topic, partitions := range session.Claims() {
+		for _, partition := range partitions {
+			if offset, kept := m.watch.stored(topic, partition); kept {
+				session.MarkOffset(topic, partition, offset, "")
+			}
+		}
+	}
 	m.hold(session)
 	return nil
 }
@@ -138,6 +148,21 @@ func (m *saramaMember) ConsumeClaim(session sarama.ConsumerGroupSession, claim s
 			return nil
 		}
 	}
+}
+
+// grant may be called while other goroutines read.
+func (m *saramaMember) grant(wished wish) error {
+	switch wished.What {
+	case "pause":
+		m.group.PauseAll()
+	case "resume":
+		m.group.ResumeAll()
+	case "subscribe":
+		return m.subscribe(wished.Topics)
+	default:
+		return fmt.Errorf("sarama cannot %s", wished.What)
+	}
+	return nil
 }
 
 func (m *saramaMember) owned() map[string][]int32 {

@@ -2,6 +2,8 @@
 // a member. Answers carry the number of what was asked: {"number", "ok"} or {"number", "error"}.
 'use strict'
 
+const fs = require('fs')
+const path = require('path')
 const readline = require('readline')
 const { Kafka, PartitionAssigners, logLevel } = require('kafkajs')
 
@@ -11,8 +13,27 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 // What a member gets, gives up and reads, told as it happens; and the time that it takes for it.
 class Watch {
-  constructor (name, { settings, record_ms: recordMs }) {
-    Object.assign(this, { name, settings, recordMs, slowMs: 0, held: new Map() })
+  constructor (name, { settings, record_ms: recordMs, sync, store }) {
+    Object.assign(this, { name, settings, recordMs, sync, store, slowMs: 0, held: new Map() })
+  }
+
+  file (topic, partition) {
+    return path.join(this.store, `${topic}-${partition}`)
+  }
+
+  // Begin where it is kept outside Kafka, where the group does so.
+  seekToStored (consumer, assignment) {
+    for (const [topic, partition] of this.store ? pairs(assignment) : []) {
+      const file = this.file(topic, partition)
+      if (fs.existsSync(file)) consumer.seek({ topic, partition, offset: fs.readFileSync(file, 'utf8') })
+    }
+  }
+
+  keep (topic, partition, offset) {
+    if (!this.store) return
+    const fresh = `${this.file(topic, partition)}.${this.name.replaceAll('/', '-')}`
+    fs.writeFileSync(fresh, String(offset))
+    fs.renameSync(fresh, this.file(topic, partition))
   }
 
   // Its settings by the names of kafkajs; what is not given is the library's default.
@@ -46,6 +67,23 @@ class Watch {
     const takes = this.recordMs + this.slowMs
     this.slowMs = 0
     await pause(takes)
+    this.keep(topic, partition, offset + 1)
+  }
+
+  // What an application does while its consumer runs; kafkajs can do no more.
+  grant (consumer, { what }) {
+    const held = [...this.held.values()]
+    const named = held.map(([topic, partition]) => ({ topic, partitions: [partition] }))
+    switch (what) {
+      case 'pause':
+        return consumer.pause(named)
+      case 'resume':
+        return consumer.resume(consumer.paused())
+      case 'seek':
+        return held.forEach(([topic, partition]) => consumer.seek({ topic, partition, offset: '0' }))
+      default:
+        throw new Error(`kafkajs cannot ${what}`)
+    }
   }
 }
 
@@ -55,11 +93,19 @@ const openWatched = async (asked) => {
   const consumer = kafka.consumer({ groupId: asked.group, ...watch.config })
   const member = { consumer, owned: {}, failed: null, watch }
   const { GROUP_JOIN, REBALANCING, CRASH, STOP } = consumer.events
-  consumer.on(GROUP_JOIN, ({ payload }) => watch.owns(payload.memberAssignment))
+  consumer.on(GROUP_JOIN, ({ payload }) => {
+    watch.seekToStored(consumer, payload.memberAssignment)
+    watch.owns(payload.memberAssignment)
+  })
   for (const event of [REBALANCING, CRASH, STOP]) consumer.on(event, () => watch.owns({}))
   await consumer.connect()
   await consumer.subscribe({ topics: asked.topics, fromBeginning: true })
-  await consumer.run({ eachMessage: (found) => watch.read(found) })
+  const eachMessage = async (found) => {
+    await watch.read(found)
+    const { topic, partition, message } = found
+    if (watch.sync) await consumer.commitOffsets([{ topic, partition, offset: String(Number(message.offset) + 1) }])
+  }
+  await consumer.run({ autoCommit: !watch.sync && !watch.store, eachMessage })
   return member
 }
 
@@ -97,6 +143,11 @@ const act = async (asked) => {
     case 'open':
       members.set(asked.name, await open(asked))
       return {}
+    case 'wish': {
+      const { consumer, watch } = members.get(asked.name)
+      watch.grant(consumer, asked.wish)
+      return {}
+    }
     case 'slow':
       members.get(asked.name).watch.slowMs = asked.ms
       return {}
