@@ -7,12 +7,9 @@ parser looks through every pair of parentheses several times. On few rows that i
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from kgroups.core.spark.plans.columns import named
-
-if TYPE_CHECKING:
-    from kgroups.core.spark.plans.frames import Frame
 
 _WORD: Final = re.compile(r"`(?:[^`]|``)+`|\w+")
 _WINDOW: Final = re.compile(r"\bover\s*\(", re.IGNORECASE)
@@ -23,13 +20,13 @@ class Select:
     """One `SELECT`.
 
     Args:
-        source: what stands after `FROM`: frames, with text between where they are joined.
+        source: what stands after `FROM`: frames (`Frame`), with text between where they are joined.
         items: names and texts of columns, after all of the source's where `has_all`.
         tests: all of them hold for the rows that are kept.
         group: keys that rows are put together by; "": all are one row; None: they are not.
     """
 
-    source: "tuple[str | Frame, ...]"
+    source: tuple[Any, ...]
     items: tuple[tuple[str, str], ...] = ()
     has_all: bool = False
     tests: tuple[str, ...] = ()
@@ -38,7 +35,7 @@ class Select:
     limit: int | None = None
 
     @property
-    def parts(self) -> "Iterator[str | Frame]":
+    def parts(self) -> Iterator[Any]:
         """Its text, with frames between."""
         texts = ["*"] if self.has_all else []
         for name, text in self.items:
