@@ -35,7 +35,7 @@ LONG = ("--timeout", "60s")
 SHORT = ("--timeout", "6s")
 """For what is waited for in vain."""
 
-ENOUGH = ("--timeout", "20s")
+ENOUGH = ("--timeout", "10s")
 """For what is asked again after a part of this time."""
 
 
