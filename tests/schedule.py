@@ -36,6 +36,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/sources/test_spark_guide.py",
         "tests/core/spark/plans/test_frames.py",
         "tests/core/spark/test_jobs.py",
+        "tests/core/spark/test_late_session.py",
         "tests/core/simulation/test_spark.py",
         "tests/kafka/reads/test_acls.py",
         "tests/pages/test_hostile_names.py",
