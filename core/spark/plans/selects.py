@@ -12,6 +12,7 @@ from typing import Any, Final
 from kgroups.core.spark.plans.columns import named
 
 _WORD: Final = re.compile(r"`(?:[^`]|``)+`|\w+")
+_SEVERAL: Final = re.compile(r"\b(?:pos)?(?:explode|inline|stack)(?:_outer)?\s*\(", re.IGNORECASE)
 _WINDOW: Final = re.compile(r"\bover\s*\(", re.IGNORECASE)
 
 
@@ -60,6 +61,11 @@ class Select:
         return any(_WINDOW.search(text) for _name, text in self.items)
 
     @property
+    def has_several(self) -> bool:
+        """Whether a column makes several rows of one, which are there without the column, too."""
+        return any(_SEVERAL.search(text) for _name, text in self.items)
+
+    @property
     def computed(self) -> set[str]:
         """The columns that its source does not have as they are."""
         return {name.lower() for name, text in self.items if text != named(name).text}
@@ -91,7 +97,7 @@ def merged(outer: Select, inner: Select) -> Select | None:
     Args:
         outer: of the rows of `inner` and nothing else.
     """
-    if inner.limit is not None:
+    if inner.limit is not None or inner.has_several:
         return None
     if inner.order is not None:
         return replace(inner, limit=outer.limit) if outer.is_cut else None

@@ -171,6 +171,11 @@ def levels(frame: Any, f: Any, window: Any) -> dict[str, Any]:
         .withColumn("more", f.col("most") + 1)
         .where(f.col("n") > 1)
         .orderBy("n"),
+        "rows that were several": frame.select(
+            "key", "n", f.expr("explode(array(1, 2))").alias("each")
+        )
+        .select("key", "n")
+        .orderBy("n"),
         "all, behind one": frame.select(f.col("n").alias("first"), "*"),
     }
 
