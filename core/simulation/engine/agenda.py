@@ -1,4 +1,4 @@
-"""The heap of events: what is to be done when, in virtual time; equals in the order of planning."""
+"""What is to be done when, in virtual time; equals in the order of planning."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -8,42 +8,61 @@ from typing import Any
 class Agenda:
     """Virtual time and what is to come.
 
+    Members that began together do the same at the same time, so there are far fewer times than
+    events: the heap holds times, and what is due at each is a list.
+
     Attributes:
         now_ms: the virtual time.
         done: events carried out.
         halted: set while it runs: it stops after this event.
     """
 
-    __slots__ = ("_heap", "_turn", "done", "halted", "now_ms")
+    __slots__ = ("_due", "_times", "done", "halted", "now_ms")
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.done = 0
         self.halted = False
-        self._turn = 0
-        self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._times: list[int] = []
+        self._due: dict[int, list[tuple[Callable[..., None], tuple[Any, ...]]]] = {}
 
     def at(self, at_ms: int, what: Callable[..., None], *given: Any) -> None:
-        """Do something at a time; one that is past counts as now."""
-        self._turn = turn = self._turn + 1
-        heappush(self._heap, (at_ms, turn, what, given))
+        """Do something at a time; one that is past comes next."""
+        due = self._due.get(at_ms)
+        if due is None:
+            self._due[at_ms] = [(what, given)]
+            heappush(self._times, at_ms)
+        else:
+            due.append((what, given))
 
     def run(self, until_ms: int) -> None:
         """Carry out what is due, in order, until a time or until it is halted."""
-        heap, now_ms, done = self._heap, self.now_ms, 0
+        times = self._times
         self.halted = False
-        while heap and not self.halted:
-            entry = heappop(heap)
-            at_ms, _, what, given = entry
-            if at_ms > until_ms:
-                heappush(heap, entry)
-                break
-            if at_ms > now_ms:
-                self.now_ms = now_ms = at_ms
+        while times and times[0] <= until_ms and not self.halted:
+            at_ms = times[0]
+            if at_ms > self.now_ms:
+                self.now_ms = at_ms
+            self._carry_out(at_ms)
+
+    def _carry_out(self, at_ms: int) -> None:
+        """What is due at the first of all times, as far as nothing earlier is planned meanwhile."""
+        times, due = self._times, self._due[at_ms]
+        heappop(times)
+        done = 0
+        # What is planned for this time meanwhile is done in its turn.
+        for what, given in due:
             done += 1
             what(*given)
+            if self.halted or (times and times[0] < at_ms):
+                break
         self.done += done
+        if done == len(due):
+            del self._due[at_ms]
+        else:
+            del due[:done]
+            heappush(times, at_ms)
 
     def has(self, until_ms: int) -> bool:
         """Whether something is to be done by then."""
-        return bool(self._heap) and self._heap[0][0] <= until_ms
+        return bool(self._times) and self._times[0] <= until_ms

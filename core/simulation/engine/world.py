@@ -17,7 +17,7 @@ from kgroups.core.simulation.engine.hand_commits import (
     step_once,
     to_commit,
 )
-from kgroups.core.simulation.engine.network import Network
+from kgroups.core.simulation.engine.short_way import ShortWay
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
@@ -38,7 +38,7 @@ from kgroups.core.simulation.world.process import GroupState, Process, Seat, bot
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
 
-class World(Network):
+class World(ShortWay):
     """One run of a scenario; arguments and attributes as `Network`'s."""
 
     # ------------------------------------------------------------------ lives
@@ -54,7 +54,8 @@ class World(Network):
         now_ms, plan, group = self.now_ms, seat.plan, seat.group
         seat.lives += 1
         state = self.groups[group.name]
-        process = Process(seat, state, f"{group.name}/{plan.name}#{seat.lives}", now_ms)
+        life, told = f"{group.name}/{plan.name}#{seat.lives}", self.recorder.told
+        process = Process(seat, state, life, now_ms, told[group.name].requests)
         process.app = Application(
             plan,
             self.logs,
@@ -78,13 +79,11 @@ class World(Network):
             process.consumer.listen(Random(f"{self.seed} {process.life} listener"))
         process.consumer.start(now_ms, self.brokers.topology)
         self.started(process)
-        settings = plan.settings
         if plan.commit is not None and plan.commit.mode == "outside":
             process.consumer.outside = state.ledger.outside
         if plan.auto_commits:
-            self.agenda.at(
-                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
-            )
+            every_ms = max(1, plan.settings.auto_commit_interval_ms)
+            self.agenda.at(now_ms + every_ms, self._commit_due, process)
         self.carry_out(process)
 
     def close(self, seat: Seat, then: Callable[[], None] | None = None) -> None:
@@ -211,10 +210,10 @@ class World(Network):
         if not process.alive:
             return
         now_ms, app, consumer = self.agenda.now_ms, process.app, process.consumer
-        if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
+        if process.frozen_ms > now_ms or app.free_ms > now_ms or consumer.busy_ms > now_ms:
             self.arrange_poll(process)
             return
-        if not commits_done(self, process):
+        if process.by_hand and not commits_done(self, process):
             self.carry_out(process)
             return
         app.polled_ms = process.told_ms = now_ms

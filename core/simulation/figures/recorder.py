@@ -93,6 +93,10 @@ class Recorder:
         start_ms: virtual time of the run's start.
         timeline: takes each line; None: nobody looks.
         every_request: tell of heartbeats and commits that were answered well, too.
+
+    Attributes:
+        told: what each group's run has shown so far.
+        tells_all: whether every request that was answered well makes a line.
     """
 
     def __init__(
@@ -105,16 +109,12 @@ class Recorder:
     ) -> None:
         self.told = {name: Told() for name in groups}
         self._groups, self._start_ms = groups, start_ms
-        self._timeline, self._every_request = timeline, every_request
+        self.tell(timeline, every_request=every_request)
 
-    def tell(self, timeline: Callable[[Line], None], *, every_request: bool) -> None:
+    def tell(self, timeline: Callable[[Line], None] | None, *, every_request: bool) -> None:
         """Hand every line to `timeline` from now on."""
         self._timeline, self._every_request = timeline, every_request
-
-    @property
-    def tells_all(self) -> bool:
-        """Whether every request answered well makes a line."""
-        return self._timeline is not None and self._every_request
+        self.tells_all = timeline is not None and every_request
 
     # ------------------------------------------------------------------ lines
 
@@ -129,10 +129,6 @@ class Recorder:
         return _MEMBER_ID.sub(lambda found: names.get(found[0], found[0]), text)
 
     # ------------------------------------------------------------------ requests
-
-    def asked(self, process: Process, kind: str) -> None:
-        """A member has sent a request."""
-        self.told[process.seat.group.name].requests[kind] += 1
 
     def answered(self, now_ms: int, process: Process, kind: str, response: object) -> None:
         """A member has its answer; None: its connection broke."""

@@ -1,5 +1,6 @@
 """A seat in a group and the process that sits in it now: consumer, application, connection."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import ceil
@@ -26,6 +27,7 @@ class Process:
     Attributes:
         group: its group's state.
         life: its name, unique in the run: `GROUP/NAME#LIFE`.
+        requests: of its group, counted by kind as they are sent.
         alive: until it ends in whatever way.
         frozen_ms: it stands still until then.
         link: its way to the cluster.
@@ -65,6 +67,7 @@ class Process:
         "poll_ms",
         "received_ms",
         "record_ms",
+        "requests",
         "seat",
         "sent_ms",
         "then",
@@ -74,8 +77,15 @@ class Process:
         "wishes",
     )
 
-    def __init__(self, seat: "Seat", group: "GroupState", life: str, now_ms: int) -> None:
-        self.seat, self.group, self.life = seat, group, life
+    def __init__(
+        self,
+        seat: "Seat",
+        group: "GroupState",
+        life: str,
+        now_ms: int,
+        requests: Counter[str],
+    ) -> None:
+        self.seat, self.group, self.life, self.requests = seat, group, life, requests
         self.consumer: Consumer
         self.app: Application
         self.alive = True

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.engine.short_way import ShortWay
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
@@ -34,8 +34,8 @@ def assert_same_without(monkeypatch: pytest.MonkeyPatch, what: Scenario, seed: i
     """The run and its timeline, event for event, where every request goes the usual way."""
     with_it = told(what, seed)
     with monkeypatch.context() as usual:
-        usual.setattr(Network, "beat", lambda self, process: False)
-        usual.setattr(Network, "commit", lambda self, process, offsets: False)
+        usual.setattr(ShortWay, "beat", lambda self, process: False)
+        usual.setattr(ShortWay, "commit", lambda self, process, offsets: False)
         assert told(what, seed) == with_it
 
 
