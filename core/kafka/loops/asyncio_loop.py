@@ -2,11 +2,18 @@
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from kgroups.core.kafka.loops import NEXT_PLACE_S
+from kgroups.core.kafka.loops.connecting import (
+    Place,
+    first_connected,
+    look_up,
+    name_bytes,
+    numeric_places,
+)
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Future, Loop, Stream
@@ -59,16 +66,32 @@ class AsyncioLoop:
 
     async def connect(self, address: tuple[str, int], tls: Any = None) -> "Stream":
         """A TCP connection, with TLS if there is a context."""
+        places = numeric_places(address) or await _looked_up(address)
+        connected = await first_connected(places, _connected, self)
         host = address[0] if tls else None
         return _AsyncioStream(
             *await asyncio.open_connection(
-                *address,
-                ssl=tls,
-                server_hostname=host,
-                limit=_READ_LIMIT,
-                happy_eyeballs_delay=NEXT_PLACE_S,
+                sock=connected, ssl=tls, server_hostname=host, limit=_READ_LIMIT
             )
         )
+
+
+async def _looked_up(address: tuple[str, int]) -> list[Place]:
+    """Where a name is, looked up in a thread."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, look_up, name_bytes(address[0]), address[1])
+
+
+async def _connected(place: Place) -> socket.socket:
+    *kind, at = place
+    fresh = socket.socket(*kind)
+    try:
+        fresh.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(fresh, at)
+    except BaseException:
+        fresh.close()
+        raise
+    return fresh
 
 
 class _AsyncioStream:

@@ -3,12 +3,18 @@
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
+from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import TYPE_CHECKING, Any, Final
 
-from kgroups.core.kafka.loops import NEXT_PLACE_S
+from kgroups.core.kafka.loops.connecting import (
+    Place,
+    first_connected,
+    look_up,
+    name_bytes,
+    numeric_places,
+)
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.loops.short_future import ShortFuture, ShortTask
 
@@ -16,9 +22,6 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Turns
 
 _CHUNK: Final = 1 << 18
-
-Place = tuple[int, int, int, Any]
-"""Family, kind, protocol and address of a socket."""
 
 
 class ShortStream:
@@ -102,35 +105,8 @@ async def connect(loop: "Turns", address: tuple[str, int]) -> ShortStream:
         OSError: there is none; of several reasons, that somebody refuses says most.
         UnicodeError: the host cannot be a name.
     """
-    errors: list[BaseException] = []
-    left = await _places(loop, address)
-    if len(left) == 1:
-        return ShortStream(loop, await _connected(loop, left[0]))
-    trying: list[ShortTask] = []
-    try:
-        while left or trying:
-            if left:
-                trying.append(loop.spawn(_connected(loop, left.pop(0))))
-            until = time.monotonic() + NEXT_PLACE_S if left else None
-            await running().wait(trying, until=until, first=True)
-            while done := next((task for task in trying if task.done()), None):
-                trying.remove(done)
-                error = done.exception()
-                if error is None:
-                    return ShortStream(loop, done.result())
-                errors.append(error)
-    finally:
-        for task in trying:
-            _give_up(task)
-    raise next((error for error in errors if isinstance(error, ConnectionError)), errors[0])
-
-
-def _give_up(task: ShortTask) -> None:
-    """An attempt that came second: it ends, or its socket is closed."""
-    if not task.done():
-        task.cancel()
-    elif task.exception() is None:
-        task.result().close()
+    places = await _places(loop, address)
+    return ShortStream(loop, await first_connected(places, partial(_connected, loop), running()))
 
 
 async def _connected(loop: "Turns", place: Place) -> socket.socket:
@@ -154,13 +130,10 @@ async def _connected(loop: "Turns", place: Place) -> socket.socket:
 
 async def _places(loop: "Turns", address: tuple[str, int]) -> list[Place]:
     """Where a host is. A name is looked up in a thread, which may be left behind."""
-    host, port = address
-    # Given a text, `getaddrinfo` imports the tables of IDNA first.
-    name = host.encode("ascii" if host.isascii() else "idna")
-    try:
-        return _look_up(name, port, socket.AI_NUMERICHOST)
-    except socket.gaierror:
-        pass
+    known = numeric_places(address)
+    if known is not None:
+        return known
+    name, port = name_bytes(address[0]), address[1]
     found = loop.future()
     threading.Thread(
         target=_tell, args=(loop, found, name, port), daemon=True, name="kgroups-names"
@@ -173,15 +146,10 @@ def _tell(loop: "Turns", found: ShortFuture, name: bytes, port: int) -> None:
     """Look a name up, and say in the loop's thread what came of it."""
     how: Callable[[], None]
     try:
-        places = _look_up(name, port)
+        places = look_up(name, port)
     except OSError as error:
         failure = error
         how = lambda: found.set_exception(failure)  # noqa: E731
     else:
         how = lambda: found.set_result(places)  # noqa: E731
     loop.soon_from_thread(lambda: None if found.done() else how())
-
-
-def _look_up(name: bytes, port: int, flags: int = 0) -> list[Place]:
-    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=flags)
-    return [(family, kind, protocol, at) for family, kind, protocol, _, at in found]

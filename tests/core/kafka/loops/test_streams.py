@@ -212,3 +212,32 @@ def test_a_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     runner.close()
     is_over.set()
     assert is_known.wait(LONG_S)
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_a_connection_that_is_given_up_leaves_no_socket(
+    runner: Runner, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever that is: before it stands, between two steps after that, and once it is there."""
+    made: list[socket.socket] = []
+
+    class Kept(socket.socket):
+        def __init__(self, *facts: Any, **more: Any) -> None:
+            super().__init__(*facts, **more)
+            made.append(self)
+
+    async def give_up(port: int) -> None:
+        monkeypatch.setattr(socket, "socket", Kept)
+        opening = running().spawn(running().connect(("127.0.0.1", port)))
+        for _ in range(turns):
+            await running().sleep(0)
+        monkeypatch.undo()
+        opening.cancel()
+        await running().wait([opening])
+        if not opening.cancelled():
+            stream = await opening
+            await stream.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        runner.run(give_up(listening.getsockname()[1]))
+    assert [each.fileno() for each in made] == [-1] * len(made)
