@@ -35,7 +35,8 @@ def open_cluster(
     Args:
         arguments: with `--timeout`, where the tool has it.
         client_ms: the timeout of a tool that has not: `default.api.timeout.ms` is another one.
-        to_change: see at once that it may be written to.
+        to_change: see at once that it may be written to, and ask coordinators only once they
+            know all of their log.
     Raises:
         LateError: a value cannot be read, or an option that stands once is there twice.
         NoClient: the file or the addresses cannot be used.
@@ -70,7 +71,9 @@ def open_cluster(
     if client_ms is not None:
         timeout_ms = client_ms if settings.api_timeout_ms is None else settings.api_timeout_ms
     guard = guard_of_environment() if to_change else None
-    with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0), guard=guard) as admin:
+    with ClusterAdmin(
+        settings, timeout_ms=max(timeout_ms, 0), guard=guard, settles=to_change
+    ) as admin:
         admin.check_writable()
         with audited(admin, reason=os.environ.get(REASON)):
             yield admin

@@ -1,6 +1,7 @@
-"""A coordinator dies while it is written to: what is said of every row is true."""
+"""A coordinator dies: what is said of every row is true, and writes start from the last commit."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ from tests.support.chaos.trio import Trio
 from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.kafka.workload import (
+    commit_offsets,
+    coordinators_of,
+    create_topics,
+    fetch_offsets,
+    produce,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -79,3 +86,45 @@ def test_a_coordinator_dies(trio: Trio, tmp_path: Path, victim: int, timeout: st
     assert run("-b", trio.bootstrap, *resume).exit_code == 0
     assert fetch_offsets(trio.bootstrap, NAMES[0]) == {AT: 17}
     assert set(stands(trio).values()) == {17}
+
+
+@pytest.fixture(scope="module")
+def late() -> Iterator[Trio]:
+    """Three brokers of which whoever takes over does not know yet what was committed last.
+
+    Brokers that copy a log wait up to `replica.fetch.wait.max.ms` for the next records, and hear
+    only with them how far it is committed.
+    """
+    waits = {"replica.fetch.wait.max.ms": "20000", "replica.lag.time.max.ms": "60000"}
+    with Trio(waits) as cluster:
+        create_topics(cluster.bootstrap, {TOPIC: len(cluster.node_ids)})
+        produce(cluster.bootstrap, {AT: 50})
+        yield cluster
+
+
+@pytest.mark.slow("three more brokers; an embedded cluster that answers late is in every run")
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_a_shift_after_a_takeover(late: Trio, tmp_path: Path, end: str) -> None:
+    """It starts from the last commit, not from the one before; and so does its undo file."""
+    group = f"taken-{end}"
+    for offset in (10, 20):
+        commit_offsets(late.bootstrap, {group: {AT: offset}})
+    (address,) = coordinators_of(late.bootstrap, [group])
+    (node,) = (node for node in late.node_ids if late.address(node) == address)
+    if end == "killed":
+        late.kill(node)
+    else:
+        late.stop_brokers([node])
+    try:
+        line = ("-b", late.bootstrap, "reset-offsets", "--yes", "--timeout", "240s")
+        shift = (group, "--all-topics", "--to", "+1", "--undo-dir", str(tmp_path))
+        # Until somebody has taken over, all that it may say is that nobody can be asked.
+        wait_until(
+            lambda: run(*line, *shift).exit_code == 0, "a shift that was carried out", timeout_s=240
+        )
+        assert fetch_offsets(late.bootstrap, group) == {AT: 21}
+        (undo,) = tmp_path.glob("*.json")
+        assert run(*line, "--undo", str(undo)).exit_code == 0
+        assert fetch_offsets(late.bootstrap, group) == {AT: 20}
+    finally:
+        late.heal()

@@ -1,6 +1,8 @@
 """Three brokers that are controllers too, of which any one may go at any time."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from kio.schema.errors import ErrorCode
@@ -33,10 +35,14 @@ Leaders = dict[tuple[str, int], tuple[int, int]]
 
 
 class Trio(KafkaCluster):
-    """The cluster, which is whole again on demand."""
+    """The cluster, which is whole again on demand.
 
-    def __init__(self) -> None:
-        super().__init__(SPEC)
+    Args:
+        properties: broker properties that win over those of `SPEC`.
+    """
+
+    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
+        super().__init__(replace(SPEC, properties={**SPEC.properties, **(properties or {})}))
         self._paused: set[int] = set()
 
     def pause(self, node_id: int) -> None:

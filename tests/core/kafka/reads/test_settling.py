@@ -13,6 +13,7 @@ from tests.support.cli.runner import run
 from tests.support.hostile.late_coordinator import Commits, LateCoordinator
 from tests.support.hostile.tampering import TamperingProxy, Wire, rewritten
 from tests.support.kafka.workload import commit_offsets, produce
+from tests.support.official.running import run_ours
 
 OLD, NEW = 3, 5
 LONG = ("--timeout", "120s")
@@ -119,6 +120,32 @@ def test_a_copy_is_of_the_last_commit(upstream: str) -> None:
     words = ("copy-offsets", "--from", "first", "--to", "copy")
     done(*words, late=LateCoordinator(LATE), upstream=upstream)
     assert offsets(upstream) == [f"copy,{NEW}", *at(NEW)]
+
+
+@pytest.mark.parametrize(
+    ("words", "older", "left"),
+    [
+        (
+            "--reset-offsets --group first --all-topics --shift-by 1 --execute",
+            LATE,
+            [f"first,{NEW + 1}", f"second,{NEW}"],
+        ),
+        ("--reset-offsets --all-groups --all-topics --shift-by 1 --execute", GONE, at(NEW + 1)),
+        ("--delete --all-groups", GONE, []),
+    ],
+)
+def test_the_official_grammar_waits_too(
+    upstream: str, words: str, older: dict[str, Commits], left: list[str]
+) -> None:
+    """Where it reads before it writes."""
+    put(upstream, NEW)
+    late = LateCoordinator(older)
+    with TamperingProxy(upstream, late.conducts) as broker:
+        line = ("--bootstrap-server", broker.address, "--timeout", "120000")
+        told = run_ours([*line, *words.split()])
+    assert told.status == 0, told.stdout + told.stderr
+    assert late.is_settled
+    assert offsets(upstream) == left
 
 
 def test_whoever_has_to_wait_asks_again(upstream: str) -> None:
