@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.assignors.other_clients.rejoins import rejoin_as
-from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
+from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
+from kgroups.core.planning.claims import JAVA, Claim, said_of
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, SPEAKERS
+from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
@@ -37,7 +37,7 @@ from kgroups.core.snapshot import (
     TopicPartition,
 )
 
-JAVA, FRANZ_GO, SARAMA = "java", "franz-go", "sarama"
+FRANZ_GO, SARAMA = "franz-go", "sarama"
 # Library -> what it makes of one pattern for a coordinator.
 SENT_PATTERNS: Final = {FRANZ_GO: ".*(?:(?:{})).*", "librdkafka": "({})"}
 
@@ -287,25 +287,21 @@ def _subscription(
     member_id: str, seat: Seat, brought: Round, strategy_name: str, library: str
 ) -> MemberSubscription:
     held = brought.held.get(member_id)
-    joins = MemberSubscription(
-        member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack
-    )
     if held is None:
-        return joins
-    if strategy_name not in SPEAKERS:
-        owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
-        return replace(joins, owned=owned, generation=brought.generation)
-    pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
-    given = brought.missed.get(member_id, brought.generation)
-    if library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member):
-        return joins
-    if library != JAVA:
-        said = brought.generation if library == FRANZ_GO else given
-        return rejoin_as(library, joins, strategy_name, pairs, said)
-    if strategy_name == COOPERATIVE:
-        pairs = [(topic, number) for topic, number in pairs if topic in seat.topics]
-    said_in_data = rejoin(joins, strategy_name, pairs, given)
-    return replace(said_in_data, generation=brought.generation)
+        return MemberSubscription(
+            member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack
+        )
+    claim = Claim(
+        member_id,
+        seat.topics,
+        seat.member.instance_id,
+        seat.member.rack,
+        tuple((topic, tuple(numbers)) for topic, numbers in held.items()),
+        brought.generation,
+        brought.missed.get(member_id, brought.generation),
+    )
+    mute = library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member)
+    return said_of(claim, strategy_name, library, mute=mute)
 
 
 def was_told_nothing(member: Member) -> bool:

@@ -10,6 +10,7 @@ from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.missed import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.sizes import sizes_are_certain
 from kgroups.core.planning.outcomes.unseen import (
     foreign_topics,
     hides_claims,
@@ -17,6 +18,7 @@ from kgroups.core.planning.outcomes.unseen import (
     may_be_late,
     places_new_partitions,
 )
+from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 
@@ -63,7 +65,7 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     if doubts:
         # Another algorithm than ours may stop at other sizes where members read different topics.
         ours = outcomes.complete and not any(p.strategy.doubt for p in prospects.each)
-        sure = ours or _deals_evenly(roster, prospects)
+        sure = ours or _deals_evenly(roster, prospects) or _ends_alike(roster, prospects)
         by_size = not roster.guesses and sure and same_sizes(outcomes)
         return Confidence("counts" if by_size else "likely", "; ".join(doubts))
     if len(outcomes.each) == 1 and not outcomes.failures:
@@ -134,6 +136,17 @@ def _deals_evenly(roster: Roster, prospects: Prospects) -> bool:
         prospect.strategy.assignor.name in EVEN and _comes_to_rest(prospect)
         for prospect in prospects.each
     )
+
+
+def _ends_alike(roster: Roster, prospects: Prospects) -> bool:
+    """Whether the sizes of shares are known whatever our own strategies choose on the way."""
+    return all(
+        prospect.strategy.assignor.name in STICKY_FAMILY
+        and prospect.strategy.leader_client is not None
+        and prospect.strategy.doubt is None
+        and _comes_to_rest(prospect)
+        for prospect in prospects.each
+    ) and sizes_are_certain(roster)
 
 
 def _comes_to_rest(prospect: Prospect) -> bool:

@@ -8,8 +8,12 @@ from kgroups.core.planning.confidence import EVEN, same_sizes
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
+from kgroups.core.planning.outcomes.visible import HASH_ONLY, STICKY_FAMILY
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.settle import Settled
+
+# Strategies that start from what was before.
+REMEMBERING: Final = STICKY_FAMILY | HASH_ONLY
 
 # How many doubts of a deploy are told in full.
 TOLD: Final = 3
@@ -58,11 +62,16 @@ class Ways:
                 return "counts", told + more
             return "likely", f"follows the likeliest outcome of each step: {told}{more}"
         if len(outcomes.each) == 1:
-            steps = len(self.each[0].stages)
+            stages = self.each[0].stages
+            steps = len(stages)
             alike = len(self.each) > 1
-            return "exact", f"all ways through {steps} steps end so" if alike else (
-                f"all {steps} steps are"
-            )
+            ground = f"all ways through {steps} steps end so" if alike else f"all {steps} steps are"
+            # A member that is back sooner may join the rebalance that its leaving began.
+            last = self.each[0].last
+            counts = last is not None and last.assignor in REMEMBERING
+            many = sum(stage.rebalances for stage in stages) > 1
+            settles = ", if the group settles after each" if counts and many else ""
+            return "exact", ground + settles
         reasons = dict.fromkeys(
             f"{stage.event}: {stage.confidence_reason}"
             for walk in self.each

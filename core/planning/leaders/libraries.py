@@ -14,7 +14,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.core.planning.outcomes.ids import table_capacity_of
@@ -205,21 +206,46 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     version = member.subscription_version
     if version is None:
         return frozenset()
-    form = form_of(member.user_data)
-    found = frozenset(
-        each
-        for each in TRACES
-        if each.version == min(version, NEWEST_VERSION)
-        and strategy in each.strategies
-        and form in each.sends
-        and _fits_rack(each, member.rack)
-        and _fits_order(each, member.subscription or ())
-        and _fits_past(each, member, form)
+    found = _fitting(
+        Shown(
+            min(version, NEWEST_VERSION),
+            form_of(member.user_data),
+            member.rack,
+            member.subscription or (),
+            member.generation,
+            bool(member.owned),
+        ),
+        strategy,
     )
     named = named_by_client_id(member)
     if named is None or named in VAGUE_CLIENT_IDS:
         return found
     return frozenset(each for each in found if each.library == named) or found
+
+
+class Shown(NamedTuple):
+    """What a member shows of its library, besides its client id."""
+
+    version: int
+    form: Form
+    rack: str | None
+    topics: tuple[str, ...]
+    generation: int | None
+    owns: bool
+
+
+@lru_cache(maxsize=1024)  # a plan of many outcomes asks of each member thousands of times
+def _fitting(shown: Shown, strategy: str | None) -> frozenset[Trace]:
+    return frozenset(
+        each
+        for each in TRACES
+        if each.version == shown.version
+        and strategy in each.strategies
+        and shown.form in each.sends
+        and _fits_rack(each, shown.rack)
+        and _fits_order(each, shown.topics)
+        and _fits_past(each, shown)
+    )
 
 
 def _fits_rack(trace: Trace, rack: str | None) -> bool:
@@ -238,17 +264,16 @@ def _fits_order(trace: Trace, topics: tuple[str, ...]) -> bool:
     return trace.library == "java" and table_capacity_of(topics) is not None
 
 
-def _fits_past(trace: Trace, member: Member, form: Form) -> bool:
+def _fits_past(trace: Trace, shown: Shown) -> bool:
     """Whether a member of this library that was there before says so in every place.
 
     Java's subscriptions from version 2 on have the generation that its user data have, where
     sarama's have none; librdkafka's cooperative members that have something have user data.
     """
-    if trace.library == "java" and form in (Form.NOTHING, Form.PARTITIONS):
-        return trace.version < GENERATION_VERSION or (member.generation or 0) >= 0
-    if trace.library == "librdkafka" and form is Form.EMPTY and COOPERATIVE in trace.strategies:
-        return not member.owned
-    return True
+    if trace.library == "java" and shown.form in (Form.NOTHING, Form.PARTITIONS):
+        return trace.version < GENERATION_VERSION or (shown.generation or 0) >= 0
+    silent = trace.library == "librdkafka" and shown.form is Form.EMPTY
+    return not (silent and COOPERATIVE in trace.strategies and shown.owns)
 
 
 def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:

@@ -10,6 +10,7 @@ Source: GroupMetadataManager.generateMemberId; KIP-848 (member ids are made by t
 import hashlib
 import uuid
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from kgroups.assignors.order.java_order import hash_order, spread, string_hash, utf16_key
@@ -50,6 +51,11 @@ def table_capacity_of(member_ids: Sequence[str]) -> int | None:
     A table grows with its members and never shrinks, so it may be larger than they need.
     None if no HashMap iterates so: the order is not a broker's.
     """
+    return _table_capacity_of(tuple(member_ids))
+
+
+@lru_cache(maxsize=64)  # the same group is asked for at every round of every outcome
+def _table_capacity_of(member_ids: tuple[str, ...]) -> int | None:
     capacity = 16
     while len(member_ids) * 4 > capacity * 3:
         capacity *= 2

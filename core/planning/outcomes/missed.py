@@ -5,9 +5,13 @@ as one of a cooperative group does that gives something up, is answered REBALANC
 joins the next round with what it had before: Java and franz-go say the new generation with that,
 the others the old one, so that they lose what they claim.
 
+kafka-python's members make the next round themselves: an answer that comes when `poll` has run out
+of time is thrown away, even the leader's, and the next `poll` joins again.
+
 Source: GroupMetadataManager.classicGroupSyncToClassicGroup; SyncGroupResponseHandler and
 ConsumerCoordinator.metadata (the generation is JoinGroup's); franz-go's consumer_group.go;
-rdkafka_sticky_assignor.c (the state is SyncGroup's).
+rdkafka_sticky_assignor.c (the state is SyncGroup's); kafka-python's coordinator/base.py,
+join_group_async (a `_join_task` that has ended is begun anew, whatever it answered).
 """
 
 from dataclasses import dataclass
@@ -22,6 +26,8 @@ from kgroups.core.planning.settle import Settled
 
 # Libraries whose members say the generation that JoinGroup answered last.
 AHEAD: Final = frozenset({"java", "franz-go"})
+
+KAFKA_PYTHON: Final = "kafka-python"
 
 MOST_SETS: Final = 64
 # Members and partitions, all sets together.
@@ -44,16 +50,30 @@ class Misses:
 
 def may_miss(roster: Roster, strategy: Strategy) -> bool:
     """Whether rounds may follow each other so that it matters who missed one."""
-    together = strategy.protocol == "cooperative" and strategy.assignor.name in STICKY_FAMILY
-    return together and len(roster.seats) > 1
+    if strategy.assignor.name not in STICKY_FAMILY or len(roster.seats) < 2:
+        return False
+    return strategy.protocol == "cooperative" or bool(discarders(roster, strategy))
 
 
-def misses(roster: Roster, strategy: Strategy, settled: Settled, *, pressed: bool) -> Misses:
+def discarders(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    """Ids of the members that may throw away what a round gave them, and make another one."""
+    leader = strategy.leader_client
+    return frozenset(
+        seat.member.member_id
+        for seat in roster.seats
+        if library_of(seat, roster, leader) == KAFKA_PYTHON
+    )
+
+
+def misses(
+    roster: Roster, strategy: Strategy, settled: Settled, *, pressed: bool, rests: bool = False
+) -> Misses:
     """Who may miss the last round of these.
 
     Args:
         pressed: whether another round begins whoever gives something up: somebody joins, or the
             leader does.
+        rests: whether none begins, if nobody throws away what it is given.
     """
     if strategy.assignor.name not in STICKY_FAMILY:
         return Misses()
@@ -61,15 +81,17 @@ def misses(roster: Roster, strategy: Strategy, settled: Settled, *, pressed: boo
     losers = frozenset(member for _, _, member in step.revoked)
     changed = losers | {member for _, _, member in step.assigned}
     leaders = strategy.leaders or {roster.group.leader}
-    certain = leaders if len(leaders) == 1 else frozenset[str]()
-    names = sorted((changed if _says_the_same(roster, strategy) else set(settled.shares)) - certain)
+    again = discarders(roster, strategy)
+    certain = (leaders if len(leaders) == 1 else frozenset[str]()) - again
+    some = changed if _says_the_same(roster, strategy) else set(settled.shares)
+    names = sorted(again if rests else some - certain)
     most = max(LEAST_SETS, min(MOST_SETS, SIZE_BUDGET // _size(roster)))
     sizes = range(1, len(names) + 1) if 2 ** len(names) <= most else (1, len(names), len(names) - 1)
     found = [
         chosen
         for size in sizes
         for chosen in map(frozenset, combinations(names, size))
-        if chosen and (pressed or losers - chosen)
+        if chosen and (pressed or chosen & again or losers - chosen)
     ]
     found = list(dict.fromkeys(found))
     if 2 ** len(names) <= most:

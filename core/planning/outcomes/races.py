@@ -36,7 +36,7 @@ from kgroups.core.planning.outcomes.events import (
     without_events,
     without_topics,
 )
-from kgroups.core.planning.outcomes.missed import may_miss, misses
+from kgroups.core.planning.outcomes.missed import discarders, may_miss, misses
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late
 from kgroups.core.planning.roster import Roster
@@ -58,6 +58,9 @@ RACED_LAPSES: Final = 1  # where several changes race: there are many ways witho
 
 # In how many runs a leader's choices are tried in each round, once not every way can be tried.
 SAMPLED_RUNS: Final = 8
+
+# And in a round after one that somebody missed.
+MISSED_RUNS: Final = 64
 
 # From a group, what it brings, and how many answers of a leader are looked at, to what one round
 # gives.
@@ -85,6 +88,8 @@ def race_ends(
     events = events_of(roster, strategy)
     foreign, raced = foreign_topics(roster, strategy), is_raced(roster, strategy)
     race = _Race(roster, strategy, len(events), foreign, raced)
+    # There is no time to try who of them throws something away in which round.
+    race.sampled = raced and bool(discarders(roster, strategy))
     waiting: dict[object, _State] = {}
     sure = is_sure(roster, strategy)
     lapses = 0 if not sure else RACED_LAPSES if raced else LAPSES
@@ -239,7 +244,8 @@ class _Race:
         """As `after`, of one roster; `learns` where the leader sees afterwards what is missing."""
         protocol = self.strategy.protocol
         brought = next_round(roster, state.held, state.generation, protocol, state.missed)
-        found = play(roster, brought, most if self.complete else min(most, SAMPLED_RUNS))
+        most = most if self.complete else min(most, SAMPLED_RUNS)
+        found = play(roster, brought, min(most, MISSED_RUNS) if state.missed else most)
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
         share = state.share / max(len(found.each) + len(found.failures), 1)
@@ -248,9 +254,7 @@ class _Race:
             steps = state.steps + settled.steps
             faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
             moved = learns or (protocol == "cooperative" and bool(settled.steps[-1].revoked))
-            if not moved and not state.late:
-                self.ends.append((Settled(settled.shares, steps, faults), share))
-                continue
+            rests = not moved and not state.late
             after = replace(
                 state,
                 held=settled.shares,
@@ -260,23 +264,37 @@ class _Race:
                 missed={},
                 faults=faults,
             )
-            if not state.late:
+            ways = self._missed(after, brought, roster, settled, pressed=learns, rests=rests)
+            if rests:
+                at_rest = next(ways)
+                self.ends.append((Settled(settled.shares, steps, faults), at_rest.share))
+            elif not state.late:
                 self.last = after
             if len(steps) == MAX_ROUNDS + self.events:
-                self.complete = False
+                self.complete = self.complete and rests
                 continue
-            for one in self._missed(after, brought, roster, settled, pressed=learns):
+            for one in ways:
                 for late, chance in later_ones(state.late, moved=moved):
                     yield replace(one, late=late, share=one.share * chance)
 
     def _missed(
-        self, after: _State, brought: Round, roster: Roster, settled: Settled, *, pressed: bool
+        self,
+        after: _State,
+        brought: Round,
+        roster: Roster,
+        settled: Settled,
+        *,
+        pressed: bool,
+        rests: bool,
     ) -> Iterator[_State]:
-        """A state, and what it is if some members missed the round before it."""
-        if not after.lapses or self.raced:
+        """A state, and then what it is if some members missed the round before it."""
+        late_again = rests and (after.lapses < LAPSES or not self.complete)
+        if not after.lapses or self.raced or late_again:
             yield after
             return
-        found = misses(roster, self.strategy, settled, pressed=pressed or bool(after.late))
+        found = misses(
+            roster, self.strategy, settled, pressed=pressed or bool(after.late), rests=rests
+        )
         self.sampled = self.sampled or not found.complete
         yield replace(after, share=after.share * KEPT / (KEPT + 1)) if found.each else after
         had = brought.held if brought.current is None else brought.current
@@ -285,7 +303,8 @@ class _Race:
             held |= {name: had[name] for name in members if name in had}
             missed = {name: brought.missed.get(name, brought.generation) for name in members}
             share = after.share / (KEPT + 1) / len(found.each)
-            yield replace(after, held=held, missed=missed, lapses=after.lapses - 1, share=share)
+            lapses = 0 if rests else after.lapses - 1
+            yield replace(after, held=held, missed=missed, lapses=lapses, share=share)
 
 
 def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], float]]:

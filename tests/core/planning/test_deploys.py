@@ -247,3 +247,21 @@ def test_members_may_have_racks_that_their_library_does_not_tell() -> None:
         assert plan.confidence == confidence
     plan = plan_changes(snapshot, group, [RollingRestart()], leader="kafka-python")
     assert plan.confidence == "exact"
+
+
+@pytest.mark.parametrize(
+    ("assignor", "restarts", "said"),
+    [
+        ("sticky", "a", True),
+        ("range", "a", False),  # begins anew in each rebalance
+        ("sticky", "i1", False),  # does not make the group rebalance
+    ],
+)
+def test_a_restart_is_planned_for_a_group_that_settles_in_between(
+    assignor: str, restarts: str, said: bool
+) -> None:
+    """A member that is back sooner joins the rebalance that its leaving began."""
+    group = replace(STATIC if restarts == "i1" else DYNAMIC, assignor=assignor)
+    plan = deployed(group, Restart(restarts))
+    assert plan.confidence == "exact"
+    assert ("if the group settles after each" in (plan.confidence_reason or "")) == said

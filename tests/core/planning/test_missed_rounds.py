@@ -1,4 +1,4 @@
-"""Members that miss what a round of a cooperative rebalance gave them: what then comes is planned.
+"""Members that miss what a round of a rebalance gave them: what then comes is planned.
 
 The truth is the simulation, whose network loses packets: a SyncGroup that is sent again comes when
 the next round has begun.
@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.rejoin import COOPERATIVE
 from kgroups.assignors.spec import MemberSubscription
@@ -21,10 +22,11 @@ from kgroups.core.planning.assignor_request import (
     next_round,
 )
 from kgroups.core.planning.changes.apply import next_roster
-from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
 from kgroups.core.planning.outcomes.events import without_topics
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.plan import plan_group
+from kgroups.core.snapshot import Group, Member
 from tests.core.planning.test_races import ends_of, planned
 from tests.support.planning.simulated_group import Life, lived
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -86,6 +88,7 @@ def test_the_generation_that_late_members_say(library: str, generation: int) -> 
     assert claim.owned == (("t", (2, 3)),)
 
 
+DATA: Final = encode_kafka_python_data((("t", (0,)),), 1)
 TWICE: Final = {"a-1": {"v": [1, 2]}, "b-1": {"t": [0], "u": [0, 1, 2], "v": []}}
 
 
@@ -115,3 +118,59 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
     ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
     assert canonical(has) in ends
     assert (plan.confidence, len(ends)) == ("outcomes", 2)
+
+
+def of_kafka_python(*members: Member) -> Group:
+    """A `sticky` group of kafka-python, led by the first of them."""
+    written = [replace(each, assignment_version=0, assignment_user_data=b"") for each in members]
+    return replace(group_of(*written, assignor="sticky"), leader=written[0].member_id)
+
+
+def test_kafka_python_may_throw_away_what_a_round_gave_it() -> None:
+    """Seen on a broker: both old members came to a second round with what they had before.
+
+    A `poll` ran out of time during the join, and the next one begins another, whatever the first
+    one brought. What the newcomer was given counts then, as it is newer.
+    """
+    a1 = "a1-77941974-b956-4891-a9de-748fffa89885"
+    z2 = "z2-56f75c98-c955-4a48-8a6d-74ba0eca5b55"
+    topics = ("f", "b", "c", "g")
+    group = of_kafka_python(
+        member(a1, {"f": [*range(6)], "g": [*range(7)]}, topics=topics, version=0, user_data=DATA),
+        member(z2, {"b": [*range(7)], "c": [*range(5)]}, topics=topics, version=0, user_data=b""),
+    )
+    join = AddMembers(client_id="y3", library="kafka-python", topics=topics)
+    snapshot = cluster_of(group, {"b": 7, "c": 5, "f": 6, "g": 7})
+    plan = plan_group(snapshot, group, [join], leader="kafka-python")
+    came = {
+        a1: {"f": [4, 5], "g": [*range(7)]},
+        z2: {"b": [0, 6], "c": [*range(5)], "f": [3]},
+        "y3-new-1": {"b": [1, 2, 3, 4, 5], "f": [0, 1, 2]},
+    }
+    assert canonical(came) in {canonical(each.settled.shares) for each in plan.outcomes.each}
+    assert plan.confidence == "counts"
+
+
+def test_a_group_of_kafka_python_is_planned_exactly_where_that_makes_no_difference() -> None:
+    """Two members: whoever comes again is given the same."""
+    members = [
+        member(f"{name}-1", {"t": [n, n + 3]}, version=0, user_data=DATA)
+        for n, name in enumerate("abc")
+    ]
+    group = of_kafka_python(*members)
+    leaves = RemoveMember("c-1")
+    plan = plan_group(cluster_of(group, {"t": 6}), group, [leaves], leader="kafka-python")
+    assert plan.confidence == "exact", plan.confidence_reason
+
+
+def test_who_throws_something_away_is_not_tried_where_changes_race() -> None:
+    """Then there are more outcomes than those that are shown."""
+    members = [
+        member(f"{name}-1", {"t": [n], "u": [n]}, version=0, user_data=DATA)
+        for n, name in enumerate("ab")
+    ]
+    group = of_kafka_python(*members)
+    joins = [AddMembers(client_id=name, library="kafka-python", topics=("t", "u")) for name in "cd"]
+    plan = plan_group(cluster_of(group, {"t": 2, "u": 2}), group, joins, leader="kafka-python")
+    assert len(plan.outcomes.each) > 1
+    assert plan.confidence == "counts"

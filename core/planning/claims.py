@@ -1,0 +1,66 @@
+"""What a member of each client library says of what it has when it joins again."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from kgroups.assignors.other_clients.rejoins import rejoin_as
+from kgroups.assignors.rejoin import COOPERATIVE, rejoin
+from kgroups.assignors.spec import MemberSubscription
+from kgroups.core.planning.leaders.libraries import SPEAKERS
+
+JAVA, FRANZ_GO = "java", "franz-go"
+
+# How many partitions it has at most whose words are kept: of large groups few outcomes are tried.
+SMALL: Final = 64
+
+
+class Claim(NamedTuple):
+    """What a member says of itself, and what it has.
+
+    Args:
+        held: topics with their partitions, in list order.
+        generation: of the group.
+        given: in which it was given what it has.
+    """
+
+    member_id: str
+    topics: tuple[str, ...]
+    instance_id: str | None
+    rack: str | None
+    held: tuple[tuple[str, tuple[int, ...]], ...]
+    generation: int
+    given: int
+
+
+def said_of(claim: Claim, strategy_name: str, library: str, *, mute: bool) -> MemberSubscription:
+    """How a library's member says it.
+
+    Args:
+        mute: it was told nothing that it could say.
+    """
+    small = sum(len(numbers) for _, numbers in claim.held) <= SMALL
+    return (_said_once if small else _said)(claim, strategy_name, library, mute)
+
+
+def _said(claim: Claim, strategy_name: str, library: str, mute: bool) -> MemberSubscription:
+    held, generation = claim.held, claim.generation
+    joins = MemberSubscription(
+        claim.member_id, claim.topics, instance_id=claim.instance_id, rack=claim.rack
+    )
+    if strategy_name not in SPEAKERS:
+        return replace(joins, owned=list(held), generation=generation)
+    if mute:
+        return joins
+    pairs = [(topic, number) for topic, numbers in held for number in numbers]
+    if library != JAVA:
+        said = generation if library == FRANZ_GO else claim.given
+        return rejoin_as(library, joins, strategy_name, pairs, said)
+    if strategy_name == COOPERATIVE:
+        pairs = [(topic, number) for topic, number in pairs if topic in claim.topics]
+    said_in_data = rejoin(joins, strategy_name, pairs, claim.given)
+    return replace(said_in_data, generation=generation)
+
+
+# Where many outcomes are tried, members say the same again and again.
+_said_once = lru_cache(maxsize=2048)(_said)
