@@ -20,7 +20,7 @@ from kgroups.cli.app import program
 from kgroups.cli.completion.man_pages import man_pages
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
 from kgroups.cli.completion.scripts import places_of, script_for
-from kgroups.cli.nouns import section_of
+from kgroups.cli.nouns import SECTIONS, section_of
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS
 
@@ -34,9 +34,9 @@ def commands_table() -> str:
     """README's table: a row for each command with what it does, by section of the help."""
     tree = get_command(program())
     rows = ["| | command | |", "|---|---|---|"]
-    for place in places_of(tree):
-        if place.commands:
-            continue
+    order = [noun for nouns in SECTIONS.values() for noun in nouns]
+    places = [place for place in places_of(tree) if not place.commands]
+    for place in sorted(places, key=lambda place: order.index(place.path.split()[0])):
         command = tree
         for word in place.path.split():
             command = command.commands[word]  # type: ignore[attr-defined]
