@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest
+from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest, NameOf, groups_of
+from kgroups.core.sandbox.wire.frame_codec import Request
 from tests.support.endings.choice import names_of, share
 from tests.support.endings.held import check_words, check_writes, document_of
 from tests.support.endings.lines import LINES, Line
@@ -58,6 +59,24 @@ TOLD: Final = {
         "error: outcome unknown: interrupted before the response arrived",
     ),
 }
+
+
+class OnceWritten(Fault):
+    """A fault of what is asked after the group's write was sent, however often before.
+
+    Args:
+        write: the request that writes.
+    """
+
+    def __init__(self, write: Api, api: Api, group: str) -> None:
+        super().__init__(api, group, client=CLIENT, action=LoseRequest(), times=None)
+        self._write, self._is_written = write, False
+
+    def fits(self, broker: int, request: Request, name_of: NameOf) -> bool:
+        """Whether the rule is for this request."""
+        if request.api is self._write and self.group in groups_of(request.body):
+            self._is_written = True
+        return self._is_written and super().fits(broker, request, name_of)
 
 
 @contextmanager
@@ -115,9 +134,7 @@ def test_while_reading_back(world: World, name: str, number: str) -> None:
     """At once; one line says that everything is written, and names the undo file."""
     place = world.place(LINES[name])
     group = place.values["group"]
-    lose = LoseRequest()
-    # it settles, and is read once before the write
-    rule = Fault(Api.OFFSET_FETCH, group, client=CLIENT, action=lose, skip=2, times=None)
+    rule = OnceWritten(WRITES[name], Api.OFFSET_FETCH, group)
     with fault(world, rule) as lost:
 
         def interrupt(process: Program) -> None:

@@ -58,6 +58,29 @@ async def lose(_: Wire) -> None:
     raise ConnectionResetError
 
 
+class HeldAnswers:
+    """A conduct that keeps answers back until they are let go.
+
+    Args:
+        passed: how many are passed on first.
+    """
+
+    def __init__(self, passed: int = 0) -> None:
+        self._passed = passed
+        self._is_open = threading.Event()
+
+    async def __call__(self, wire: Wire) -> None:
+        """Pass one on, now or later."""
+        self._passed -= 1
+        if self._passed < 0:
+            await asyncio.to_thread(self._is_open.wait, WAIT_S)
+        wire.send(wire.frame)
+
+    def let_go(self) -> None:
+        """Pass on what is kept back, and all that comes."""
+        self._is_open.set()
+
+
 class TamperingProxy:
     """Listens on a loopback port, until it is left.
 
