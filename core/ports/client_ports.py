@@ -1,20 +1,29 @@
 """The assignors as a member of a classic group uses them, bytes included.
 
 `client_assignors` fills `core/coordinator/client/ports.py`; the strategies and the bytes come
-from `assignors`. Source: `ConsumerCoordinator.metadata` and `onLeaderElected`.
+from `assignors`. What a member says of what it has is its own library's way (`rejoins`): a leader
+of kafka-python cannot read what Java's members say, and then everybody loses what it had.
+Source: `ConsumerCoordinator.metadata` and `onLeaderElected`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
+from kgroups.assignors.other_clients.rejoins import rejoin_as
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.assignors.spec import (
     AssignmentRequest,
     Assignor,
     AssignorError,
+    MemberSubscription,
     TopicPartitions,
 )
-from kgroups.assignors.subscriptions import assignment_bytes, member_subscription
+from kgroups.assignors.subscriptions import (
+    assignment_bytes,
+    member_subscription,
+    subscription_bytes,
+)
 from kgroups.assignors.wire import (
     NEWEST_VERSION,
     Subscription,
@@ -38,6 +47,9 @@ from kgroups.core.coordinator.client.ports import (
 from kgroups.core.coordinator.topology import TopicInfo
 from kgroups.core.errors import UsageError
 
+JAVA: Final = "java"
+FRANZ_GO: Final = "franz-go"
+
 
 def client_assignors(names: Iterable[str], library: str = "java") -> tuple[ClientAssignor, ...]:
     """Assignors by name, in order of preference, as a member uses them.
@@ -48,15 +60,17 @@ def client_assignors(names: Iterable[str], library: str = "java") -> tuple[Clien
     Raises:
         AssignorError: there is none of such a name.
     """
-    return tuple(_client_assignor(assignor(name, library)) for name in names)
+    return tuple(_client_assignor(assignor(name, library), library) for name in names)
 
 
-def _client_assignor(strategy: Assignor) -> ClientAssignor:
+def _client_assignor(strategy: Assignor, library: str) -> ClientAssignor:
     name = strategy.name
     return ClientAssignor(
         name,
         name == COOPERATIVE,
-        lambda joining: _subscribe(name, joining),
+        lambda joining: (
+            _subscribe(name, joining) if library == JAVA else _say(name, library, joining)
+        ),
         _decide_with(strategy),
         _read,
         exclusive="unique" not in getattr(strategy, "waives", ()),
@@ -77,6 +91,7 @@ def known_assignor(name: str, library: str) -> ClientAssignor:
 
 
 def _subscribe(name: str, joining: Joining) -> bytes:
+    """As a Java member does."""
     return encode_subscription(
         Subscription(
             NEWEST_VERSION,
@@ -87,6 +102,17 @@ def _subscribe(name: str, joining: Joining) -> bytes:
             joining.rack_id,
         ).in_order()
     )
+
+
+def _say(name: str, library: str, joining: Joining) -> bytes:
+    """As a member of another library does; eager ones remember what they have given up."""
+    joins = MemberSubscription("", joining.topics, rack=joining.rack_id)
+    if joining.last is None:
+        return subscription_bytes(joins)
+    has = joining.owned if name == COOPERATIVE else joining.last
+    # franz-go's say the generation that JoinGroup answered, whether they got what it gave them.
+    generation = joining.generation if library == FRANZ_GO else joining.last_generation
+    return subscription_bytes(rejoin_as(library, joins, name, has, generation))
 
 
 def _user_data(name: str, joining: Joining) -> bytes | None:

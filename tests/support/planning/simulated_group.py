@@ -1,4 +1,4 @@
-"""A classic group in the simulation: Java's client half and our coordinator, in virtual time."""
+"""A classic group in the simulation: a client half and our coordinator, in virtual time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from typing import Final
 
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.run import Run
 from kgroups.core.simulation.scenario.member_settings import MemberSettings, Protocol
@@ -40,6 +41,7 @@ class Life:
         leaves, crashes: who goes, and how many ms later.
         loss: share of packets that are lost and sent again, so that members are late.
         session_ms: of each member.
+        library: of all of them.
     """
 
     strategy: str
@@ -50,6 +52,7 @@ class Life:
     crashes: Mapping[str, int] = field(default_factory=dict)
     loss: float = 0.0
     session_ms: int = SESSION_MS
+    library: Library = "java"
 
 
 def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
@@ -58,7 +61,12 @@ def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
 
     def plan(name: str, topics: Sequence[str], start_ms: int) -> MemberPlan:
         return MemberPlan(
-            name, topics=tuple(topics), client_id=name, start_ms=start_ms, settings=settings
+            name,
+            topics=tuple(topics),
+            client_id=name,
+            start_ms=start_ms,
+            settings=settings,
+            library=life.library,
         )
 
     members = [plan(name, topics, 0) for name, topics in life.members.items()]
