@@ -7,6 +7,7 @@ from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
+from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.missed import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
@@ -140,12 +141,18 @@ def _deals_evenly(roster: Roster, prospects: Prospects) -> bool:
 
 def _ends_alike(roster: Roster, prospects: Prospects) -> bool:
     """Whether the sizes of shares are known whatever our own strategies choose on the way."""
+    return all(map(_comes_to_rest, prospects.each)) and stops_alike(
+        roster, [prospect.strategy for prospect in prospects.each]
+    )
+
+
+def stops_alike(roster: Roster, strategies: Sequence[Strategy]) -> bool:
+    """Whether shares are of the same sizes wherever these strategies, as we know them, stop."""
     return all(
-        prospect.strategy.assignor.name in STICKY_FAMILY
-        and prospect.strategy.leader_client is not None
-        and prospect.strategy.doubt is None
-        and _comes_to_rest(prospect)
-        for prospect in prospects.each
+        strategy.assignor.name in STICKY_FAMILY
+        and strategy.leader_client is not None
+        and strategy.doubt is None
+        for strategy in strategies
     ) and sizes_are_certain(roster)
 
 

@@ -60,7 +60,7 @@ class Walk:
         choices: which outcome of each plan is followed.
         plans: those made on other walks, by the choices before them.
         share: how likely its outcomes are together.
-        guessed: whether something had to be guessed, such as what members read.
+        guessed: whether what members read had to be guessed.
         length: how many events there are; 0 while that is not known.
     """
 
@@ -96,7 +96,6 @@ class Walk:
         """Let one event happen."""
         if event.library is not None and self._may_come_with_racks(event.library):
             self.doubts.append(UNKNOWN_RACKS)
-            self.guessed = True
         if event.restarted is not None:
             self._restart(event, event.restarted)
             return

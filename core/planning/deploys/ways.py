@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.planning.confidence import EVEN, same_sizes
+from kgroups.core.planning.confidence import EVEN, same_sizes, stops_alike
 from kgroups.core.planning.confidence_words import Word
-from kgroups.core.planning.deploys.walk import Walk
+from kgroups.core.planning.deploys.walk import UNKNOWN_RACKS, Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, STICKY_FAMILY
 from kgroups.core.planning.plan import Plan
@@ -58,7 +58,8 @@ class Ways:
         if doubts:
             more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
             told = "; ".join(doubts[:TOLD])
-            if self._deals_evenly() and same_sizes(outcomes):
+            sure = self._deals_evenly() or self._stops_alike()
+            if sure and same_sizes(outcomes) and not any(way.guessed for way in self.each):
                 return "counts", told + more
             return "likely", f"follows the likeliest outcome of each step: {told}{more}"
         if len(outcomes.each) == 1:
@@ -81,7 +82,7 @@ class Ways:
         return "outcomes", "; ".join(list(reasons)[:TOLD])
 
     def _deals_evenly(self) -> bool:
-        """Whether the sizes of shares are known whatever comes."""
+        """Whether the sizes of shares are known whatever comes, racks too."""
         walk = self.each[0]
         last = walk.last
         members = walk.group.members or ()
@@ -89,7 +90,19 @@ class Ways:
             last is not None
             and last.assignor in EVEN
             and len({frozenset(member.subscription or ()) for member in members}) == 1
-            and not any(way.guessed for way in self.each)
+        )
+
+    def _stops_alike(self) -> bool:
+        """Whether the last rebalance of each way ends with the same sizes, whatever it begins with.
+
+        Where members read different topics, a strategy that looks at racks may stop elsewhere.
+        """
+        return not any(UNKNOWN_RACKS in way.doubts for way in self.each) and all(
+            last is not None
+            and last.roster is not None
+            and all(outcome.settled.settled for outcome in last.outcomes.each)
+            and stops_alike(last.roster, last.strategies)
+            for last in (way.last for way in self.each)
         )
 
 

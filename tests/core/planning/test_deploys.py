@@ -20,9 +20,9 @@ from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
-from kgroups.core.snapshot import Broker, Group
+from kgroups.core.snapshot import Broker, Group, Member
 from tests.support.planning.member_bytes import COOPERATIVE, NUMBER
-from tests.support.planning.small_groups import cluster_of, group_of, member
+from tests.support.planning.small_groups import Held, cluster_of, group_of, member
 
 STATIC = group_of(
     member("i1-0", {"t": [0, 1]}, instance_id="i1", client_id="a"),
@@ -247,6 +247,41 @@ def test_members_may_have_racks_that_their_library_does_not_tell() -> None:
         assert plan.confidence == confidence
     plan = plan_changes(snapshot, group, [RollingRestart()], leader="kafka-python")
     assert plan.confidence == "exact"
+
+
+def sarama_group(topics_of_a: str, topics_of_b: str) -> Group:
+    """A cooperative group of sarama, one member static; topics are single letters."""
+
+    def one(name: str, topics: str, held: Held, instance_id: str | None = None) -> Member:
+        return member(
+            f"{name}-1",
+            held,
+            topics=topics,
+            instance_id=instance_id,
+            client_id=name,
+            version=2,
+            user_data=NUMBER,
+        )
+
+    return group_of(
+        one("a", topics_of_a, {"t": range(5)}),
+        one("b", topics_of_b, {"u": range(6)}, "m-b"),
+        assignor=COOPERATIVE,
+    )
+
+
+def test_a_deploy_of_which_chance_decides_every_step_says_how_many_partitions_each_gets() -> None:
+    """Seen on a broker: a sarama leader deals in any order, and what was listed did not come.
+
+    Racks that the new library may tell change which partitions members get, not how many.
+    """
+    group = sarama_group("tu", "tu")
+    bare = cluster_of(group, {"t": 5, "u": 6})
+    for racks in (("a", "b"), (None, None)):
+        brokers = tuple(Broker(number, "h", 1, rack) for number, rack in enumerate(racks, 1))
+        snapshot = replace(bare, brokers=brokers)
+        plan = plan_changes(snapshot, group, [SwitchClient("franz-go")], leader="sarama")
+        assert plan.confidence == "counts"
 
 
 @pytest.mark.parametrize(
