@@ -81,10 +81,12 @@ class CompactAssignment:
         withheld: partition number -> position of the member that gets it in the next round of a
             cooperative rebalance.
         generation: newest generation that the assignor has seen.
+        by_hash: ids of the members of which the order in hash tables has decided who gets what;
+            None: of any, as far as the strategy tells.
     """
 
     __slots__ = (
-        "_position", "faults", "flat", "generation", "indptr", "member_ids", "topics",
+        "_position", "by_hash", "faults", "flat", "generation", "indptr", "member_ids", "topics",
         "withheld_numbers",
     )  # fmt: skip
 
@@ -106,6 +108,7 @@ class CompactAssignment:
         self.faults = tuple(faults)
         self.withheld_numbers = withheld or {}
         self.generation = generation
+        self.by_hash: frozenset[str] | None = None
         self._position: dict[str, int] | None = None
 
     @classmethod
@@ -141,7 +144,7 @@ class CompactAssignment:
     def permuted(self, order: Sequence[int]) -> "CompactAssignment":
         """The same assignment with members in another order of positions."""
         place = {member: index for index, member in enumerate(order)}
-        return CompactAssignment.of_lists(
+        permuted = CompactAssignment.of_lists(
             [self.member_ids[index] for index in order],
             self.topics,
             [[int(number) for number in self.numbers_of(index)] for index in order],
@@ -149,6 +152,8 @@ class CompactAssignment:
             withheld={number: place[member] for number, member in self.withheld_numbers.items()},
             generation=self.generation,
         )
+        permuted.by_hash = self.by_hash
+        return permuted
 
     def numbers_of(self, position: int) -> "Numbers":
         """Partition numbers of the member at this position, in list order."""

@@ -45,6 +45,17 @@ class Quotas:
     under: list[int] = field(default_factory=list)
     exact: list[int] = field(default_factory=list)
 
+    def disputed(self, owned: Sequence[int]) -> list[int]:
+        """Members with enough for a larger share, where there are fewer of those than of them.
+
+        Whoever comes first in hash order gets it; nothing else is decided by that order.
+
+        Args:
+            owned: number of partitions that each member brought along.
+        """
+        able = [member for member, count in enumerate(owned) if count >= self.high]
+        return able if 0 < self.larger < len(able) else []
+
 
 def share_out(
     owned: Sequence[int], order: Iterable[int], ranks: Sequence[int], partitions: int

@@ -65,9 +65,9 @@ class StickyAssignor:
             plain = not any(view.racks) and not view.table.strays
             if plain and view.table.total >= self._vector_from:
                 return assign_arrays(view, claims, cooperative=self.cooperative)
-            lists, moving = assign_constrained(view, claims.listed())
-            withheld = self._withhold(lists, moving)
-            return constrained_answer(view, lists, claims, withheld)
+            dealt = assign_constrained(view, claims.listed())
+            withheld = self._withhold(dealt.lists, dealt.moving)
+            return constrained_answer(view, dealt, claims, withheld)
         claims.listed()
         general = GeneralView(view)
         start = general.start(claims)

@@ -4,6 +4,7 @@ Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (KAFKA-9987, KAFKA-1
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.java.claims import Claims
@@ -11,6 +12,23 @@ from kgroups.assignors.java.leader_view import LeaderView
 from kgroups.assignors.java.quotas import fill_order, share_out
 from kgroups.assignors.java.sticky_racks import RackInfo
 from kgroups.assignors.order.java_order import copied_map_capacity
+from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """What everybody gets.
+
+    Args:
+        lists: partition numbers per member.
+        moving: partition -> new owner of those in transfer: what another member had to give up in
+            this very round, or what several claim.
+        by_hash: members of which the order in hash tables has decided it; None: any may have.
+    """
+
+    lists: list[list[int]]
+    moving: dict[int, int]
+    by_hash: list[int] | None
 
 
 def constrained_copies(members: int) -> tuple[int, ...]:
@@ -18,10 +36,14 @@ def constrained_copies(members: int) -> tuple[int, ...]:
     return (16, 16, copied_map_capacity(members), 16)
 
 
-def assign_constrained(view: LeaderView, claims: Claims) -> tuple[list[list[int]], dict[int, int]]:
-    """Partition numbers per member, and (partition -> new owner) of those in transfer.
+def hash_ordered(ids: Sequence[str]) -> list[str]:
+    """Members in the order in which they are met, by their ids in JoinGroup order."""
+    view = LeaderView(AssignmentRequest([MemberSubscription(name, ()) for name in ids], {}))
+    return [view.member_ids[position] for position in view.copied(range(len(ids)))]
 
-    In transfer is what another member had to give up in this very round, or what several claim.
+
+def assign_constrained(view: LeaderView, claims: Claims) -> Dealt:
+    """What everybody gets.
 
     Raises:
         AssignorError: a faithful request on which the Java class throws.
@@ -38,7 +60,9 @@ def assign_constrained(view: LeaderView, claims: Claims) -> tuple[list[list[int]
                 fitting.remove(number)
         lists.append(partition_then_topic(table, fitting))
     order = view.copied(range(len(lists)))
-    quotas = share_out([len(held) for held in lists], order, view.ranks, table.total)
+    sizes = [len(held) for held in lists]
+    quotas = share_out(sizes, order, view.ranks, table.total)
+    by_hash = None if racks.active or not _undisputed(view, claims) else quotas.disputed(sizes)
     for member, keep in enumerate(quotas.keep):
         revoked.update((number, member) for number in lists[member][keep:])
         del lists[member][keep:]
@@ -55,7 +79,13 @@ def assign_constrained(view: LeaderView, claims: Claims) -> tuple[list[list[int]
         for number, member in new
         if revoked.get(number, member) != member or number in claims.doubled
     }
-    return lists, moving
+    return Dealt(lists, moving, by_hash)
+
+
+def _undisputed(view: LeaderView, claims: Claims) -> bool:
+    """Whether every claim is believed, whoever comes first."""
+    believed = sum(map(len, claims.owned)) == sum(map(len, claims.raw))
+    return believed and not claims.faults and not view.table.strays
 
 
 def partition_then_topic(table: TopicTable, numbers: list[int]) -> list[int]:
@@ -99,15 +129,17 @@ def not_held(
 
 
 def constrained_answer(
-    view: LeaderView, lists: list[list[int]], claims: Claims, withheld: dict[int, int]
+    view: LeaderView, dealt: Dealt, claims: Claims, withheld: dict[int, int]
 ) -> CompactAssignment:
     """The answer of a group with equal subscriptions."""
     assignment = CompactAssignment.of_lists(
         view.member_ids,
         view.table,
-        lists,
+        dealt.lists,
         faults=claims.faults,
         withheld=withheld,
         generation=claims.newest,
     )
-    return view.answer(assignment, constrained_copies(len(lists)))
+    if dealt.by_hash is not None:
+        assignment.by_hash = frozenset(view.member_ids[member] for member in dealt.by_hash)
+    return view.answer(assignment, constrained_copies(len(dealt.lists)))

@@ -169,13 +169,9 @@ def build_request(
     names = ids or {}
     orders = _shown_orders(roster)
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
-    present = [member.member_id for member in roster.group.members or ()]
-    staying = [name for name, seat in seats.items() if not seat.joins]
-    joining = [name for name, seat in seats.items() if seat.joins]
-    if roster.group.type == "classic":
-        listed = broker_order(present, staying, joining)
-    else:  # a coordinator that assigns puts them into a table of its own
-        listed = [names.get(one, one) for one in order] or [*staying, *joining]
+    listed = listed_members(roster, names)
+    if order and roster.group.type != "classic":  # the table of a coordinator that assigns
+        listed = [names.get(one, one) for one in order]
     subscribed = frozenset(roster.subscribed())
     topics = {
         name: _topic_partitions(
@@ -202,6 +198,26 @@ def build_request(
         faithful=faithful,
         options=_likeness(roster),
     )
+
+
+def listed_members(roster: Roster, ids: Mapping[str, str]) -> list[str]:
+    """Ids of the members in the order in which the coordinator will list them.
+
+    Args:
+        ids: as of `build_request`.
+    """
+    staying, joining = (
+        [
+            ids.get(seat.member.member_id, seat.member.member_id)
+            for seat in roster.seats
+            if seat.joins is joins
+        ]
+        for joins in (False, True)
+    )
+    if roster.group.type != "classic":
+        return [*staying, *joining]
+    present = [member.member_id for member in roster.group.members or ()]
+    return broker_order(present, staying, joining)
 
 
 def _likeness(roster: Roster) -> Mapping[str, object]:

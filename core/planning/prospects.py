@@ -29,6 +29,7 @@ from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.events import is_raced
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, race_ends
+from kgroups.core.planning.outcomes.sightings import Sightings
 from kgroups.core.planning.outcomes.unseen import hides_claims
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
@@ -135,6 +136,7 @@ def _prospect(
         draw: Draw,
         rounds: int = MAX_ROUNDS,
         answers: int = MAX_ANSWERS,
+        seen: Sightings | None = None,
     ) -> Ends:
         return settle(
             strategy.assignor,
@@ -152,20 +154,22 @@ def _prospect(
             answers=answers,
             faithful=faithful,
             order=draw.orders[0] if draw.orders else (),
+            seen=seen,
         )
 
-    def run(draw: Draw, rounds: int) -> Ends:
+    def run(draw: Draw, rounds: int, seen: Sightings) -> Ends:
         if strategy.runs_on_broker:
+            seen.told = False
             return _in_stages(roster, brought, draw, play)
         if played:
             return race_ends(
                 roster,
                 brought,
                 strategy,
-                lambda known, held, answers: play(known, held, draw, 1, answers),
+                lambda known, held, answers: play(known, held, draw, 1, answers, seen),
                 rounds,
             )
-        return play(roster, brought, draw)
+        return play(roster, brought, draw, seen=seen)
 
     outcomes = find_outcomes(roster, strategy, run, runs=runs)
     if hides_claims(roster, strategy):

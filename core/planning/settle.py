@@ -22,6 +22,7 @@ from kgroups.core.planning.assignor_request import (
     build_request,
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
+from kgroups.core.planning.outcomes.sightings import Sightings
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import TopicPartition
 
@@ -99,6 +100,7 @@ def settle(
     answers: int = MAX_ANSWERS,
     faithful: bool = False,
     order: Sequence[str] = (),
+    seen: Sightings | None = None,
 ) -> Ends:
     """The assignments of this roster, after as many rounds as the protocol needs.
 
@@ -111,6 +113,7 @@ def settle(
         answers: that are looked at at most, where chance has a say.
         faithful: repeat what Java's class does wrong instead of reporting it.
         order: as of `build_request`.
+        seen: is told what has decided each round.
     """
     ends: list[Settled] = []
     failures: list[KgroupsError] = []
@@ -135,6 +138,8 @@ def settle(
             order=order,
         )
         given = possible_answers(strategy, request, left)
+        if seen is not None:
+            seen.add(roster, given)
         failures += [_failure(strategy, roster.group.group, error) for error in given.failures]
         complete = complete and given.complete
         for answer in given.each:

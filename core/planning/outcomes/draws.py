@@ -6,7 +6,7 @@ the ids fall into classes that no strategy can tell apart; one of each class is 
 different ends are the set of outcomes. Where there are too many classes, some of them are drawn.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice, product
@@ -19,6 +19,7 @@ from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
 from kgroups.core.planning.outcomes.arrivals import Order, arrivals
 from kgroups.core.planning.outcomes.ids import drawn_uuid
+from kgroups.core.planning.outcomes.naming import Played, kind_of, played_draw
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.places import (
     Buckets,
@@ -27,6 +28,7 @@ from kgroups.core.planning.outcomes.places import (
     bucket_orders,
     text_orders,
 )
+from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
 from kgroups.core.planning.outcomes.spaces import (
     HEADS,
     IdSpace,
@@ -37,7 +39,7 @@ from kgroups.core.planning.outcomes.spaces import (
 from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Ends, Settled
+from kgroups.core.planning.settle import Ends
 
 MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
@@ -72,14 +74,23 @@ class Draw:
     racks: PartitionRacks = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def besides(self) -> Hashable:
+        """What is assumed besides ids of members, of a group whose leader assigns."""
+        return self.unlike, tuple(self.racks.items()), tuple(self.libraries.items())
+
+
+# From assumed ids, and how many rounds may be played, to the ends, keyed by those ids; what has
+# decided the rounds is told.
+PlayDraw = Callable[[Draw, int, Sightings], Ends]
+
 
 def find_outcomes(
-    roster: Roster, strategy: Strategy, run: Callable[[Draw, int], Ends], *, runs: int = MAX_RUNS
+    roster: Roster, strategy: Strategy, run: PlayDraw, *, runs: int = MAX_RUNS
 ) -> Outcomes:
     """Every way in which a rebalance with this roster can end under one strategy.
 
     Args:
-        run: from assumed ids, and how many rounds may be played, to the ends, keyed by those ids.
         runs: how many classes of ids are run at most.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
@@ -106,17 +117,21 @@ def find_outcomes(
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
     rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(draws), allowed), 1))
+    remembered: Remembered[Played] = Remembered(roster)
     for draw in ranked[:allowed]:
-        ends = run(draw, rounds)
-        complete = complete and ends.complete
-        shares = [draw.weight * share for share in ends.shares()]
+        played = remembered.of(draw.ids, draw.besides)
+        if played is None:
+            seen = Sightings(draw.ids)
+            played = played_draw(run(draw, rounds, seen), draw.ids, unknown)
+            remembered.add(seen, draw.besides, played)
+        complete = complete and played.complete
         outcomes += [
-            _outcome(end, draw.ids, unknown, share)
-            for end, share in zip(ends.each, shares, strict=False)
+            Outcome(end, draw.weight * share, ids={n: draw.ids[o] for n, o in whose.items()})
+            for end, whose, share in played.ends
         ]
         failures += [
-            Failure(failed.message, share, failed)
-            for failed, share in zip(ends.failures, shares[len(ends.each) :], strict=True)
+            Failure(failed.message, draw.weight * share, failed)
+            for failed, share in played.failures
         ]
     return gathered(outcomes, failures, complete=complete and len(draws) <= allowed)
 
@@ -226,18 +241,13 @@ def _draws(
 def _newcomer(seat: Seat, *, distinct: bool) -> Newcomer:
     """The member of this seat; `distinct` where it matters which of two alike ones came first."""
     name = seat.member.member_id
-    return Newcomer(name, _space(seat), name if distinct else _kind(seat))
+    return Newcomer(name, _space(seat), name if distinct else kind_of(seat))
 
 
 def _space(seat: Seat) -> IdSpace:
     """Ids that the member of this seat may draw."""
     prefix = seat.id_prefix
     return kip848_ids() if prefix is None else classic_ids(prefix)
-
-
-def _kind(seat: Seat) -> object:
-    facts = seat.member
-    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
 
 
 def _member_draws(
@@ -254,16 +264,17 @@ def _member_draws(
     texts: Iterator[Heads] = iter([Heads({each.name: HEADS // 2 for each in newcomers}, 1.0)])
     if visible.text and newcomers:
         texts = text_orders(newcomers, sorted(map(utf16_key, known)))
+    spaces = {each.name: each.space for each in newcomers}
+    made = cache(
+        lambda name, head, bucket, capacity: spaces[name].made(
+            head, bucket, capacity, f"{roster.group.group}/{name}"
+        )
+    )
     for text in texts:
         for table in tables:
             ids = {
-                each.name: each.space.made(
-                    text.heads[each.name],
-                    table.buckets.get(each.name),
-                    table.capacity,
-                    f"{roster.group.group}/{each.name}",
-                )
-                for each in newcomers
+                name: made(name, text.heads[name], table.buckets.get(name), table.capacity)
+                for name in spaces
             }
             yield Draw(ids, {}, text.weight * table.weight)
 
@@ -329,34 +340,3 @@ def _random_draw(
     return Draw(
         {each.name: made(each) for each in newcomers}, {each.name: made(each) for each in topics}
     )
-
-
-def _outcome(
-    settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat], share: float
-) -> Outcome:
-    """The end with roster names; joiners that are alike are named in order of their share."""
-    assumed_id = dict(ids)
-    for alike in _alike(unknown):
-        # Which of two equal newcomers gets which share means nothing: the first gets the first.
-        ordered = sorted((ids[name] for name in alike), key=lambda i: _share_key(settled.shares[i]))
-        assumed_id.update(zip(alike, ordered, strict=True))
-    names = {assumed: name for name, assumed in assumed_id.items()}
-    renamed = Settled(
-        {names.get(member, member): held for member, held in settled.shares.items()},
-        tuple(step.renamed(names) for step in settled.steps),
-        settled.faults,
-        settled.settled,
-    )
-    return Outcome(renamed, share, ids=assumed_id)
-
-
-def _alike(unknown: Sequence[Seat]) -> list[list[str]]:
-    groups: dict[object, list[str]] = {}
-    for seat in unknown:
-        groups.setdefault(_kind(seat), []).append(seat.member.member_id)
-    return list(groups.values())
-
-
-def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
-    pairs = sorted((topic, number) for topic, numbers in held.items() for number in numbers)
-    return (not pairs, pairs)

@@ -93,11 +93,15 @@ def gathered(
     outcomes: Iterable[Outcome], failures: Iterable[Failure] = (), *, complete: bool
 ) -> Outcomes:
     """Equal ends as one, the likeliest first, with shares that sum up to 1."""
-    found: dict[object, Outcome] = {}
+    found: dict[object, _Alike] = {}
+    ends: dict[int, tuple[Settled, object]] = {}  # many outcomes may have one
     for outcome in outcomes:
-        key = canonical(outcome.settled.shares)
-        known = found.get(key)
-        found[key] = outcome if known is None else _with_ids(_with(known, outcome), outcome)
+        settled = outcome.settled
+        _, key = ends.get(id(settled), (None, None))
+        if key is None:
+            key = canonical(settled.shares)
+            ends[id(settled)] = settled, key
+        found.setdefault(key, _Alike(outcome)).add(outcome)
     failed: dict[str, Failure] = {}
     for failure in failures:
         before = failed.get(failure.message)
@@ -105,21 +109,39 @@ def gathered(
     shares = [each.share for each in found.values()] + [each.share for each in failed.values()]
     total = sum(shares) or 1.0
     return Outcomes(
-        tuple(_ranked(replace(each, share=each.share / total) for each in found.values())),
+        tuple(_ranked(each.united(total) for each in found.values())),
         tuple(_ranked(replace(each, share=each.share / total) for each in failed.values())),
         complete,
     )
 
 
-def _with(one: End, other: End) -> End:
+@dataclass(slots=True)
+class _Alike:
+    """Outcomes with equal ends, of which the first one stands for all."""
+
+    first: Outcome
+    share: float = 0.0
+    leaders: dict[str, None] = field(default_factory=dict)
+    ids: dict[frozenset[tuple[str, str]], Mapping[str, str]] = field(default_factory=dict)
+
+    def add(self, outcome: Outcome) -> None:
+        """One more."""
+        self.share += outcome.share
+        self.leaders.update(dict.fromkeys(outcome.leaders))
+        for ids in (outcome.ids, *outcome.more_ids):
+            self.ids.setdefault(frozenset(ids.items()), ids)
+
+    def united(self, total: float) -> Outcome:
+        """All of them as one; shares are parts of the total."""
+        _, *more = self.ids.values()
+        return replace(
+            self.first, share=self.share / total, leaders=tuple(self.leaders), more_ids=tuple(more)
+        )
+
+
+def _with(one: Failure, other: Failure) -> Failure:
     leaders = tuple(dict.fromkeys((*one.leaders, *other.leaders)))
     return replace(one, share=one.share + other.share, leaders=leaders)
-
-
-def _with_ids(one: Outcome, other: Outcome) -> Outcome:
-    known = (one.ids, *one.more_ids)
-    more = [ids for ids in (other.ids, *other.more_ids) if ids not in known]
-    return replace(one, more_ids=(*one.more_ids, *more)) if more else one
 
 
 def _ranked(each: Iterable[End]) -> list[End]:

@@ -1,0 +1,103 @@
+"""What leaders have made of ids in the rounds that were played, so that fewer need be played.
+
+Strategies may look at the order of members in hash tables, so that ids fall into very many classes
+(`draws`). As a rule that order decides nothing, or only between a few members, and an answer may
+say so (`CompactAssignment.by_hash`). Ids that stand in the same order as texts, and of which those
+members follow each other alike wherever that has decided something, come to the same.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.java.sticky_constrained import hash_ordered
+from kgroups.assignors.other_clients.choices import PossibleAnswers
+from kgroups.core.planning.assignor_request import listed_members
+from kgroups.core.planning.roster import Roster
+
+Result = TypeVar("Result")
+Ids = Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Sightings:
+    """What has decided the rounds of one run.
+
+    Args:
+        ids: with which it is played: name in the roster to id.
+        told: whether every answer told it.
+        rounds: by what there was to be seen: the group, and the members of which the order in hash
+            tables has decided something.
+    """
+
+    ids: Ids
+    told: bool = True
+    rounds: dict[object, tuple[Roster, frozenset[str]]] = field(default_factory=dict)
+
+    def add(self, roster: Roster, given: PossibleAnswers) -> None:
+        """One more round, of which this came."""
+        answer = given.each[0] if given.certain and given.each else None
+        by_hash = answer.by_hash if isinstance(answer, CompactAssignment) else None
+        if by_hash is None:
+            self.told = False
+        elif by_hash:
+            who = tuple((seat.member.member_id, seat.joins) for seat in roster.seats)
+            self.rounds[who, by_hash] = (roster, by_hash)
+
+
+@dataclass(slots=True)
+class _Known(Generic[Result]):
+    """What came of some ids.
+
+    Args:
+        orders: of each round that was decided so: the group, the members, by name, that were
+            compared, and the order in which they were met.
+    """
+
+    orders: list[tuple[Roster, frozenset[str], tuple[str, ...]]]
+    result: Result
+
+
+@dataclass(slots=True)
+class Remembered(Generic[Result]):
+    """What has come of the ids that were played, for others of which the same comes."""
+
+    roster: Roster
+    _found: dict[Hashable, list[_Known[Result]]] = field(default_factory=dict)
+
+    def of(self, ids: Ids, besides: Hashable) -> Result | None:
+        """What comes of these ids; None if that is not known yet.
+
+        Args:
+            besides: what else is assumed.
+        """
+        for known in self._found.get((self._in_text(ids), besides), ()):
+            if all(_met(roster, ids, who) == order for roster, who, order in known.orders):
+                return known.result
+        return None
+
+    def add(self, seen: Sightings, besides: Hashable, result: Result) -> None:
+        """Keep what came of ids, if it may come of others."""
+        if not seen.told:
+            return
+        names = {drawn: name for name, drawn in seen.ids.items()}
+        orders = []
+        for roster, by_hash in seen.rounds.values():
+            who = frozenset(names.get(member, member) for member in by_hash)
+            orders.append((roster, who, _met(roster, seen.ids, who)))
+        key = (self._in_text(seen.ids), besides)
+        self._found.setdefault(key, []).append(_Known(orders, result))
+
+    def _in_text(self, ids: Ids) -> tuple[str, ...]:
+        """Members that are there, and those to come by name, in the order of their ids."""
+        known = {member.member_id for member in self.roster.group.members or ()}
+        known |= {seat.member.member_id for seat in self.roster.seats}
+        return tuple(sorted(known, key=lambda name: ids.get(name, name)))
+
+
+def _met(roster: Roster, ids: Ids, who: frozenset[str]) -> tuple[str, ...]:
+    """In which order a leader meets these members, by name."""
+    names = {drawn: name for name, drawn in ids.items()}
+    met = (names.get(member, member) for member in hash_ordered(listed_members(roster, ids)))
+    return tuple(name for name in met if name in who)
