@@ -264,12 +264,14 @@ class _Race:
                 missed={},
                 faults=faults,
             )
-            ways = self._missed(after, brought, roster, settled, pressed=learns, rests=rests)
+            missers = self._missers(after, roster, settled, pressed=learns, rests=rests)
+            on_time = replace(after, share=share * KEPT / (KEPT + 1)) if missers else after
+            ways = [_behind(after, brought, who, len(missers), rests=rests) for who in missers]
             if rests:
-                at_rest = next(ways)
-                self.ends.append((Settled(settled.shares, steps, faults), at_rest.share))
-            elif not state.late:
-                self.last = after
+                self.ends.append((Settled(settled.shares, steps, faults), on_time.share))
+            else:
+                ways = [on_time, *ways]
+                self.last = self.last if state.late else after
             if len(steps) == MAX_ROUNDS + self.events:
                 self.complete = self.complete and rests
                 continue
@@ -277,34 +279,40 @@ class _Race:
                 for late, chance in later_ones(state.late, moved=moved):
                     yield replace(one, late=late, share=one.share * chance)
 
-    def _missed(
-        self,
-        after: _State,
-        brought: Round,
-        roster: Roster,
-        settled: Settled,
-        *,
-        pressed: bool,
-        rests: bool,
-    ) -> Iterator[_State]:
-        """A state, and then what it is if some members missed the round before it."""
-        late_again = rests and (after.lapses < LAPSES or not self.complete)
-        if not after.lapses or self.raced or late_again:
-            yield after
-            return
-        found = misses(
-            roster, self.strategy, settled, pressed=pressed or bool(after.late), rests=rests
-        )
+    def _missers(
+        self, after: _State, roster: Roster, settled: Settled, *, pressed: bool, rests: bool
+    ) -> tuple[frozenset[str], ...]:
+        """Who may miss the round that led to this state, one set for each way."""
+        if not after.lapses or self.raced:
+            return ()
+        # What only a member makes happen that throws away what it is given is played once, and not
+        # where there is no time for everything else.
+        if rests and (after.lapses < LAPSES or not self.complete):
+            return ()
+        pressed = pressed or bool(after.late)
+        found = misses(roster, self.strategy, settled, pressed=pressed, rests=rests)
         self.sampled = self.sampled or not found.complete
-        yield replace(after, share=after.share * KEPT / (KEPT + 1)) if found.each else after
-        had = brought.held if brought.current is None else brought.current
-        for members in found.each:
-            held = {name: given for name, given in after.held.items() if name not in members}
-            held |= {name: had[name] for name in members if name in had}
-            missed = {name: brought.missed.get(name, brought.generation) for name in members}
-            share = after.share / (KEPT + 1) / len(found.each)
-            lapses = 0 if rests else after.lapses - 1
-            yield replace(after, held=held, missed=missed, lapses=lapses, share=share)
+        return found.each
+
+
+def _behind(
+    after: _State, brought: Round, who: frozenset[str], ways: int, *, rests: bool
+) -> _State:
+    """A state, if these members missed the round that led to it.
+
+    Args:
+        brought: what the members had before that round.
+        ways: in how many ways members may miss it.
+        rests: whether nothing would have happened any more: then nobody misses another round.
+    """
+    had = brought.held if brought.current is None else brought.current
+    held = {name: given for name, given in after.held.items() if name not in who}
+    held |= {name: had[name] for name in who if name in had}
+    missed = {name: brought.missed.get(name, brought.generation) for name in who}
+    share = after.share / (KEPT + 1) / ways
+    return replace(
+        after, held=held, missed=missed, lapses=0 if rests else after.lapses - 1, share=share
+    )
 
 
 def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], float]]:
