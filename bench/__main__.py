@@ -15,8 +15,8 @@ from typing import cast
 
 from bench import benchmarks
 from bench.machine import describe_machine
-from bench.report import merge_report, read_report, seconds, write_report
-from bench.result import Result
+from bench.report import merge_report, read_report, write_report
+from bench.result import verdict
 from bench.side_by_side import Benchmark
 from bench.stage import Stage, say
 
@@ -28,13 +28,6 @@ def all_benchmarks() -> dict[str, Benchmark]:
         cast(Benchmark, import_module(f"bench.benchmarks.{name}").BENCHMARK) for name in modules
     ]
     return {each.name: each for each in found}
-
-
-def cold_words(result: Result) -> str:
-    """What the first calls took, where calls are measured."""
-    if result.ours_cold_s is None or result.reference_cold_s is None:
-        return ""
-    return f" (cold {seconds(result.ours_cold_s)} against {seconds(result.reference_cold_s)})"
 
 
 def main() -> int:
@@ -59,9 +52,8 @@ def main() -> int:
             result = known[name].run(stage)
             results.append(result)
             print(
-                f"{result.verdict}  {result.name}: {seconds(result.ours_s)} against"
-                f" {seconds(result.reference_s)}{cold_words(result)}, {result.ratio} times faster,"
-                f" peak {result.ours_peak_mb:g} MB (target: {result.target})",
+                f"{verdict(result.passed)}  {result.name}: {result.figures}"
+                f" (target: {result.target})",
                 flush=True,
             )
     if not arguments.dry:

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from bench.machine import describe_machine
-from bench.report import PAGE, ROOT, seconds
+from bench.report import PAGE, ROOT
+from bench.result import seconds
 
 RESULTS = ROOT / "bench" / "cluster_results.json"
 BEGIN, END = "<!-- cluster-bench:begin -->", "<!-- cluster-bench:end -->"

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from bench.machine import describe_machine
-from bench.report import PAGE, ROOT, seconds
+from bench.report import PAGE, ROOT
+from bench.result import seconds
 
 RESULTS = ROOT / "bench" / "lag_results.json"
 BEGIN, END = "<!-- lag-bench:begin -->", "<!-- lag-bench:end -->"

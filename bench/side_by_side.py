@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench.measure import Run, RunFailed, run_measured
-from bench.result import Result, summarize
+from bench.result import Result, Row, summarize
 from bench.stage import Stage
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import LOG_SETTINGS
@@ -30,7 +30,7 @@ class Benchmark(Protocol):
     def name(self) -> str:
         """Short, for the command line and the table."""
 
-    def run(self, stage: Stage) -> Result:
+    def run(self, stage: Stage) -> Row:
         """Run it and give its figures."""
 
 

@@ -5,8 +5,10 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.workload import commit_offsets, create_topics, many_commits, produce
+from tests.support.sandbox.sandbox_process import SandboxProcess
 
 GROUPS, PARTITIONS, RECORDS = 2_000, 24, 100
 TOPIC = "events"
@@ -24,6 +26,8 @@ class Stage:
     def __init__(self) -> None:
         self._held = ExitStack()
         self._bootstrap: str | None = None
+        self._embedded: str | None = None
+        self._hosts: HostPool | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -47,6 +51,20 @@ class Stage:
             self._bootstrap = cluster.bootstrap
             self.fill()
         return self._bootstrap
+
+    @property
+    def embedded(self) -> str:
+        """Address of an embedded cluster without topics and groups of its own."""
+        if self._embedded is None:
+            self._embedded = self._held.enter_context(SandboxProcess()).bootstrap_servers
+        return self._embedded
+
+    @property
+    def hosts(self) -> HostPool:
+        """Programs that hold live members."""
+        if self._hosts is None:
+            self._hosts = self._held.enter_context(HostPool())
+        return self._hosts
 
     def fill(self) -> None:
         """Commit everything as it was, whatever has been written or deleted since."""

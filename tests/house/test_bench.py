@@ -1,6 +1,7 @@
 """The published figures are the measured ones, and a verdict follows from its figures."""
 
 import json
+import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from bench.lag_results import NAMES_BY_KEY, RESULTS, lines_block, render_lines
 from bench.lag_scale import CASES
 from bench.measure import Run, RunFailed, run_measured
 from bench.report import PAGE, figures_block, merge_report, read_report, render_figures
-from bench.result import Result, summarize
+from bench.result import Result, summarize, summarize_plan, verdict
 
 
 def test_the_figures_are_those_of_results_json() -> None:
@@ -42,7 +43,7 @@ def runs(*pairs: tuple[float, float]) -> list[tuple[Run, Run]]:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "min_ratio", "max_peak_mb", "verdict"),
+    ("rounds", "min_ratio", "max_peak_mb", "word"),
     [
         (((1.0, 5.0), (1.0, 6.0), (1.0, 7.0)), 6, None, "PASS"),
         (((1.0, 5.0), (1.0, 5.9), (1.0, 90.0)), 6, None, "MISS"),
@@ -52,11 +53,28 @@ def runs(*pairs: tuple[float, float]) -> list[tuple[Run, Run]]:
     ids=["median enough", "one lucky round is not enough", "too much memory", "just in memory"],
 )
 def test_a_verdict_is_the_median_ratio_and_the_highest_peak(
-    rounds: Sequence[tuple[float, float]], min_ratio: float, max_peak_mb: float | None, verdict: str
+    rounds: Sequence[tuple[float, float]], min_ratio: float, max_peak_mb: float | None, word: str
 ) -> None:
     """PASS needs both the ratio and the memory."""
     result = summarize("n", "t", runs(*rounds), min_ratio=min_ratio, max_peak_mb=max_peak_mb)
-    assert result.verdict == verdict
+    assert verdict(result.passed) == word
+
+
+@pytest.mark.parametrize(
+    ("broker", "embedded", "passed"),
+    [((0.2, 0.29, 0.9), (0.2,), True), ((0.2,), (0.1, 0.3, 0.3), False)],
+    ids=["one slow run is none", "both clusters count"],
+)
+def test_a_plan_is_held_to_the_processor_time_of_the_whole_command(
+    broker: Sequence[float], embedded: Sequence[float], passed: bool
+) -> None:
+    """The median on either cluster; the time from start to end is told beside it."""
+    each = [[Run(2 * cpu, cpu, 30_000_000, "") for cpu in runs] for runs in (broker, embedded)]
+    result = summarize_plan("plan", "t", *each, limit_s=0.3)
+    assert result.passed is passed
+    told = (result.broker_s, result.broker_cpu_s, result.embedded_s, result.embedded_cpu_s)
+    cpus = [statistics.median(runs) for runs in (broker, embedded)]
+    assert told == (2 * cpus[0], cpus[0], 2 * cpus[1], cpus[1])
 
 
 def result_named(name: str, ratio: float) -> Result:
