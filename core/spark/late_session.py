@@ -63,10 +63,13 @@ class LateSession:
             raise AttributeError(name)
         return getattr(self.started(), name)
 
-    def rows(self, table: "pa.Table", schema: StructType, *, few: bool) -> Frame:
+    def rows(
+        self, table: "pa.Table | Callable[[], pa.Table]", schema: StructType, *, few: bool
+    ) -> Frame:
         """A table that Spark gets when it is asked, and of it what it is asked for.
 
         Args:
+            table: the rows, or who has them once Spark has started.
             few: whether it is worth one task only.
         """
         return Frame(schema.names, given=GivenRows(self, table, schema, few=few))
@@ -76,7 +79,12 @@ class GivenRows:
     """Rows that Spark does not have yet."""
 
     def __init__(
-        self, session: LateSession, table: "pa.Table", schema: StructType, *, few: bool
+        self,
+        session: LateSession,
+        table: "pa.Table | Callable[[], pa.Table]",
+        schema: StructType,
+        *,
+        few: bool,
     ) -> None:
         self.session = session
         self._table, self._schema, self._few = table, schema, few
@@ -84,7 +92,9 @@ class GivenRows:
     def frame(self, names: Collection[str] | None = None) -> Any:
         """As Spark's frame, with some columns or all."""
         schema = self._cut(names)
-        table = self._table.select(schema.names)
+        table = (self._table() if callable(self._table) else self._table).select(schema.names)
+        if not table.num_rows:
+            table = table.schema.empty_table()  # Spark takes no column without a chunk
         frame = self.session.started().createDataFrame(table, schema)
         return frame.coalesce(1) if self._few else frame
 

@@ -303,7 +303,8 @@ def rows_in(files: Iterable[FileOfDay], schema: pa.Schema) -> Iterator[pa.Record
             told = {"cluster": file.cluster, "date": file.date}
             kind = re.search("/kind=([a-z]+)/", file.path)
             told |= {"kind": kind[1]} if kind else {}
-            for batch in opened_file.iter_batches(BATCH_ROWS):
+            names = [name for name in schema.names if name in opened_file.schema_arrow.names]
+            for batch in opened_file.iter_batches(BATCH_ROWS, columns=names):
                 yield pa.RecordBatch.from_arrays(
                     [_column(batch, field, told) for field in schema], schema=schema
                 )

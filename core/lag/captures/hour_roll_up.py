@@ -4,7 +4,7 @@ Pure: Arrow tables in, one out. What is said of an hour is exact: the last row o
 far it went between its first and last, and the most lag of any capture.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
     parts = []
     if rows.num_rows:
         ordered = _ordered(rows)
-        lags = _lags(ordered)
+        lags = lags_of(ordered.rows)
         parts.append(part(SERIES, of_hour, _series(ordered, lags)))
         for by, keys in KEYS.items():
             if by != "partition":
@@ -207,9 +207,8 @@ def reduced(operation: Any, start: int, known: Known, numbers: Longs, count: int
 # --- lag ---------------------------------------------------------------------------------------
 
 
-def _lags(ordered: _Ordered) -> dict[str, Known]:
-    """Lag of each row by the names of `LAGS`: the rules of `rules.RULES` where it is measured."""
-    rows = ordered.rows
+def lags_of(rows: pa.Table, names: Collection[str] = tuple(LAGS)) -> dict[str, Known]:
+    """Lag of each row by some names of `LAGS`: the rules of `rules.RULES` where it is measured."""
     error = rows["error"]
     is_shut = _is_among(error, MISSING_ERRORS) | _is_among(error, LEADERLESS_ERRORS)
     is_open = rows["commits_known"].to_numpy() & ~is_shut
@@ -217,7 +216,8 @@ def _lags(ordered: _Ordered) -> dict[str, Known]:
     log_end = longs(rows, END_OF["read_uncommitted"])
     has_commit = committed.is_known & (committed.values >= 0)
     found = {}
-    for name, reading in LAGS.items():
+    for name in names:
+        reading = LAGS[name]
         end = longs(rows, END_OF[reading.isolation])
         bounded = is_open & start.is_known & end.is_known
         lag = records_between(committed.values, start.values, end.values, np.maximum)

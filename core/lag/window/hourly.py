@@ -6,6 +6,7 @@ between two of them, trend, verdict) is of their ends, and said to be.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -153,7 +154,9 @@ def drawn_captures(lagged: DataFrame, hours: Hours, query: LagQuery) -> DataFram
     """Captures for lag over time: those that there are, and each hour's last and its peak."""
     columns: Sequence[str] = (*KEYS["group"], "captured_at_ms", "lag")
     last = hours.rows.where(F.col("captured_at_ms") == F.col("hour_last_ms"))
-    at_ms = most_lag(query, "{}_most_ms")
+    # 0 is at no time: it is where there is no commit.
+    read = replace(query, uncommitted=None) if query.uncommitted == "end" else query
+    at_ms = most_lag(read, "{}_most_ms")
     peaks = hours.peaks.where((F.col("by") == "group") & (at_ms < F.col("hour_last_ms"))).select(
         *KEYS["group"], at_ms.alias("captured_at_ms"), most_lag(query).alias("lag")
     )

@@ -148,6 +148,12 @@ def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame
         `retention_seconds_left`.
     """
     joined = now.withColumn("series", series_id()).join(figures, "series", "left")
+    return history_of(joined, until_ms)
+
+
+@as_text
+def history_of(joined: DataFrame, until_ms: int) -> DataFrame:
+    """`with_history` of rows that have the figures of their series beside them."""
     rated = joined.withColumns(
         {
             "rate_in": per_second("produced", "end_ms"),

@@ -3,9 +3,11 @@
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -41,6 +43,14 @@ from kgroups.core.lag.window.capture_files import (
     read_files,
 )
 from kgroups.core.lag.window.points import lives, with_steps
+from kgroups.core.lag.window.rows_here import (
+    NEWEST_ROWS,
+    asked_rows,
+    is_read_here,
+    line_rows,
+    peak_rows,
+    read_here,
+)
 from kgroups.core.lag.window.window_rows import captures_with_lag, dated, is_newest, newest
 from kgroups.core.spark.late_session import LateSession, running
 from kgroups.core.spark.plans.api import DataFrame
@@ -97,7 +107,7 @@ def lag_report_over(
     span_ms = (since_ms, until_ms)
     earlier = _earlier(folder, query, span_ms, strict=strict) if query.compare_ms else None
     windows = [window] if earlier is None else [window, earlier]
-    with running(sized(session, windows, query), progress) as spark:
+    with running(sized(session, folder, windows, query), progress) as spark:
         try:
             return _report(spark, folder, windows, query, span_ms, strict=strict)
         except SPARK_ERRORS as exc:
@@ -168,7 +178,7 @@ def _report(
     rows, captures = (sum(sizes) for sizes in zip(*map(_size, windows), strict=True))
     spark.tell(f"reading {rows:,} rows of {captures:,} captures")
     told = _told(spark, folder, window, query, span_ms)
-    series = trends.with_history(told.now, told.figures, span_ms[1])
+    series = told.series
     if query.assignors or query.pictures:  # it is wanted more than once
         series = series.persist()
     rest = read_rest(spark, folder, window, query, strict=strict)
@@ -176,7 +186,7 @@ def _report(
     if query.compare_ms:
         earlier_ms = (span_ms[0] - query.compare_ms, span_ms[1] - query.compare_ms)
         then = _told(spark, folder, windows[1], query, earlier_ms)
-        before = trends.with_history(then.now, then.figures, earlier_ms[1])
+        before = then.series
     if query.assignors:
         fleet = None
         if query.compare_ms:
@@ -226,14 +236,14 @@ class _Told(NamedTuple):
 
     Args:
         now: rows of each cluster's newest capture, with lag.
-        figures: from `trends.series_figures`.
+        series: from `trends.with_history`.
         peaks: from `transforms.peaks_by`, by the keys of the report.
         captures: for lag over time.
         lagged: what all of it was made of, which a store's rows stay in memory as.
     """
 
     now: DataFrame
-    figures: DataFrame
+    series: DataFrame
     peaks: DataFrame
     captures: DataFrame
     lagged: DataFrame
@@ -242,26 +252,54 @@ class _Told(NamedTuple):
 def _told(
     spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> _Told:
+    if is_read_here(folder, window):
+        return _told_here(spark, folder, window, query, span_ms)
     lagged, now = captures_with_lag(spark, folder, window, query, span_ms)
     if isinstance(folder, Store):  # else every query would fetch the files again
         lagged = lagged.persist()
     keys = transforms.KEYS.get(query.by, ())  # of planned assignors there are other ones
     if window.hours is None:
         figures = trends.series_figures(with_steps(lives(lagged, window.spans, query.isolation)))
-        return _Told(now, figures, transforms.peaks_by(lagged, keys), lagged, lagged)
+        series = trends.with_history(now, figures, span_ms[1])
+        return _Told(now, series, transforms.peaks_by(lagged, keys), lagged, lagged)
     hours = hourly.read_hours(spark, folder, window, query, span_ms)
     both = [
         lives(frame, window.spans, query.isolation, more=tuple(within(query)))
         for frame, within in ((lagged, hourly.of_captures), (hours.rows, hourly.of_hours))
     ]
     stepped = with_steps(both[0].unionByName(both[1]), hourly=True)
+    now = now.unionByName(newest(hours.rows, window).select(now.columns))
+    figures = trends.series_figures(stepped, hourly=True)
     return _Told(
-        now.unionByName(newest(hours.rows, window).select(now.columns)),
-        trends.series_figures(stepped, hourly=True),
+        now,
+        trends.with_history(now, figures, span_ms[1]),
         hourly.peaks_by(lagged, hours, query),
         hourly.drawn_captures(lagged, hours, query),
         lagged,
     )
+
+
+def _told_here(
+    spark: LateSession, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
+) -> _Told:
+    """The same of rows that are read here, while Spark starts."""
+    aside = ThreadPoolExecutor(1)
+    found = aside.submit(read_here, folder, window, query, span_ms)
+    aside.shutdown(wait=False)
+    few = is_few(asked_rows(folder, window), query)
+
+    def given(name: str, schema: StructType) -> DataFrame:
+        def rows() -> pa.Table:
+            return getattr(found.result(), name)
+
+        return cast("DataFrame", spark.rows(rows, schema, few=few))
+
+    now = transforms.with_lag(
+        given("newest", NEWEST_ROWS), uncommitted=query.uncommitted, isolation=query.isolation
+    )
+    series = trends.history_of(now, span_ms[1])
+    peaks, drawn_rows = given("peaks", peak_rows(query)), given("drawn", line_rows())
+    return _Told(now, series, peaks, drawn_rows, now)
 
 
 def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
@@ -290,6 +328,7 @@ def read_rest(spark: Any, folder: Place, window: Window, query: LagQuery, *, str
     """
     frames: dict[str, DataFrame] = {}
     broken: tuple[ItemError, ...] = ()
+    few = is_few(asked_rows(folder, window), query)
     last = {cluster: span.last_ms for cluster, span in window.spans.items()}
     for table, schema in TABLE_SCHEMAS.items():
         newest_files = [file for file in window.facts[table] if _has(file, last)]
@@ -304,7 +343,7 @@ def read_rest(spark: Any, folder: Place, window: Window, query: LagQuery, *, str
         broken += errors
         files: list[AnyFile] = [*in_table, *old]
         shape = dated(schema) if files else schema
-        rows = read_files(spark, folder / table, files, shape, few=is_few(window.rows, query))
+        rows = read_files(spark, folder / table, files, shape, few=few)
         frames[table] = _newest_once(rows, schema, window) if files else rows
     return Rest(frames["members"], frames["topics"], broken)
 
@@ -321,13 +360,16 @@ def _newest_once(rows: DataFrame, schema: StructType, window: Window) -> DataFra
 
 
 def sized(
-    session: SparkSession | SessionOptions | None, windows: Sequence[Window], query: LagQuery
+    session: SparkSession | SessionOptions | None,
+    folder: Place,
+    windows: Sequence[Window],
+    query: LagQuery,
 ) -> SparkSession | SessionOptions | None:
     """Session options fit for the size of the windows; a running session is left as it is."""
     if session is not None and not isinstance(session, SessionOptions):
         return session
     options = dataclasses.replace(session or SessionOptions(), kind=kind_of("captures", query))
-    if is_few(sum(window.rows for window in windows), query):
+    if is_few(sum(asked_rows(folder, window) for window in windows), query):
         return dataclasses.replace(options, small=True)
-    size = sum(window.size for window in windows)
+    size = sum(window.size for window in windows if not is_read_here(folder, window))
     return dataclasses.replace(options, large=size > LARGE_BYTES)

@@ -70,6 +70,7 @@ def choices() -> list[tuple[str, Asked]]:
     return every if IS_FUZZ else every[::79]
 
 
+@pytest.mark.usefixtures("reader")
 def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     """Rows and summary of each report, and which of their figures are by the hour."""
     captures = moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)

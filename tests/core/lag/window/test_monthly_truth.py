@@ -73,6 +73,7 @@ def choices() -> list[Asked]:
     return every if IS_FUZZ else every[::31]
 
 
+@pytest.mark.usefixtures("reader")
 def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     """Rows and summary of each report, and which of their figures are by the month."""
     captures = spread(odd_captures(SEED + 2, HISTORIES if IS_FUZZ else 5))
