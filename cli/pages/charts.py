@@ -309,7 +309,7 @@ def _spec(chart: alt.Chart | alt.LayerChart, height_px: int) -> dict[str, Any]:
         height=height_px,
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
     )
-    spec: dict[str, Any] = placed.to_dict()
+    spec: dict[str, Any] = placed.to_dict(validate=False)
     # The page says which version it brings and how charts look.
     spec.pop("$schema", None)
     spec.pop("config", None)

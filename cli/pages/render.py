@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from html import escape
+from importlib.metadata import version as package_version
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
@@ -16,6 +17,7 @@ from typing import Any
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.whole_file import write_whole
 from kgroups.cli.pages.page import Figure, Page, Section, Table
+from kgroups.core.input_files.kept_files import kept_text
 
 # `unsafe-eval`: Vega makes functions of a chart's expressions, which are ours.
 POLICY = (
@@ -30,6 +32,8 @@ OF_EVERY_OBJECT = frozenset(
     | {"__lookupGetter__", "__lookupSetter__"}
 )
 
+# What of the bundle the page's own script uses.
+EMBED = "window.vegaEmbed = vegaEmbed;"
 FOOTER = "Made by kgroups. Times are UTC; a dash means unknown."
 
 
@@ -192,10 +196,18 @@ def _asset(name: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and the embedder, in the versions that Altair writes for."""
+    """Vega, Vega-Lite and the embedder, in the versions that Altair writes for.
+
+    Kept: to put them together takes a second and a half of processor time.
+    """
     import altair as alt
-    import vl_convert
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
-    return bundle.replace("</script", "<\\/script")
+
+    def bundle() -> str:
+        import vl_convert
+
+        made: str = vl_convert.javascript_bundle(EMBED, vl_version=version)
+        return made.replace("</script", "<\\/script")
+
+    return kept_text(f"vega-{version}-{package_version('vl-convert-python')}.js", bundle)

@@ -123,9 +123,3 @@ def _runs(pid: int) -> bool:
     except (OSError, OverflowError):
         return True
     return True
-
-
-def default_cache_dir() -> Path:
-    """`$XDG_CACHE_HOME/kgroups`, or `~/.cache/kgroups`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kgroups"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
-from kgroups.core.spark.java_discovery import default_cache_dir, find_java, java_version
+from kgroups.core.spark.java_discovery import find_java, java_version
 from kgroups.core.spark.session import SessionOptions, first_line, spark_session
 from tests.support.kafka.child import run_program
 
@@ -195,14 +195,6 @@ def test_java_version_is_read_from_the_release_file(
 def test_java_version_of_the_installed_java() -> None:
     """The real one is new enough."""
     assert (java_version(find_java()) or 0) >= 17
-
-
-def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The XDG folder where it is set, else the one in the home folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache_dir() == tmp_path / "kgroups"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_cache_dir() == Path.home() / ".cache" / "kgroups"
 
 
 @pytest.mark.parametrize("end", ["", "\n SQLSTATE: 38000"], ids=["a JVM of our own", "Connect"])
