@@ -20,6 +20,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/fleet/test_fleet_plan.py",
         "tests/core/lag/window/test_trends.py",
         "tests/core/lag/window/test_planned_trends.py",
+        "tests/core/lag/window/test_rows_here.py",
         "tests/core/lag/test_isolation.py",
         "tests/core/lag/test_pictures.py",
         "tests/core/lag/test_report.py",
