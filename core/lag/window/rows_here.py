@@ -44,8 +44,8 @@ from kgroups.core.lag.window.hourly import HOUR_ROWS, MOVES
 from kgroups.core.lag.window.series_here import FIGURES, Lives, figures_of, stretches
 from kgroups.core.lag.window.trends import LEVELS
 
-# Roll-ups that are read here, some hundred bytes a row.
-MOST_ROWS: Final = 3_000_000
+# Roll-ups that are read here: some 700 bytes of memory a row.
+MOST_ROWS: Final = 1_500_000
 # What lag is made of.
 FACTS: Final = (
     *("commits_known", "committed_offset", "committed_at_ms", "error"),

@@ -18,7 +18,7 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_text_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Line ends as they were; what is not whole, or no text, is made anew."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = []
+    made: list[int] = []
 
     def make() -> str:
         made.append(len(made))
