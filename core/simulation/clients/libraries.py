@@ -38,6 +38,7 @@ class LibraryTraits:
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
         finds_over_fetches: it looks for the coordinator where records come from, and reads on.
+        bootstraps: without a broker it asks the bootstrap server, over the connection of its start.
         looks_by_timer: its leader looks for new partitions every `metadata.max.age.ms` in what it
             knows, which is refreshed as often at other times.
         forgets_topics: a leader may take its topics for gone when no broker was there for a while.
@@ -72,6 +73,7 @@ class LibraryTraits:
     beats_between_records: bool = False
     one_connection: bool = False
     finds_over_fetches: bool = False
+    bootstraps: bool = False
     looks_by_timer: bool = False
     forgets_topics: bool = False
     assigns: bool = True
@@ -90,6 +92,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         kip848=True,
         both=False,
         finds_over_fetches=True,
+        bootstraps=True,
         forgets_topics=True,
     ),
     "librdkafka": LibraryTraits(

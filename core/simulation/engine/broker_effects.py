@@ -8,6 +8,7 @@ from kgroups.core.simulation.engine.pending import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import BrokerDown, BrokerUp, MoveCoordinator
 from kgroups.core.simulation.world.partition_logs import NEVER
+from kgroups.core.simulation.world.process import Process
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
@@ -78,7 +79,8 @@ def broker_up(world: World, event: BrokerUp) -> None:
     drain(world)
     if nobody_was_up:
         _let_read(world, world.now_ms)
-        _learn_anew(world)
+        for process in list(world.processes.values()):
+            learn_anew(world, process)
 
 
 def _let_read(world: World, from_ms: float) -> None:
@@ -89,21 +91,20 @@ def _let_read(world: World, from_ms: float) -> None:
         process.app.cut_off(world.now_ms, max(from_ms, process.link.reads_ms))
 
 
-def _learn_anew(world: World) -> None:
-    """Java clients that no broker answered have begun anew from their bootstrap addresses.
+def learn_anew(world: World, process: Process) -> None:
+    """A Java client that no broker answered has begun anew from its bootstrap addresses.
 
-    They forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
+    It forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
     call of `poll` in which it hears of the topics takes them for gone, and asks for a rebalance;
     one that polls in between does not. Seen with Java 4.3: "cached metadata has changed from
     {t=[NO_RACKS, ...]} to {t=[]}" in three of four restarts of a single broker.
     """
-    for process in list(world.processes.values()):
-        plan = process.seat.plan
-        forgets = LIBRARIES[plan.library].forgets_topics
-        if forgets and plan.settings.metadata_recovery == "rebootstrap":
-            if world.chance.random() < SAME_POLL:
-                process.consumer.update_topics(world.now_ms, Topology())
-            world.refresh(process)
+    plan = process.seat.plan
+    forgets = LIBRARIES[plan.library].forgets_topics
+    if process.alive and forgets and plan.settings.metadata_recovery == "rebootstrap":
+        if world.chance.random() < SAME_POLL:
+            process.consumer.update_topics(world.now_ms, Topology())
+        world.refresh(process)
 
 
 def tell_others(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from kgroups.core.simulation.engine.broker_effects import (
     broker_down,
     broker_up,
     drain,
+    learn_anew,
     move_coordinator,
     tell_others,
 )
@@ -230,8 +232,8 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
         link = seat.process.link
         until_ms = world.now_ms + event.for_ms
         apart = None
-        together = LIBRARIES[seat.plan.library].one_connection
-        if not together and seat.group.protocol != "zookeeper":
+        traits = LIBRARIES[seat.plan.library]
+        if not traits.one_connection and seat.group.protocol != "zookeeper":
             apart = Random(f"{world.seed} {seat.process.life} {world.now_ms} fetches")
         app = seat.process.app
         link.cut(
@@ -241,10 +243,14 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
             lost=event.lost,
             apart=apart,
             waited_ms=app.longest_wait_ms,
-            finds=LIBRARIES[seat.plan.library].finds_over_fetches,
+            finds=traits.finds_over_fetches,
+            bootstraps=traits.bootstraps and seat.plan.settings.metadata_recovery == "rebootstrap",
         )
         app.cut_off(world.now_ms, link.reads_ms)
         world.stop_reading(seat.process, link.reads_ms - world.now_ms)
+        if link.bootstraps:
+            learned = partial(learn_anew, world, seat.process)
+            later(world, link.finds_ms - world.now_ms, learned)
         later(world, event.for_ms, lambda: None)
 
 

@@ -5,6 +5,8 @@ A cut loses packets. What was sent before the client gives up is sent again by T
 A client that waited `request.timeout.ms` closes the connection; a new one is asked for at once,
 then 1 s, 3 s, 7 s, ... later, until the time for setting it up is over and the next one is tried.
 Most clients fetch records over a connection of their own, which has its own times.
+A consumer of Java that has no broker left looks for its coordinator at the bootstrap server, over
+the connection of its start as long as that is not closed for being idle (KIP-899, KIP-1102).
 """
 
 from random import Random
@@ -28,17 +30,20 @@ class Link:
         number: of its connection; what was sent on an earlier one never arrives.
         opens_ms: what is sent before then passes then.
         reads_ms: records pass again then.
+        bootstraps: whether the bootstrap server is asked first when the cut is over.
         finds_ms: until then the coordinator cannot be looked for.
     """
 
     __slots__ = (
         "_apart",
+        "_began_ms",
         "_first",
         "_from_ms",
         "_lost",
         "_settings",
         "_stalls",
         "_until_ms",
+        "bootstraps",
         "finds_ms",
         "number",
         "opens_ms",
@@ -49,7 +54,8 @@ class Link:
         self._settings = settings
         self._from_ms = self._until_ms = self.opens_ms = self.reads_ms = now_ms
         self.finds_ms = now_ms
-        self._apart = False
+        self._began_ms = now_ms
+        self._apart = self.bootstraps = False
         # When each side's first packet was lost, of a connection that is kept and that carries no
         # records: those of one that does are lost at once.
         self._first: dict[Lost, int] | None = None
@@ -67,6 +73,7 @@ class Link:
         apart: Random | None = None,
         waited_ms: float = 0.0,
         finds: bool = False,
+        bootstraps: bool = False,
     ) -> None:
         """Nothing passes until then.
 
@@ -74,6 +81,7 @@ class Link:
             apart: chance of the connection that records come over; None: they share this one.
             waited_ms: how long a fetch waits at most; one is under way when the cut comes.
             finds: whether the coordinator is looked for over the connection that records come over.
+            bootstraps: whether it is looked for at the bootstrap server once that one is given up.
             stalls: packets are kept, and pass as soon as the cut is over.
             lost: whose packets do not pass; the others do as long as the connection is kept.
         """
@@ -90,9 +98,13 @@ class Link:
             return
         sent_ms = self._from_ms - round(waited_ms * apart.random())
         given_up_ms = sent_ms + self._settings.request_timeout_ms
-        if given_up_ms < self.opens_ms:
+        gives_up = given_up_ms < self.opens_ms
+        if gives_up:
             self.reads_ms = self._connected(given_up_ms, apart)
-        if finds:
+        self.bootstraps = bootstraps and gives_up
+        if self.bootstraps:
+            self.finds_ms = self._bootstrapped(given_up_ms, apart)
+        elif finds:
             # It has tried for so long that its attempts are as far apart as they can be.
             wait_ms = self._settings.retry_backoff_max_ms
             self.finds_ms = self.reads_ms + round(wait_ms * apart.random())
@@ -115,7 +127,8 @@ class Link:
         self._lost = "both"
         self._first = None
         if self.opens_ms > now_ms:
-            self.opens_ms = self._connected(now_ms)
+            # Who looks for the coordinator elsewhere connects to it when it is found.
+            self.opens_ms = self.finds_ms if self.bootstraps else self._connected(now_ms)
         if not self._apart:
             self.reads_ms = self.opens_ms
 
@@ -126,6 +139,15 @@ class Link:
             after_ms += resend_ms
             resend_ms *= 2
         return first_ms + after_ms
+
+    def _bootstrapped(self, asked_ms: int, random: Random) -> int:
+        """When the bootstrap server hears who asks it from `asked_ms` on."""
+        idle_ms = self._settings.connections_max_idle_ms
+        if 0 < idle_ms <= asked_ms - self._began_ms:
+            return self._connected(asked_ms, random)
+        passes_ms = self._until_ms if self._stalls else self._sent_again(asked_ms)
+        given_up_ms = asked_ms + self._settings.request_timeout_ms
+        return passes_ms if passes_ms <= given_up_ms else self._connected(given_up_ms, random)
 
     def _connected(self, now_ms: int, random: Random | None = None) -> int:
         """When a connection that is asked for from now on is made."""

@@ -1,6 +1,8 @@
 """Network cuts: what is lost and when it is sent again, whatever the length of the cut."""
 
+from dataclasses import replace
 from itertools import pairwise
+from random import Random
 from typing import Final
 
 import pytest
@@ -153,6 +155,50 @@ def test_cuts_that_follow_each_other_are_one() -> None:
     assert link.opens_ms == 12_600
     link.cut(20_000, 20_100, stalls=False)
     assert link.opens_ms == 20_200
+
+
+def looked(seconds: int, seed: int, *, idle_ms: int = 540_000, stalls: bool = False) -> Link:
+    """The way of a consumer of Java that has no broker left, ten minutes after its start."""
+    settings = replace(LIBRARY_DEFAULTS["java"], connections_max_idle_ms=idle_ms)
+    link = Link(settings, 0)
+    until_ms = 600_000 + seconds * 1_000
+    chance = Random(seed)
+    link.cut(600_000, until_ms, stalls=stalls, apart=chance, finds=True, bootstraps=True)
+    return link
+
+
+def test_a_consumer_without_a_broker_asks_the_bootstrap_server() -> None:
+    """Over the connection of its start, if that is not closed; each gives up for itself."""
+    # Fetches are given up 30 s after the cut; TCP sends again 12.6 s after what was lost then.
+    assert looked(40, 1, idle_ms=0).finds_ms == 642_600
+    assert looked(40, 1, idle_ms=0, stalls=True).finds_ms == 640_000
+    # It is idle for longer: a connection is asked for at 30 s, and again after 8 to 12 s.
+    assert {looked(40, seed).finds_ms for seed in range(20)} <= set(range(638_000, 645_200))
+    kept = [looked(120, seed, idle_ms=0) for seed in range(20)]
+    assert all(link.finds_ms >= 720_000 for link in kept)
+    assert {link.finds_ms < link.reads_ms for link in kept} == {True, False}
+
+
+def test_who_comes_back_hears_first_that_it_is_no_member_or_reads_on() -> None:
+    """Over two connections: which one is made first is chance (Java 4: 6, 500, 1,221, 1,270)."""
+    event = {"group": "g", "member": "app-2", "for": "120s"}
+    text = CUT.replace("rate: 60", "rate: 30")
+    cuts = scenario(text, events=[{"at": "30s", "network_partition": event}])
+    found = [simulate(cuts, seed=seed).groups[0].read_again for seed in range(12)]
+    assert min(found) < 100
+    assert max(found) > 450
+
+
+def test_a_leader_that_was_cut_off_may_take_the_topics_for_gone() -> None:
+    """Its session goes on, but it began anew from its bootstrap server; with `none` it does not."""
+    event = {"group": "g", "member": "app-1", "for": "35s"}
+    found = {}
+    for strategy in ("rebootstrap", "none"):
+        text = f"{CUT}    settings: {{metadata.recovery.strategy: {strategy}}}\n"
+        cuts = scenario(text, events=[{"at": "30s", "network_partition": event}])
+        groups = [simulate(cuts, seed=seed).groups[0] for seed in range(10)]
+        found[strategy] = {sum(one.at_ms > 30_000 for one in group.rebalances) for group in groups}
+    assert found == {"rebootstrap": {0, 1}, "none": {0}}
 
 
 # ---------------------------------------------------------------------- the only broker restarts
