@@ -292,8 +292,14 @@ def _of(kind: str, fact: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def rows_in(files: Iterable[FileOfDay], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of files in a schema with `date`; null what a file does not have."""
+def rows_in(
+    files: Iterable[FileOfDay], schema: pa.Schema, at_ms: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of files in a schema with `date`; null what a file does not have.
+
+    Args:
+        at_ms: only those of this time; None: of any.
+    """
     sources: dict[str, dict[str, Any]] = {}
     for file in files:
         if str(file.place) not in sources:
@@ -304,10 +310,27 @@ def rows_in(files: Iterable[FileOfDay], schema: pa.Schema) -> Iterator[pa.Record
             kind = re.search("/kind=([a-z]+)/", file.path)
             told |= {"kind": kind[1]} if kind else {}
             names = [name for name in schema.names if name in opened_file.schema_arrow.names]
-            for batch in opened_file.iter_batches(BATCH_ROWS, columns=names):
-                yield pa.RecordBatch.from_arrays(
+            groups = _groups_at(opened_file, at_ms)
+            for batch in opened_file.iter_batches(BATCH_ROWS, groups, columns=names):
+                found = pa.RecordBatch.from_arrays(
                     [_column(batch, field, told) for field in schema], schema=schema
                 )
+                yield found if at_ms is None else found.filter(pc.equal(found[TIME], at_ms))
+
+
+def _groups_at(opened_file: pq.ParquetFile, at_ms: int | None) -> list[int]:
+    """The groups of a file's rows that may have some of a time, as their statistics tell."""
+    metadata = opened_file.metadata
+    every = range(metadata.num_row_groups)
+    if at_ms is None or TIME not in opened_file.schema.names:
+        return list(every)
+    place = opened_file.schema.names.index(TIME)
+    bounds = {number: metadata.row_group(number).column(place).statistics for number in every}
+    return [
+        number
+        for number, known in bounds.items()
+        if known is None or not known.has_min_max or known.min <= at_ms <= known.max
+    ]
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> pa.Array:

@@ -65,9 +65,13 @@ def rows_of(spark: Any, table: pa.Table, schema: StructType) -> DataFrame:
     return to_ask(spark.createDataFrame(table, schema).coalesce(1))
 
 
-def rows_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.Table:
+def rows_here(
+    place: Place, files: Sequence[AnyFile], schema: StructType, at_ms: int | None = None
+) -> pa.Table:
     """The rows of files, read by Arrow.
 
+    Args:
+        at_ms: as in `delta_table.rows_in`.
     Raises:
         KgroupsError: a file is gone, or cannot be read.
     """
@@ -75,7 +79,7 @@ def rows_here(place: Place, files: Sequence[AnyFile], schema: StructType) -> pa.
     batches: list[pa.RecordBatch] = []
     for file in map(_of_day, files):
         try:
-            batches += rows_in([file], columns)
+            batches += rows_in([file], columns, at_ms)
         except FileNotFoundError as exc:
             raise captures_changed(place) from exc
         except (OSError, pa.ArrowException) as exc:

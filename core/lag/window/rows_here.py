@@ -1,8 +1,8 @@
 """Captures and roll-ups of a window, read by Arrow: what Spark gets is a row a series.
 
-A year of ten thousand series is a million rows of roll-ups. Spark would need seconds to read them
-and to compile what it makes of them; of what is made here it gets the newest row of each series,
-beside the figures of all of them.
+A hundred captures of ten thousand series, or a year of their roll-ups, are a million rows. Spark
+would need seconds to read them and to compile what it makes of them; of what is made here it gets
+the newest row of each series, beside the figures of all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +29,7 @@ from kgroups.core.lag.captures.hour_roll_up import (
 from kgroups.core.lag.captures.hour_table import (
     DAY_MS,
     HOUR_MS,
+    NO_FILES,
     PEAKS,
     SERIES,
     WITHIN,
@@ -43,8 +44,9 @@ from kgroups.core.lag.window.capture_files import AnyFile, rows_here
 from kgroups.core.lag.window.hourly import HOUR_ROWS, MOVES
 from kgroups.core.lag.window.series_here import FIGURES, Lives, figures_of, stretches
 from kgroups.core.lag.window.trends import LEVELS
+from kgroups.core.lag.window.window_rows import newest_count
 
-# Roll-ups that are read here: some 700 bytes of memory a row.
+# Rows that are read here: of roll-ups some 700 bytes of memory a row, of captures less.
 MOST_ROWS: Final = 1_500_000
 # What lag is made of.
 FACTS: Final = (
@@ -92,18 +94,15 @@ class _Read(NamedTuple):
 
 
 def is_read_here(folder: Place, window: Window) -> bool:
-    """Whether there are roll-ups in a window, and so few and so near that they are read here."""
-    is_near = not isinstance(folder, Store)
-    return is_near and window.hours is not None and window.rows <= MOST_ROWS
+    """Whether the rows of a window are so few and so near that they are read here."""
+    return not isinstance(folder, Store) and window.rows <= MOST_ROWS
 
 
 def asked_rows(folder: Place, window: Window) -> int:
     """How many rows of a window Spark gets."""
     if not is_read_here(folder, window):
         return window.rows
-    captures = window.captures.select(["cluster", TIME, "rows"]).to_pylist()
-    last = {cluster: span.last_ms for cluster, span in window.spans.items()}
-    return sum(own["rows"] for own in captures if own[TIME] == last[own["cluster"]])
+    return newest_count(window)
 
 
 def peak_rows(query: LagQuery) -> StructType:
@@ -126,10 +125,10 @@ def read_here(folder: Place, window: Window, query: LagQuery, span_ms: tuple[int
     Raises:
         KgroupsError: a file is gone, or cannot be read.
     """
-    assert window.hours is not None
-    files: list[AnyFile] = [*window.files, *window.hours.files[SERIES]]
+    hours = NO_FILES if window.hours is None else window.hours.files
+    files: list[AnyFile] = [*window.files, *hours[SERIES]]
     found = _read(folder, files, window, query, span_ms)
-    peaks = _inside(_rows(folder, window.hours.files[PEAKS], _peak_columns(query)), span_ms)
+    peaks = _inside(_rows(folder, hours[PEAKS], _peak_columns(query)), span_ms)
     figures = _figures(found, window, query)
     return Here(
         _newest(folder, files, found, figures, window),
@@ -153,12 +152,13 @@ def _read(
     query: LagQuery,
     span_ms: tuple[int, int],
 ) -> _Read:
-    rows = _rows(folder, files, [*KEYS[query.by], *OF_SERIES, TIME, *FACTS, *_columns(query)])
+    more = () if window.hours is None else _columns(query)
+    rows = _rows(folder, files, [*KEYS[query.by], *OF_SERIES, TIME, *FACTS, *more])
     rows = _inside(rows.append_column("place", pa.array(np.arange(rows.num_rows))), span_ms)
     if not window.is_clean:
         rows = rows.filter(_are_known(rows, window))
     series, at_ms = codes(rows, OF_SERIES), longs(rows, TIME).values
-    is_rolled_up = longs(rows, "captures").is_known
+    is_rolled_up = _rolled_up(rows, "captures").is_known
     order = np.lexsort((~is_rolled_up, -at_ms, series))
     series, at_ms = series[order], at_ms[order]
     is_first = differs(series) | differs(at_ms)  # two captures may have the same time
@@ -166,7 +166,7 @@ def _read(
     is_rolled_up = is_rolled_up[order][is_first]
     lags = lags_of(rows, _lag_names(query))
     lag = _as_asked(query, lags.__getitem__)
-    most = _as_asked(query, lambda name: longs(rows, f"{name}_most"))
+    most = _as_asked(query, lambda name: _rolled_up(rows, f"{name}_most"))
     starts = np.flatnonzero(differs(series[is_first]))
     return _Read(rows, starts, lag, _either(is_rolled_up, most, lag), is_rolled_up)
 
@@ -194,15 +194,29 @@ def _sources(query: LagQuery) -> dict[str, str]:
 
 def _inside(rows: pa.Table, span_ms: tuple[int, int]) -> pa.Table:
     """Those of which every capture is in the window."""
-    first, last = (pc.coalesce(rows[f"hour_{name}_ms"], rows[TIME]) for name in ("first", "last"))
+    first, last = (_bound(rows, name) for name in ("first", "last"))
     since_ms, until_ms = span_ms
     return rows.filter(pc.and_(pc.greater_equal(first, since_ms), pc.less_equal(last, until_ms)))
+
+
+def _bound(rows: pa.Table, name: str) -> pa.ChunkedArray:
+    """The time of each capture; of a roll-up that of its first or last one."""
+    of_hour = f"hour_{name}_ms"
+    return pc.coalesce(rows[of_hour], rows[TIME]) if of_hour in rows.column_names else rows[TIME]
+
+
+def _rolled_up(rows: pa.Table, name: str) -> Known:
+    """A column of roll-ups; where there are none, nothing is known of any row."""
+    if name in rows.column_names:
+        return longs(rows, name)
+    nothing = np.broadcast_to(np.int64(0), rows.num_rows)
+    return Known(nothing, np.broadcast_to(np.False_, rows.num_rows))
 
 
 def _are_known(rows: pa.Table, window: Window) -> pa.ChunkedArray:
     """Of each row whether it is rolled up, or of a capture that is there as a whole."""
     captures = window.captures
-    found = pc.is_valid(rows["captures"])
+    found = pa.chunked_array([np.array(_rolled_up(rows, "captures").is_known)])
     for cluster in window.spans:
         times = captures.filter(pc.equal(captures["cluster"], cluster))[TIME].combine_chunks()
         own = pc.equal(rows["cluster"], cluster)
@@ -231,6 +245,8 @@ def _as_asked(query: LagQuery, reading: Callable[[str], Known]) -> Known:
 
 def _either(chosen: Flags, one: Known, other: Known) -> Known:
     """The one where it is chosen, else the other."""
+    if not chosen.any():
+        return other
     values = np.where(chosen, one.values, other.values)
     return Known(values, np.where(chosen, one.is_known, other.is_known))
 
@@ -244,11 +260,11 @@ def _figures(found: _Read, window: Window, query: LagQuery) -> pa.Table:
     if not rows.num_rows:
         return FIGURES.empty_table()
     t = longs(rows, TIME).values
-    first_ms, last_ms = (longs(rows, f"hour_{name}_ms").values for name in ("first", "last"))
+    first_ms, last_ms = (_rolled_up(rows, f"hour_{name}_ms").values for name in ("first", "last"))
     level = np.full(rows.num_rows, LEVELS["monthly"])
     for name, length_ms in (("daily", DAY_MS), ("hourly", HOUR_MS)):
         level[first_ms // length_ms == last_ms // length_ms] = LEVELS[name]
-    held = longs(rows, "captures").values
+    held = _rolled_up(rows, "captures").values
     committed = longs(rows, "committed_offset")
     now = {
         "end": longs(rows, END_OF[query.isolation]),
@@ -260,12 +276,12 @@ def _figures(found: _Read, window: Window, query: LagQuery) -> pa.Table:
         "lag": found.lag,
         "most_lag": found.most,
         "committed_at": longs(rows, "committed_at_ms"),
-        "end_reset_t": longs(rows, f"{_sources(query)['end']}_reset_ms"),
+        "end_reset_t": _rolled_up(rows, f"{_sources(query)['end']}_reset_ms"),
     }
     for name, source in _sources(query).items():
-        facts[f"{name}_added"] = longs(rows, f"{source}_added")
+        facts[f"{name}_added"] = _rolled_up(rows, f"{source}_added")
         for place in ("first", "last"):
-            own, own_t = (longs(rows, f"{source}_{place}{of}") for of in ("", "_ms"))
+            own, own_t = (_rolled_up(rows, f"{source}_{place}{of}") for of in ("", "_ms"))
             facts[f"{name}_{place}"] = _either(is_rolled_up, own, now[name])
             seen = Known(t, now[name].is_known)
             facts[f"{name}_{place}_t"] = _either(is_rolled_up, own_t, seen)
@@ -347,7 +363,7 @@ def _drawn(found: _Read, peaks: pa.Table, query: LagQuery) -> pa.Table:
     rows = found.rows.append_column("lag", found.lag.array())
     if not query.pictures:
         return rows.select([*LINE, "lag"]).slice(0, 0)
-    last = pc.coalesce(rows["hour_last_ms"], rows[TIME])
+    last = _bound(rows, "last")
     sums = rows.filter(pc.equal(rows[TIME], last)).group_by(list(LINE)).aggregate([("lag", "sum")])
     sums = sums.select([*LINE, "lag_sum"]).rename_columns([*LINE, "lag"])
     of_groups = peaks.filter(pc.equal(peaks["by"], "group"))

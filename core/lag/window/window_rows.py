@@ -4,7 +4,7 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-import pyarrow.compute as pc
+import pyarrow as pa
 from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.lag import transforms
@@ -24,7 +24,8 @@ from kgroups.core.spark.plans.api import functions as F
 DATE = StructField("date", StringType(), False)
 CAPTURE = ("cluster", "captured_at_ms")
 
-_BOUNDS = (pc.greater_equal, pc.less_equal)
+# Rows of newest captures up to which Arrow picks them in the driver.
+MOST_NEWEST = 1_000_000
 
 
 def captures_with_lag(
@@ -36,22 +37,28 @@ def captures_with_lag(
     """
     lag_of = partial(transforms.with_lag, uncommitted=query.uncommitted, isolation=query.isolation)
     few = is_few(window.rows, query)
-    if not few or not window.is_clean or isinstance(folder, Store):
-        lagged = lag_of(captures_once(spark, folder, window, span_ms, few=few))
+    lagged = lag_of(captures_once(spark, folder, window, span_ms, few=few))
+    if not window.is_clean or isinstance(folder, Store) or newest_count(window) > MOST_NEWEST:
         return lagged, newest(lagged, window)
-    rows = rows_here(folder / "rows", window.files, dated(ROWS))
-    times = rows["captured_at_ms"]
-    inside = pc.and_(*(compare(times, t) for compare, t in zip(_BOUNDS, span_ms, strict=True)))
-    rows = rows.filter(inside)
-    last = reduce(
-        pc.or_,
-        (
-            pc.and_(pc.equal(rows["cluster"], cluster), pc.equal(rows["captured_at_ms"], at_ms))
-            for cluster, (_first_ms, at_ms) in window.spans.items()
-        ),
-    )
-    every, newest_rows = (rows_of(spark, table, dated(ROWS)) for table in (rows, rows.filter(last)))
-    return lag_of(every), lag_of(newest_rows)
+    return lagged, lag_of(rows_of(spark, _newest_here(folder, window), ROWS))
+
+
+def newest_count(window: Window) -> int:
+    """About how many rows each cluster's newest captures have; exactly, but of the old layout."""
+    captures = window.captures.select([*CAPTURE, "rows"]).to_pylist()
+    last = {cluster: span.last_ms for cluster, span in window.spans.items()}
+    counts = [own["rows"] for own in captures if own["captured_at_ms"] == last[own["cluster"]]]
+    return sum(counts) if all(counts) else len(counts) * window.rows // len(captures)
+
+
+def _newest_here(place: Place, window: Window) -> pa.Table:
+    """The rows of each cluster's newest capture, read by Arrow."""
+    parts = [rows_here(place / "rows", (), ROWS)]
+    for cluster, (_first_ms, at_ms) in window.spans.items():
+        days = (utc_date(at_ms), utc_month(at_ms))
+        files = [file for file in window.files if file.cluster == cluster and file.date in days]
+        parts.append(rows_here(place / "rows", files, ROWS, at_ms))
+    return pa.concat_tables(parts)
 
 
 def captures_once(

@@ -59,6 +59,7 @@ def choices() -> list[tuple[str, Asked]]:
     return every if IS_FUZZ else every[::37]
 
 
+@pytest.mark.usefixtures("reader")
 def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     """Rows and summary of each report."""
     captures = odd_captures(SEED, HISTORIES)

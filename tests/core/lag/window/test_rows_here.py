@@ -21,6 +21,8 @@ pytestmark = pytest.mark.spark
 
 COUNT = 40
 SPAN_MS = (START_MS - DAY_MS, START_MS + 2 * DAY_MS)
+# Of hours and captures, and of captures alone.
+EVERY_MS, RAW_MS = SPAN_MS, (START_MS + DAY_MS, SPAN_MS[1])
 
 
 def spread(at_ms: int) -> int:
@@ -42,24 +44,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-QUESTIONS: tuple[tuple[str, Uncommitted | None], ...] = (
-    *(("group", None), ("member", None), ("partition", "start"), ("topic", "end")),
+QUESTIONS: tuple[tuple[str, Uncommitted | None, tuple[int, int]], ...] = (
+    *(("group", None, EVERY_MS), ("member", None, EVERY_MS), ("partition", "start", EVERY_MS)),
+    *(("topic", "end", EVERY_MS), ("group", "start", RAW_MS), ("topic", None, RAW_MS)),
 )
 
 
-@pytest.mark.parametrize(("by", "uncommitted"), QUESTIONS)
+@pytest.mark.parametrize(("by", "uncommitted", "span_ms"), QUESTIONS)
 def test_the_same_answer(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     folder: Path,
     by: str,
     uncommitted: Uncommitted | None,
+    span_ms: tuple[int, int],
 ) -> None:
-    """Of captures and hours, to the last digit."""
+    """Of captures and hours, and of captures alone, to the last digit."""
     query = LagQuery(by=by, uncommitted=uncommitted, pictures=True)
 
     def answer() -> list[Any]:
-        since_ms, until_ms = SPAN_MS
+        since_ms, until_ms = span_ms
         found = lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, session=spark)
         drawn = found.pictures
         assert drawn is not None
@@ -73,8 +77,8 @@ def test_the_same_answer(
     assert all(here)
 
 
-def test_what_spark_gets(folder: Path) -> None:
-    """The rows of the newest capture; of what is in a store, of captures alone and of many, all."""
+def test_what_spark_gets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the newest capture; of what is in a store and of many, all."""
     since_ms, until_ms = SPAN_MS
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms)
     newest = window.captures.filter(
@@ -86,5 +90,7 @@ def test_what_spark_gets(folder: Path) -> None:
     assert asked_rows(folder, window) == newest["rows"].to_pylist()[0] < window.rows
     store = parse_place("s3://bucket/captures", {})
     assert not is_read_here(store, window)
-    raw = open_window(folder, since_ms=START_MS + DAY_MS, until_ms=until_ms)
+    raw = open_window(folder, since_ms=RAW_MS[0], until_ms=until_ms)
+    assert asked_rows(folder, raw) < raw.rows
+    monkeypatch.setattr(rows_here, "MOST_ROWS", raw.rows - 1)
     assert asked_rows(folder, raw) == raw.rows
