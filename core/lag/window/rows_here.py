@@ -196,7 +196,8 @@ def _inside(rows: pa.Table, span_ms: tuple[int, int]) -> pa.Table:
     """Those of which every capture is in the window."""
     first, last = (_bound(rows, name) for name in ("first", "last"))
     since_ms, until_ms = span_ms
-    return rows.filter(pc.and_(pc.greater_equal(first, since_ms), pc.less_equal(last, until_ms)))
+    is_inside = pc.and_(pc.greater_equal(first, since_ms), pc.less_equal(last, until_ms))
+    return rows if pc.all(is_inside).as_py() else rows.filter(is_inside)
 
 
 def _bound(rows: pa.Table, name: str) -> pa.ChunkedArray:
