@@ -15,7 +15,7 @@ from kgroups.assignors.java.leader_view import needs_racks
 from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.assignors.other_clients.librdkafka_moves import LibrdkafkaMoves, dies
-from kgroups.assignors.other_clients.ported_group import PortedGroup
+from kgroups.assignors.other_clients.ported_group import PortedGroup, claimed_once
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.spec import AssignmentRequest, TopicPartition
 
@@ -42,13 +42,27 @@ class LibrdkafkaSticky:
         if run.endless:
             raise dies("it moves the same partitions in a cycle")
         withheld = _adjust(group, lists)
-        return CompactAssignment.of_lists(
+        answer = CompactAssignment.of_lists(
             group.view.member_ids,
             group.table,
             lists,
             withheld=withheld,
             generation=max((member.generation for member in group.view.members), default=-1),
         )
+        if _sees_no_order(group):
+            answer.by_hash = frozenset()
+        return answer
+
+
+def _sees_no_order(group: PortedGroup) -> bool:
+    """Whether the order of JoinGroup decides nothing: neither that of topics, nor a claim."""
+    members = group.view.members
+    return len({member.topics for member in members}) == 1 and claimed_once(
+        (topic, number)
+        for member in members
+        for topic, numbers in member.owned
+        for number in numbers
+    )
 
 
 class _Racks:

@@ -6,7 +6,7 @@ Source: StickyAssignor of Kafka 2.3, from which kafka-python, aiokafka, librdkaf
 theirs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.spec import AssignmentRequest, TopicPartition
@@ -71,3 +71,12 @@ class PortedGroup:
     def in_positions(self, lists: Sequence[Sequence[int]]) -> list[Sequence[int]]:
         """What is listed by rank, in JoinGroup order."""
         return [lists[rank] for rank in self.ranks]
+
+
+def claimed_once(claims: Iterable[TopicPartition]) -> bool:
+    """Whether nobody claims what another does; else the order of JoinGroup may decide who has it.
+
+    Nothing else does: members stand in the order of their ids.
+    """
+    listed = list(claims)
+    return len(set(listed)) == len(listed)

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.assignors.other_clients.ported_group import PortedGroup
+from kgroups.assignors.other_clients.ported_group import PortedGroup, claimed_once
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.other_clients.user_data import (
     read_kafka_python_data,
@@ -70,13 +70,16 @@ class PythonSticky:
                 "ones",
             )
         withheld = self._withhold(group, claims, lists) if self.cooperative else {}
-        return CompactAssignment.of_lists(
+        answer = CompactAssignment.of_lists(
             group.view.member_ids,
             group.table,
             group.in_positions(lists),
             withheld=withheld,
             generation=max((generation for _, generation in claims), default=NO_GENERATION),
         )
+        if claimed_once(claim for claimed, _ in claims for claim in claimed):
+            answer.by_hash = frozenset()
+        return answer
 
     def _claims(self, member: MemberSubscription) -> tuple[list[TopicPartition], int]:
         """What a member says it has, and the generation of it."""
