@@ -81,8 +81,9 @@ class CompactAssignment:
         withheld: partition number -> position of the member that gets it in the next round of a
             cooperative rebalance.
         generation: newest generation that the assignor has seen.
-        by_hash: ids of the members of which the order in hash tables has decided who gets what;
-            None: of any, as far as the strategy tells.
+        by_hash: ids of the members of which the order in hash tables has decided who gets what,
+            and generations of claims have decided nothing; None: of any, and they may have, as far
+            as the strategy tells.
     """
 
     __slots__ = (

@@ -75,16 +75,24 @@ class LeaderView:
                 hint="member ids must be unique in a group",
             )
         self.request = request
-        self._hashes = string_hashes(ids)
-        order = list(range(len(ids)))
+        self.members = list(request.members)
         if member_order.total:  # else a library that keeps them as the coordinator lists them
-            order = hash_order(order, self._hashes, order=lambda i: utf16_key(ids[i]))
-        self.members = [request.members[index] for index in order]
-        self._hashes = [self._hashes[index] for index in order]
+            hashes = string_hashes(ids)
+            order = hash_order(range(len(ids)), hashes, order=lambda i: utf16_key(ids[i]))
+            self.members = [request.members[index] for index in order]
+            self._hashes = [hashes[index] for index in order]
         self.member_ids = [member.member_id for member in self.members]
         self._member_order = member_order
-        spreads = [spread(code) for code in self._hashes]
-        self._capacity = grown_capacity(spreads, 16)
+
+    @cached_property
+    def _hashes(self) -> list[int]:
+        """Hashes of the members' ids."""
+        return string_hashes(self.member_ids)
+
+    @cached_property
+    def _capacity(self) -> int | None:
+        """Size of the hash table that holds the members; None where it has trees in it."""
+        return grown_capacity([spread(code) for code in self._hashes], 16)
 
     @cached_property
     def ordered(self) -> list[int]:

@@ -4,6 +4,8 @@ Source: org.apache.kafka.clients.consumer.StickyAssignor, CooperativeStickyAssig
 internals.AbstractStickyAssignor (KIP-54, KIP-429).
 """
 
+from collections.abc import Hashable
+
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.claims import (
     MemberData,
@@ -18,7 +20,7 @@ from kgroups.assignors.java.sticky_fast import FastBalance
 from kgroups.assignors.java.sticky_general import GeneralView
 from kgroups.assignors.java.sticky_literal import LiteralBalance, never_ends
 from kgroups.assignors.kernels.sticky_arrays import assign_arrays
-from kgroups.assignors.spec import AssignmentRequest, Fault
+from kgroups.assignors.spec import AssignmentRequest, Fault, MemberSubscription
 
 
 class StickyAssignor:
@@ -89,6 +91,15 @@ class StickyAssignor:
             )
         withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})
         return general.answer(lists, claims, withheld, balance.fixed)
+
+    def reads(self, member: MemberSubscription) -> Hashable:
+        """What a leader makes of a member's words, but for order and generation.
+
+        Where an answer tells what hash tables have decided (`CompactAssignment.by_hash`), neither
+        of these has decided anything.
+        """
+        runs, _ = self._member_data(member)
+        return frozenset((topic, number) for topic, numbers in runs for number in numbers)
 
     def _withhold(self, lists: list[list[int]], moving: dict[int, int]) -> dict[int, int]:
         """Take what is in transfer from its new owner, in a cooperative round."""

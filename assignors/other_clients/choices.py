@@ -162,6 +162,8 @@ def possible_answers(
         except AssignorError as error:
             failures.setdefault(error.message, error)
         else:
+            if choices.sole:  # then it is the first, and there are no others
+                return PossibleAnswers((answer,))
             answers.setdefault(owners_of(answer), answer)
         taken = choices.next_run()
     return PossibleAnswers(tuple(answers.values()), tuple(failures.values()), taken is None)

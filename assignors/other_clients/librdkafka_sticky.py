@@ -162,7 +162,7 @@ def _start(group: PortedGroup, racks: _Racks) -> PortedStart:
             [
                 number
                 for number in numbers
-                if group.table.topic_of(number) in mine and not racks.mismatch(rank, number)
+                if group.topic_of(number) in mine and not racks.mismatch(rank, number)
             ]
         )
     revoked = sum(map(len, lists)) < sum(map(len, current))

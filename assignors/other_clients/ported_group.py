@@ -6,7 +6,7 @@ Source: StickyAssignor of Kafka 2.3, from which kafka-python, aiokafka, librdkaf
 theirs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.spec import AssignmentRequest, TopicPartition
@@ -35,6 +35,9 @@ class PortedGroup:
         self.ranks = [0] * len(ids)
         for rank, position in enumerate(self.positions):
             self.ranks[position] = rank
+        counts = self.table.counts
+        topics = [topic for topic, count in enumerate(counts) for _ in range(count)]
+        self.topic_of: Callable[[int], int] = topics.__getitem__  # of a partition's number
         index = self.table.index
         # by position, in the order of the wire
         self.listed = [

@@ -82,6 +82,7 @@ class PortedSticky:
         self.group = group
         self.start = start
         self.choices = choices
+        self.topic_of = group.topic_of
         self.held: list[dict[int, None]] = [dict.fromkeys(numbers) for numbers in start.lists]
         self.sizes = [len(numbers) for numbers in self.held]
         self.owner = [-1] * group.table.total
@@ -135,10 +136,6 @@ class PortedSticky:
         """Number of partitions of a previous owner."""
         return self.sizes[rank]
 
-    def topic_of(self, number: int) -> int:
-        """Topic of a partition."""
-        return self.group.table.topic_of(number)
-
     def _within(self, numbers: Iterable[int], topics: set[int]) -> list[int]:
         """The partitions of these topics."""
         return [number for number in numbers if self.topic_of(number) in topics]
@@ -180,6 +177,8 @@ class PortedSticky:
 
     def _reassign(self, numbers: Iterable[int]) -> bool:
         """Pass over the partitions until a pass moves nothing; whether anything moved."""
+        if not self.start.previous and max(self.sizes) - min(self.sizes) <= 1:
+            return False  # nothing would be found, but it takes as long as all the rest
         moved, modified = False, True
         watch = EndlessWatch()
         while modified and not self.endless:

@@ -8,7 +8,7 @@ Source: kafka-python 3.0.12, coordinator/assignors/sticky and cooperative_sticky
 coordinator/assignors/sticky (both after Kafka 2.3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -80,6 +80,13 @@ class PythonSticky:
         if claimed_once(claim for claimed, _ in claims for claim in claimed):
             answer.by_hash = frozenset()
         return answer
+
+    def reads(self, member: MemberSubscription) -> Hashable:
+        """What a leader makes of a member's words, but for the generation.
+
+        That decides only between members that claim the same (`CompactAssignment.by_hash`).
+        """
+        return tuple(self._claims(member)[0])
 
     def _claims(self, member: MemberSubscription) -> tuple[list[TopicPartition], int]:
         """What a member says it has, and the generation of it."""

@@ -19,7 +19,7 @@ from kgroups.cli.parsing.line import Line
 from kgroups.cli.parsing.option import Argument, Option
 from kgroups.core.errors import KgroupsError
 
-FUNCTIONS: Final = {"list": "list_groups", "describe": "describe"}
+FUNCTIONS: Final = {"list": "list_groups", "describe": "describe", "plan": "plan"}
 """The commands that are read here, and the function of each."""
 
 
@@ -127,7 +127,7 @@ def _converted(kind: Any, what: Option, texts: Sequence[str]) -> Any:
         return texts[-1]
     if kind == Path | None:
         return Path(texts[-1])
-    if kind == int | None:
+    if kind in (int, int | None):
         found = [int(text) for text in texts][-1]
         if what.min is not None and found < what.min:
             raise _NotPlainError

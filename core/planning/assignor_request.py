@@ -13,12 +13,12 @@ kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of
@@ -49,7 +49,7 @@ PartitionRacks = Mapping[TopicPartition, tuple[str | None, ...]]
 UNREAD_TOPIC: Final = "/"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Round:
     """What the members bring to one rebalance.
 
@@ -82,10 +82,8 @@ def first_round(roster: Roster, protocol: RebalanceProtocol, leader: str | None 
         return Round({member.member_id: _target(member) for member in members}, generation, current)
     if protocol == "cooperative":
         # A sarama member that subscribes to something else begins anew, and claims nothing.
-        anew = {s.member.member_id for s in roster.seats if s.changed}
-        anew -= {
-            s.member.member_id for s in roster.seats if library_of(s, roster, leader) != SARAMA
-        }
+        changed = [seat for seat in roster.seats if seat.changed]
+        anew = {s.member.member_id for s in changed if library_of(s, roster, leader) == SARAMA}
         current = {name: held for name, held in current.items() if name not in anew}
     return next_round(roster, current, generation, protocol)
 
@@ -198,6 +196,14 @@ def build_request(
         faithful=faithful,
         options=_likeness(roster),
     )
+
+
+def words_of(
+    seat: Seat, roster: Roster, brought: Round, strategy_name: str, leader: str | None, library: str
+) -> MemberSubscription:
+    """What a member that stays says in the rebalance of `build_request`, if it has this library."""
+    named = _named_alike(seat, _shown_orders(roster), leader)
+    return _subscription(seat.member.member_id, named, brought, strategy_name, library)
 
 
 def listed_members(roster: Roster, ids: Mapping[str, str]) -> list[str]:

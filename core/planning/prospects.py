@@ -5,14 +5,15 @@ likeliest leader that does not fail; all of them together say how certain that i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
+from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     Round,
     first_round,
+    library_of,
 )
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.rack_settings import rack_settings
@@ -38,7 +39,7 @@ from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled,
 LIKELIEST_WEIGHT: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Prospect:
     """What one strategy makes of the group.
 
@@ -51,7 +52,7 @@ class Prospect:
     raced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Prospects:
     """What each strategy makes of the group, the likeliest first, and all that can happen.
 
@@ -129,6 +130,8 @@ def _prospect(
 ) -> Prospect:
     brought = first_round(roster, strategy.protocol, strategy.leader_client)
     played = is_played(roster, strategy)
+    spoken = {} if strategy.runs_on_broker else _spoken(roster, strategy)
+    begun: dict[object, Settled] = {}
 
     def play(
         known: Roster,
@@ -148,7 +151,7 @@ def _prospect(
             topic_ids=draw.topic_ids,
             unlike=draw.unlike,
             racks=draw.racks,
-            libraries=draw.libraries,
+            libraries={**spoken, **draw.libraries},
             lags=lags,
             rounds=rounds,
             answers=answers,
@@ -160,7 +163,7 @@ def _prospect(
     def run(draw: Draw, rounds: int, seen: Sightings) -> Ends:
         if strategy.runs_on_broker:
             seen.told = False
-            return _in_stages(roster, brought, draw, play)
+            return _in_stages(roster, brought, draw, play, begun)
         if played:
             return race_ends(
                 roster,
@@ -177,19 +180,44 @@ def _prospect(
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), is_raced(roster, strategy))
 
 
+def _spoken(roster: Roster, strategy: Strategy) -> dict[str, str]:
+    """Whose way of saying what it has each member uses that stays."""
+    return {
+        seat.member.member_id: library_of(seat, roster, strategy.leader_client)
+        for seat in roster.seats
+        if not seat.joins
+    }
+
+
 def _in_stages(
-    roster: Roster, brought: Round, draw: Draw, play: Callable[[Roster, Round, Draw], Ends]
+    roster: Roster,
+    brought: Round,
+    draw: Draw,
+    play: Callable[[Roster, Round, Draw], Ends],
+    begun: dict[object, Settled],
 ) -> Ends:
-    """The ends of a KIP-848 group whose coordinator computes one target after the other."""
+    """The ends of a KIP-848 group whose coordinator computes one target after the other.
+
+    Args:
+        begun: what other draws have come to before their last target, by what there was to be seen.
+    """
     last: Settled | None = None
     steps: tuple[RoundStep, ...] = ()
     faults: dict[Fault, None] = {}
+    names = {drawn: name for name, drawn in draw.ids.items()}
     for number, stage in enumerate(stages(roster, draw.batches)):
-        held = brought if last is None else Round(last.shares, brought.generation)
-        ends = play(stage, held, replace(draw, orders=draw.orders[number : number + 1]))
-        if ends.failures:
-            return ends
-        last = ends.each[0]
+        key = draw.until(number)
+        known = begun.get(key)
+        if known is not None:
+            last = known.renamed(draw.ids)
+        else:
+            held = brought if last is None else Round(last.shares, brought.generation)
+            ends = play(stage, held, replace(draw, orders=draw.orders[number : number + 1]))
+            if ends.failures:
+                return ends
+            last = ends.each[0]
+            if number < len(draw.batches) - 1:
+                begun[key] = last.renamed(names)
         steps += last.steps
         faults.update(dict.fromkeys(last.faults))
     assert last is not None

@@ -1,14 +1,14 @@
 """Who is in a group after the changes, and what the cluster then looks like."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from kgroups.core.imports.frozen_records import field, record
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.snapshot import Group, Member, Topic
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Seat:
     """One member of the group after the changes.
 
@@ -35,7 +35,7 @@ class Seat:
     read_before: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Roster:
     """A group and its cluster after the changes.
 

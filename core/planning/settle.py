@@ -7,19 +7,20 @@ Some libraries leave part of their answer to chance, so that there may be severa
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Final, cast
 
 from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
+from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     PartitionRacks,
     Round,
     build_request,
+    words_of,
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.outcomes.sightings import Sightings
@@ -35,7 +36,7 @@ MAX_ANSWERS: Final = 2_000
 Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settled:
     """The end of a rebalance.
 
@@ -51,8 +52,17 @@ class Settled:
     faults: tuple[Fault, ...]
     settled: bool = True
 
+    def renamed(self, names: Mapping[str, str]) -> "Settled":
+        """The same end with some members under another name."""
+        return Settled(
+            {names.get(member, member): held for member, held in self.shares.items()},
+            tuple(step.renamed(names) for step in self.steps),
+            self.faults,
+            self.settled,
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Ends:
     """The ways in which a rebalance can end under one strategy.
 
@@ -74,7 +84,7 @@ class Ends:
         return [weight / sum(weights) for weight in weights]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Path:
     """A rebalance under way."""
 
@@ -140,6 +150,7 @@ def settle(
         given = possible_answers(strategy, request, left)
         if seen is not None:
             seen.add(roster, given)
+            seen.hear(_reader(strategy, roster, path.brought, leader))
         failures += [_failure(strategy, roster.group.group, error) for error in given.failures]
         complete = complete and given.complete
         for answer in given.each:
@@ -150,6 +161,24 @@ def settle(
             else:
                 under_way.append(end)
     return Ends(tuple(ends), tuple(failures), complete and not under_way)
+
+
+def _reader(
+    strategy: Assignor, roster: Roster, brought: Round, leader: str | None
+) -> Callable[[str, str], Hashable]:
+    """What the leader makes of a member's words, by the member and the library that it may have."""
+    # Looked for by name: asking a runtime protocol takes as long as assigning to a small group.
+    reads = getattr(strategy, "reads", None)
+    if reads is None:
+        return lambda _, library: library
+
+    seats = {seat.member.member_id: seat for seat in roster.seats}
+
+    def read(member_id: str, library: str) -> Hashable:
+        said = words_of(seats[member_id], roster, brought, strategy.name, leader, library)
+        return cast("Hashable", reads(said))
+
+    return read
 
 
 def _after(

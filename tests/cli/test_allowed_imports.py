@@ -78,9 +78,9 @@ LINES = {
     "describe g -b CLUSTER": allowed(own=f"{CLUSTER} lag commands.describe"),
     "list --from FILE": allowed(FILE, own=f"{FROM_FILE} commands.list commands.describe"),
     "describe billing --from FILE": allowed(FILE, own=f"{FROM_FILE} commands.describe"),
+    "plan g -b CLUSTER": allowed(own=f"{CLUSTER} planning commands.plan"),
     "plan billing --from FILE": allowed(
-        f"{PARSER} {FILE}",
-        own=f"{FROM_FILE} conditions coordinator planning commands.plan",
+        FILE, own=f"{FROM_FILE} conditions coordinator planning commands.plan"
     ),
 }
 SPARED = frozenset(
@@ -100,6 +100,8 @@ SPARED = frozenset(
     }
 )
 """Of the standard library: what the tables of `list` and `describe` on a cluster do without."""
+PLANNING = frozenset({"dataclasses", "inspect", "uuid"})
+"""What those of `plan` need of it."""
 
 SHARED = {
     "list": {"describe"},
@@ -126,9 +128,10 @@ def test_a_command_imports_what_its_list_names(line: str, places: dict[str, str]
     probe = PROBE.format(args=args)
     done = run_program([sys.executable, "-c", probe], env=environment(), check=True)
     code, names = json.loads(done.stderr.splitlines()[-1])
-    assert code == (5 if line.startswith("describe g ") else 0)
+    assert code == (5 if " g " in line else 0)
     if line.endswith("-b CLUSTER"):
-        assert SPARED.isdisjoint(names)
+        spared = SPARED - PLANNING if line.startswith("plan") else SPARED
+        assert spared.isdisjoint(names)
     found = Allowed(
         frozenset(
             top

@@ -1,13 +1,11 @@
 """The options of `kgroups plan` that change a group, made from the table of changes."""
 
 import inspect
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final
 
-import typer
-
+from kgroups.cli.parsing.option import option
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
 
 # Key -> the texts that were given, in order.
@@ -28,13 +26,13 @@ def with_changes(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for own in signature.parameters.values():
         if own.name == PARAMETER:
-            parameters += [_parameter(option, own.kind) for option in CHANGES]
+            parameters += [_parameter(change, own.kind) for change in CHANGES]
         else:
             parameters.append(own)
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        texts = {option.key: tuple(kwargs.pop(option.key) or ()) for option in CHANGES}
+        texts = {change.key: tuple(kwargs.pop(change.key, None) or ()) for change in CHANGES}
         command(*args, **kwargs, changes=texts)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -42,19 +40,21 @@ def with_changes(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _parameter(option: ChangeOption, kind: Any) -> inspect.Parameter:
-    info = typer.Option(option.flag, metavar=option.form, help=option.help)
+def _parameter(change: ChangeOption, kind: Any) -> inspect.Parameter:
+    info = option(change.flag, help=change.help, metavar=change.form)
     hint = Annotated[list[str] | None, info]
-    return inspect.Parameter(option.key, kind, default=None, annotation=hint)
+    return inspect.Parameter(change.key, kind, default=None, annotation=hint)
 
 
 def changes_help() -> str:
     """The section of the help that says what each change is."""
-    return "\n".join(line for option in CHANGES for line in _lines(option))
+    return "\n".join(line for change in CHANGES for line in _lines(change))
 
 
-def _lines(option: ChangeOption) -> Iterator[str]:
-    yield f"  {option.flag} {option.usage}"
+def _lines(change: ChangeOption) -> Iterator[str]:
+    import textwrap  # for the help only
+
+    yield f"  {change.flag} {change.usage}"
     yield from textwrap.wrap(
-        option.about, WIDTH, initial_indent=INDENT * 2, subsequent_indent=INDENT * 2
+        change.about, WIDTH, initial_indent=INDENT * 2, subsequent_indent=INDENT * 2
     )

@@ -1,12 +1,11 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
-import typer
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
-from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
-from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.commands.plan.plan_report import (
     VIEWS,
     blocker_notes,
@@ -18,24 +17,25 @@ from kgroups.cli.commands.plan.plan_report import (
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Item
 from kgroups.cli.params import options_of, split_names
-from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.confidence_words import DEFINITIONS
+
+if TYPE_CHECKING:
+    import typer
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
 
-CONFIDENCE = "\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items())
-
-HELP = f"""Predict the next rebalance of a group.
+HELP = """Predict the next rebalance of a group.
 
 Takes the group as it is now, from a snapshot, or from a scenario file,
 applies the changes you name, and runs the group's assignor. Nothing is sent
 to the group. With --from FILE and no GROUP, plans every group in the file.
 
 CHANGES, each repeatable; they happen in this order
-{changes_help()}
+{changes}
 
 ASSIGNORS
   Default: the group's own. Several, separated by commas, are planned side by
@@ -52,7 +52,7 @@ ASSIGNORS
 
 CONFIDENCE
   How sure a plan is; a note says why.
-{CONFIDENCE}
+{confidence}
 
 VIEWS
   --metrics, --members, --moves, --rounds, --outcomes, --steps (of a deploy)
@@ -84,13 +84,22 @@ EXAMPLES
 """
 
 
-def register(app: typer.Typer) -> None:
+def register(app: "typer.Typer") -> None:
     """Add `plan` to the program."""
-    app.command("plan", help=HELP, cls=Command)(with_changes(plan))
+    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
+
+    app.command("plan", help=help_text(), cls=Command)(plan)
 
 
+def help_text() -> str:
+    """The help, with the changes and the words for how sure a plan is."""
+    words = "\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items())
+    return HELP.format(changes=changes_help(), confidence=words)
+
+
+@with_changes
 def plan(
-    ctx: typer.Context,
+    ctx: "typer.Context",
     groups: params.Groups = None,
     all_groups: params.AllGroups = False,
     assignor: params.Assignors = None,
@@ -119,6 +128,8 @@ def plan(
     """`kgroups plan`."""
     printer = Printer(options_of(ctx))
     if check_assignor is not None:
+        from kgroups.cli.commands.plan.assignor_check import check_report
+
         checked = check_report(CHECK_SCHEMA, check_assignor)
         printer.show(checked)
         end_with(checked.errors)
@@ -140,6 +151,8 @@ def plan(
             raise UsageError(
                 "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
             )
+        from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
+
         texts.refuse_views("--report")
         query = FleetQuery(by or "member", assignors, top, master, remote, tuple(conf or ()))
         fleet_report(printer, query, file, texts)
@@ -154,13 +167,7 @@ def plan(
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
-    if not chosen:
-        deployed = any(item["stages"] for item in items)
-        blocked = any(item["blockers"] for item in items)
-        chosen = ["metrics", "members", *(["stages"] if deployed else []), "moves"]
-        chosen = [*(["blockers"] if blocked else []), *chosen]
-        if printer.options.output == "csv":
-            chosen = ["members"]
+    chosen = chosen or _usual_views(items, printer.options.output)
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         told = [
@@ -176,3 +183,13 @@ def plan(
         for text in shared_notes(told):
             printer.note(text)
     end_with(errors)
+
+
+def _usual_views(items: Sequence[Item], form: str) -> list[str]:
+    """Which tables are shown where none is asked for."""
+    if form == "csv":
+        return ["members"]
+    deployed = any(item["stages"] for item in items)
+    blocked = any(item["blockers"] for item in items)
+    chosen = ["metrics", "members", *(["stages"] if deployed else []), "moves"]
+    return [*(["blockers"] if blocked else []), *chosen]

@@ -49,7 +49,6 @@ class PlanTexts:
         Raises:
             UsageError: an option's text is wrong.
         """
-        from kgroups.core.planning.explanation.explain import parse_partition
         from kgroups.core.planning.leaders.libraries import LIBRARIES
 
         parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
@@ -58,8 +57,11 @@ class PlanTexts:
         if len(self.changes.get(TO_PROTOCOL, ())) > 1:
             raise UsageError("`--to-protocol` can be used only once")
         _conditions(self.fail_on)
-        for text in self.explain:
-            parse_partition(text)
+        if self.explain:
+            from kgroups.core.planning.explanation.explain import parse_partition
+
+            for text in self.explain:
+                parse_partition(text)
         self._of_nobody()
 
     @property
@@ -214,7 +216,7 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     coordinators = {
         group.coordinator: group.group for group in snapshot.groups if group.coordinator is not None
     }
-    with cluster(printer.options) as admin:
+    with cluster(printer.options, short=True) as admin:
         answers = broker_settings(admin, coordinators, ASKED_FOR)
         support = kip848_support(admin, coordinators)
     rules = {
@@ -232,7 +234,7 @@ def live_snapshot(
     Raises:
         ClusterError: the cluster cannot be asked, or does not tell us about such a topic.
     """
-    with cluster(printer.options) as admin:
+    with cluster(printer.options, short=True) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
         asked, told = texts.leader_from_log, texts.leader is not None
         snapshot = with_leaders(printer, admin, snapshot, asked=asked, told=told)
@@ -313,8 +315,7 @@ def plan_or_error(
 ) -> Item | None:
     """The plan of one group as an item; None, and one more error, if it cannot be planned."""
     from kgroups.core.planning.deploys.deploy import plan_changes
-    from kgroups.core.planning.explanation.explain import explain, parse_partition
-    from kgroups.core.planning.plan_item import explanation_item, plan_item
+    from kgroups.core.planning.plan_item import plan_item
 
     if assignor is not None and ":" in assignor and "" not in sys.path:
         sys.path.insert(0, "")  # where kgroups runs, as `python -m` has it
@@ -333,6 +334,9 @@ def plan_or_error(
         )
         item = plan_item(plan)
         if texts.explain:
+            from kgroups.core.planning.explanation.explain import explain, parse_partition
+            from kgroups.core.planning.plan_item import explanation_item
+
             wanted = [parse_partition(text) for text in texts.explain]
             item["explanations"] = [explanation_item(explain(plan, *each)) for each in wanted]
     except KgroupsError as error:

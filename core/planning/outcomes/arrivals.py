@@ -11,12 +11,12 @@ Source: GroupMetadataManager.consumerGroupHeartbeat; TargetAssignmentBuilder; Ti
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
 from kgroups.core.coordinator.order.javahash import grown_capacity
 from kgroups.core.coordinator.order.timelinehash import grown_orders
+from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.outcomes.admission import Batch, stages
 from kgroups.core.planning.outcomes.ids import bucket
 from kgroups.core.planning.roster import Roster
@@ -32,7 +32,7 @@ LATE_WEIGHT: Final = 0.1
 Order = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arrival:
     """One way in which members that join are met.
 
@@ -66,9 +66,10 @@ def arrivals(
         if name not in unknown
     }
     total, found = capacity ** len(unknown), dict[tuple[Order, ...], Arrival]()
+    met = list(_met(roster, batches))
     for drawn, count in _alike(roster, sorted(set(known.values())), capacity, len(unknown)):
         buckets = dict(zip(unknown, drawn, strict=True))
-        for orders, share in _orders(roster, {**known, **buckets}, batches):
+        for orders, share in _orders(roster, {**known, **buckets}, met):
             weight = share * count / total
             before = found.get(orders)
             found[orders] = (
@@ -104,10 +105,13 @@ def _alike(
 
 
 def _orders(
-    roster: Roster, buckets: Mapping[str, int], batches: Sequence[Batch]
+    roster: Roster, buckets: Mapping[str, int], met: Sequence[tuple[frozenset[str], list[str]]]
 ) -> Iterator[tuple[tuple[Order, ...], float]]:
-    """The orders at each target, and how likely they are with these buckets."""
-    met = list(_met(roster, batches))
+    """The orders at each target, and how likely they are with these buckets.
+
+    Args:
+        met: who is there at each, and who of them joins with it.
+    """
     least = grown_capacity(min(len(present) for present, _ in met))
     joining = [seat.member.member_id for seat in roster.seats if seat.joins]
     arranged = [

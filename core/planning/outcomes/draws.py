@@ -7,13 +7,13 @@ different ends are the set of outcomes. Where there are too many classes, some o
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
@@ -52,7 +52,7 @@ MOST_NEW_TOPICS: Final = 2
 DRAWS: Final = 64  # where not every class can be named
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Draw:
     """Assumed ids.
 
@@ -76,8 +76,16 @@ class Draw:
 
     @property
     def besides(self) -> Hashable:
-        """What is assumed besides ids of members, of a group whose leader assigns."""
-        return self.unlike, tuple(self.racks.items()), tuple(self.libraries.items())
+        """What is assumed besides ids and libraries, of a group whose leader assigns."""
+        return self.unlike, tuple(self.racks.items())
+
+    def until(self, number: int) -> Hashable:
+        """All that decides the target of this number, and those before, of a KIP-848 group.
+
+        Where it is not said in which order members are met, their ids tell.
+        """
+        orders = self.orders[: number + 1] or tuple(self.ids.items())
+        return self.batches[: number + 1], orders, tuple(self.topic_ids.items())
 
 
 # From assumed ids, and how many rounds may be played, to the ends, keyed by those ids; what has
@@ -118,10 +126,14 @@ def find_outcomes(
     failures: list[Failure] = []
     rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(draws), allowed), 1))
     remembered: Remembered[Played] = Remembered(roster)
+    libraries: dict[str, frozenset[str]] = {}
+    for each in hidden:
+        for member, name in each.libraries.items():
+            libraries[member] = libraries.get(member, frozenset()) | {name}
     for draw in ranked[:allowed]:
-        played = remembered.of(draw.ids, draw.besides)
+        played = remembered.of(draw.ids, draw.libraries, draw.besides)
         if played is None:
-            seen = Sightings(draw.ids)
+            seen = Sightings(draw.ids, draw.libraries, dict(libraries))
             played = played_draw(run(draw, rounds, seen), draw.ids, unknown)
             remembered.add(seen, draw.besides, played)
         complete = complete and played.complete

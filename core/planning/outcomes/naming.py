@@ -1,14 +1,14 @@
 """What came of assumed ids, told by the names that members have in the roster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kgroups.core.errors import KgroupsError
+from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.settle import Ends, Settled
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Played:
     """What came of one draw, and comes of all that cannot be told from it.
 
@@ -51,13 +51,7 @@ def _named(
         ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
         whose.update(zip(alike, ordered, strict=True))
     names = {ids[other]: name for name, other in whose.items()}
-    renamed = Settled(
-        {names.get(member, member): held for member, held in settled.shares.items()},
-        tuple(step.renamed(names) for step in settled.steps),
-        settled.faults,
-        settled.settled,
-    )
-    return renamed, whose
+    return settled.renamed(names), whose
 
 
 def kind_of(seat: Seat) -> object:

@@ -1,14 +1,14 @@
 """The ways in which a rebalance can end, and how likely each is."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from kgroups.core.errors import KgroupsError
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.planning.settle import Settled
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcome:
     """One way in which the rebalance can end.
 
@@ -27,7 +27,7 @@ class Outcome:
     more_ids: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Failure:
     """A way in which the rebalance fails: the leader cannot assign.
 
@@ -43,7 +43,7 @@ class Failure:
     leaders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Outcomes:
     """The ways in which the rebalance can end, the likeliest first; shares sum up to 1.
 
@@ -115,14 +115,14 @@ def gathered(
     )
 
 
-@dataclass(slots=True)
 class _Alike:
     """Outcomes with equal ends, of which the first one stands for all."""
 
-    first: Outcome
-    share: float = 0.0
-    leaders: dict[str, None] = field(default_factory=dict)
-    ids: dict[frozenset[tuple[str, str]], Mapping[str, str]] = field(default_factory=dict)
+    def __init__(self, first: Outcome) -> None:
+        self.first = first
+        self.share = 0.0
+        self.leaders: dict[str, None] = {}
+        self.ids: dict[frozenset[tuple[str, str]], Mapping[str, str]] = {}
 
     def add(self, outcome: Outcome) -> None:
         """One more."""
@@ -152,7 +152,9 @@ def _rarity(end: Outcome | Failure) -> float:
     return -end.share
 
 
-def canonical(shares: Mapping[str, Mapping[str, Sequence[int]]]) -> object:
+def canonical(
+    shares: Mapping[str, Mapping[str, Sequence[int]]],
+) -> frozenset[tuple[str, str, int]]:
     """What two equal ends have in common: who gets which partitions, whatever the order."""
     return frozenset(
         (member, topic, number)

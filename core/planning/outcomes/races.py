@@ -16,13 +16,15 @@ ConsumerCoordinator.ensureActivePatternSubscription; KIP-429, KIP-134 (the delay
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
+from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.guess import possible_libraries
+from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.events import (
@@ -95,8 +97,8 @@ def race_ends(
     lapses = 0 if not sure else RACED_LAPSES if raced else LAPSES
     rounds = rounds if sure else rounds // 2  # it will not be complete anyway
     for late, share in _starts(roster, strategy):
-        start = _State(late, brought.held, brought.generation, (), share, lapses)
-        _queue(waiting, start)
+        start = _State(late, brought.held, brought.generation, (), share, lapses, {})
+        _queue(waiting, race.key(start), start)
     seen: set[object] = set()
     while waiting and rounds > 0:
         key = max(waiting, key=lambda each: waiting[each].share)
@@ -104,8 +106,9 @@ def race_ends(
         seen.add(key)
         answers = race.answers
         for after in race.after(state, play, max(rounds, 1)):
-            if _key(after) not in seen:
-                _queue(waiting, after)
+            found = race.key(after)
+            if found not in seen:
+                _queue(waiting, found, after)
         rounds -= max(race.answers - answers, 1)
     if waiting and not race.ends and not race.failures:
         race.follow(max(waiting.values(), key=_nearness), play)
@@ -152,7 +155,7 @@ def _speak_for(roster: Roster, leader: str | None) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _State:
     """A group between two rounds of a race: what has not come yet, and what is held.
 
@@ -167,14 +170,9 @@ class _State:
     generation: int
     steps: tuple[RoundStep, ...]
     share: float
-    lapses: int = 0
-    missed: Mapping[str, int] = field(default_factory=dict)
+    lapses: int
+    missed: Mapping[str, int]
     faults: tuple[Fault, ...] = ()
-
-
-def _key(state: _State) -> object:
-    behind = frozenset((name, state.generation - then) for name, then in state.missed.items())
-    return (state.late, canonical(state.held), state.lapses, behind)
 
 
 def _nearness(state: _State) -> tuple[bool, float]:
@@ -182,9 +180,8 @@ def _nearness(state: _State) -> tuple[bool, float]:
     return (not state.late, state.share)
 
 
-def _queue(waiting: dict[object, _State], state: _State) -> None:
+def _queue(waiting: dict[object, _State], key: object, state: _State) -> None:
     """Equal states are one, as likely as both."""
-    key = _key(state)
     before = waiting.get(key)
     waiting[key] = state if before is None else replace(before, share=before.share + state.share)
 
@@ -210,6 +207,18 @@ class _Race:
     complete: bool = True
     answers: int = 0
     sampled: bool = False
+
+    def key(self, state: _State) -> object:
+        """Equal for states of which the same comes.
+
+        A Python leader looks at generations only where two members claim the same.
+        """
+        held = canonical(state.held)
+        behind = frozenset((name, state.generation - then) for name, then in state.missed.items())
+        if behind and self.strategy.leader_client in PYTHON:
+            owned = {(topic, number) for _, topic, number in held}
+            behind = behind if len(owned) < len(held) else frozenset()
+        return (state.late, held, state.lapses, behind)
 
     def after(self, state: _State, play: PlayRound, most: int) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""

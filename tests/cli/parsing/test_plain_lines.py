@@ -35,6 +35,12 @@ describe --all-groups --sort lag --top 20 --output json
 describe --regex a --regex b --topic t --uncommitted start --isolation read_committed
 --no-color -o csv describe list --fields group
 describe describe -o table -o json
+plan
+plan g h --add-members 2 --add-members=1:app,client=librdkafka --remove-member x --subscribe +a,b
+plan g --assignor range,roundrobin --as java --leader-from-log --faithful --fail-on 'moved > 10%'
+plan --all-groups --report --by member --top 5 --master local --remote sc://h --conf a=b --conf c=d
+plan g --metrics --members --moves --rounds --outcomes --steps --blockers --explain orders:3
+-b h:9092 -o json plan --from scenario.yaml --to-protocol consumer --rolling-restart all
 """
 NOT_PLAIN = """
 list --help
@@ -59,6 +65,10 @@ list -o nagios
 list -o xml
 --sort name list
 describe --sort size
+plan --help
+plan --top 0
+plan --by size
+plan --changes x
 describe --isolation other
 --timeout 5s list --timeout never
 -c a list -c b -o nonsense

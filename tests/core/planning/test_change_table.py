@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import kgroups.cli.schemas as schemas
-from kgroups.cli.commands.plan.change_options import changes_help, with_changes
-from kgroups.cli.commands.plan.plan import HELP, plan
+from kgroups.cli.commands.plan.change_options import changes_help
+from kgroups.cli.commands.plan.plan import help_text, plan
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption, Context
 from kgroups.core.planning.confidence_words import DEFINITIONS
@@ -39,7 +39,7 @@ def schema(name: str) -> Any:
 @pytest.mark.parametrize("option", CHANGES, ids=lambda option: option.key)
 def test_every_change_has_an_option_and_a_key(option: ChangeOption) -> None:
     """The command takes it, the help explains it, a scenario file may hold it."""
-    parameters = inspect.signature(with_changes(plan)).parameters
+    parameters = inspect.signature(plan).parameters
     assert option.key in parameters
     assert f"  {option.flag} {option.usage}" in changes_help()
     text = (
@@ -66,4 +66,4 @@ def test_the_words_of_confidence_have_one_definition() -> None:
     assert item["confidence"]["description"] == told
     assert item["confidence"]["enum"] == [*DEFINITIONS, None]
     for word, text in DEFINITIONS.items():
-        assert f"  {word:9} {text}" in HELP
+        assert f"  {word:9} {text}" in help_text()
