@@ -36,13 +36,14 @@ from kgroups.core.planning.outcomes.spaces import (
     kip848_ids,
     topic_ids,
 )
-from kgroups.core.planning.outcomes.unseen import unseen
+from kgroups.core.planning.outcomes.unseen import Unseen, unseen
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Ends
 
 MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
+LOOKS: Final = 4  # times as many are looked at: as a rule most come to what was played already
 BROKER_RUNS: Final = 2  # times as many: a run is one assignment, and there are more orders
 LEAST_RUNS: Final = 4
 RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
@@ -74,10 +75,9 @@ class Draw:
     racks: PartitionRacks = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def besides(self) -> Hashable:
-        """What is assumed besides ids and libraries, of a group whose leader assigns."""
-        return self.unlike, tuple(self.racks.items())
+    def beside(self, hidden: Unseen) -> "Draw":
+        """The same ids, and what leaders see and nobody else does."""
+        return replace(self, unlike=hidden.unlike, racks=hidden.racks, libraries=hidden.libraries)
 
     def until(self, number: int) -> Hashable:
         """All that decides the target of this number, and those before, of a KIP-848 group.
@@ -99,53 +99,53 @@ def find_outcomes(
     """Every way in which a rebalance with this roster can end under one strategy.
 
     Args:
-        runs: how many classes of ids are run at most.
+        runs: how many classes of ids are run at most; those of which it is known what comes do not
+            count.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
     drawn = _broker_draws if strategy.runs_on_broker else _draws
     draws, complete = drawn(roster, strategy, unknown)
     hidden, all_hidden = unseen(roster, strategy)
     complete = complete and all_hidden
-    draws = [
-        replace(
-            draw,
-            unlike=each.unlike,
-            racks=each.racks,
-            libraries=each.libraries,
-            weight=draw.weight * each.weight,
-        )
-        for draw, each in product(draws, hidden)
-    ]
+    ranked = sorted(product(draws, hidden), key=lambda pair: -pair[0].weight * pair[1].weight)
     size = len(roster.seats) + sum(
         len(roster.topics[name].partitions) for name in roster.subscribed()
     )
     most = runs * BROKER_RUNS if strategy.runs_on_broker else runs
     allowed = max(LEAST_RUNS, min(most, RUN_BUDGET // max(size, 1)))
-    ranked = sorted(draws, key=lambda draw: -draw.weight)
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
-    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(draws), allowed), 1))
+    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(ranked), allowed), 1))
     remembered: Remembered[Played] = Remembered(roster)
     libraries: dict[str, frozenset[str]] = {}
     for each in hidden:
         for member, name in each.libraries.items():
             libraries[member] = libraries.get(member, frozenset()) | {name}
-    for draw in ranked[:allowed]:
-        played = remembered.of(draw.ids, draw.libraries, draw.besides)
+    left = allowed
+    for number, (draw, each) in enumerate(ranked):
+        if number == LOOKS * allowed or (number >= allowed and not complete):
+            complete = False  # more than a sample is of use only where nothing will be missing
+            break
+        besides = each.unlike, tuple(each.racks.items())
+        played = remembered.of(draw.ids, each.libraries, besides)
+        if played is None and left == 0:
+            complete = False
+            break
         if played is None:
-            seen = Sightings(draw.ids, draw.libraries, dict(libraries))
-            played = played_draw(run(draw, rounds, seen), draw.ids, unknown)
-            remembered.add(seen, draw.besides, played)
+            left -= 1
+            seen = Sightings(draw.ids, each.libraries, dict(libraries))
+            played = played_draw(run(draw.beside(each), rounds, seen), draw.ids, unknown)
+            remembered.add(seen, besides, played)
         complete = complete and played.complete
+        weight = draw.weight * each.weight
         outcomes += [
-            Outcome(end, draw.weight * share, ids={n: draw.ids[o] for n, o in whose.items()})
+            Outcome(end, weight * share, ids={n: draw.ids[o] for n, o in whose.items()})
             for end, whose, share in played.ends
         ]
         failures += [
-            Failure(failed.message, draw.weight * share, failed)
-            for failed, share in played.failures
+            Failure(failed.message, weight * share, failed) for failed, share in played.failures
         ]
-    return gathered(outcomes, failures, complete=complete and len(draws) <= allowed)
+    return gathered(outcomes, failures, complete=complete)
 
 
 def ids_matter(

@@ -2,6 +2,7 @@
 
 import json
 import random
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,7 +12,10 @@ import pytest
 from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
 from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
+from kgroups.core.planning import prospects
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
+from kgroups.core.planning.outcomes import draws
+from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
@@ -19,6 +23,8 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 GROUPS: Final = 10
+FEW: Final = 64  # runs
+EVERY: Final = 5_000
 JAVA: Final = (("java", "sticky"), ("java", "cooperative-sticky"))
 OTHERS: Final = (
     ("kafka-python", "sticky"),
@@ -128,11 +134,43 @@ def test_what_is_remembered_changes_no_plan(library: str, strategy: str, watched
 def test_two_that_join_a_cooperative_group_of_java_are_soon_planned(watched: Watched) -> None:
     """One of every order of the texts is played, not one of every order of the tables."""
     held = [{"t": range(n, 12, 4), "u": range(n, 12, 4)} for n in range(4)]
+    dice = random.Random(3)
+    drawn = [uuid.UUID(int=dice.getrandbits(128), version=4) for _ in range(4)]
     group = group_of(
-        *(member(f"app-{n}-0{n}", each, client_id=f"app-{n}") for n, each in enumerate(held)),
+        *(member(f"app-{n}-{drawn[n]}", each, client_id=f"app-{n}") for n, each in enumerate(held)),
         assignor="cooperative-sticky",
     )
     changes = [AddMembers(count=2)]
     plan = plan_group(cluster_of(group, {"t": 12, "u": 12}), group, changes, leader="java")
     assert len(plan.outcomes.each) == 2
+    assert plan.confidence == "outcomes"  # though there are more orders than may be played
     assert watched.rounds < 100
+
+
+@pytest.mark.parametrize(("library", "strategy"), JAVA)
+def test_what_is_complete_has_every_outcome(
+    library: str, strategy: str, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of few runs, where that is said, as of one run for each order that ids may be in."""
+    monkeypatch.setattr(draws, "MOST_ROUNDS", EVERY * EVERY)
+    compared = 0
+    for seed in range(5, 17):  # some of each strategy have very many orders
+        case = random_group(random.Random(f"{strategy}/{seed}"), library, strategy)
+        found = {}
+        watched.remembers, spared = True, watched.spared
+        for runs in (FEW, EVERY):
+            monkeypatch.setattr(prospects, "MAX_RUNS", runs)
+            found[runs] = plan_group(*case, leader=library).outcomes
+            if not found[FEW].complete or watched.spared == spared:
+                break
+            watched.remembers = False
+        else:
+            compared += watched.spared - spared > FEW
+            assert found[EVERY].complete
+            assert shares_of(found[FEW]) == shares_of(found[EVERY])
+    assert compared
+
+
+def shares_of(outcomes: Outcomes) -> dict[object, float]:
+    """How likely each end is."""
+    return {canonical(each.settled.shares): pytest.approx(each.share) for each in outcomes.each}
