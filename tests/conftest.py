@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.support.kafka.releases import chosen_release
 from tests.support.limits import Limits
 from tests.support.requirements import tell_gaps
 from tests.support.spark_session import spark
+from tests.support.unit_resources import NAME, UnitResources, resources_of
 
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
 # room for one session in a process.
@@ -71,8 +73,10 @@ def _signal_handlers() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A test that hangs ends, wherever it hangs."""
+    """A test that hangs ends, wherever it hangs; what a unit shares ends with it."""
     config.pluginmanager.register(Limits())
+    is_one_of_several = hasattr(config, "workerinput")
+    config.pluginmanager.register(UnitResources(ends_with_unit=is_one_of_several), NAME)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -99,7 +103,8 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
 
     Its log stays in `.cache/kafka-logs` when a test of the session failed.
     """
-    yield from _running(request, ClusterSpec(release=chosen_release()), "session")
+    with _running(request, ClusterSpec(release=chosen_release()), "session") as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -108,28 +113,26 @@ def cluster_address(kafka: KafkaCluster) -> str:
     return kafka.bootstrap
 
 
-@pytest.fixture(scope="session")
-def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
+@pytest.fixture(scope="module")
+def secure_kafka(request: pytest.FixtureRequest) -> KafkaCluster:
     """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).
 
     Its only user is `alice`; `librdkafka_settings` and `java_settings` get in.
     """
     spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
-    yield from _running(request, spec, "secure")
+    return resources_of(request).hold("secure", lambda: _running(request, spec, "secure"))
 
 
-@pytest.fixture(scope="session")
-def trio() -> Iterator[Trio]:
+@pytest.fixture(scope="module")
+def trio(request: pytest.FixtureRequest) -> Trio:
     """Three brokers that are controllers too; whoever lets one go heals it."""
-    with Trio() as cluster:
-        yield cluster
+    return resources_of(request).hold("trio", Trio)
 
 
-@pytest.fixture(scope="session")
-def guarded_kafka() -> Iterator[KafkaCluster]:
+@pytest.fixture(scope="module")
+def guarded_kafka(request: pytest.FixtureRequest) -> KafkaCluster:
     """One broker with ACLs, TLS and SASL listeners; the TLS one demands a certificate."""
-    with guarded() as cluster:
-        yield cluster
+    return resources_of(request).hold("guarded", guarded)
 
 
 @pytest.fixture(scope="session")
@@ -139,12 +142,14 @@ def official() -> Iterator[WarmTools]:
         yield tools
 
 
+@contextmanager
 def _running(
     request: pytest.FixtureRequest, spec: ClusterSpec, name: str
 ) -> Iterator[KafkaCluster]:
-    """A cluster for the rest of the session; its logs are removed unless a test failed."""
+    """A running cluster; its logs are removed unless a test failed."""
+    session = request.session
     logs = KAFKA_LOGS / f"{name}-{os.getpid()}"
     with KafkaCluster(spec, logs=logs) as cluster:
         yield cluster
-    if not request.session.testsfailed:
+    if not session.testsfailed:
         shutil.rmtree(logs)

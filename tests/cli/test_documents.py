@@ -73,16 +73,23 @@ def test_simulation(
     assert (outcome.exit_code, outcome.stdout.strip()) == (0, output.strip())
 
 
+@pytest.fixture(scope="module")
+def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the captures of the incident."""
+    folder = tmp_path_factory.mktemp("incident")
+    write_incident(folder / "captures")
+    return folder
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("command", "output"), [pair for pair in sessions() if over_captures(pair[0])]
 )
 def test_sessions_over_captures(
-    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, output: str, incident: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The incident of `scripts/incident.py` is found as docs/incidents.md shows it."""
-    monkeypatch.chdir(tmp_path)
-    write_incident(tmp_path / "captures")
+    monkeypatch.chdir(incident)
     code, stdout, stderr = finish(*shlex.split(command)[1:])
     assert code == 0, stderr
     assert stdout.strip() == output.strip()

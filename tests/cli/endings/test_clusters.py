@@ -40,8 +40,8 @@ sasl.username=wren
 
 CASES = share(
     [(name, cluster) for name, line in LINES.items() if line.asks for cluster in CLUSTERS],
-    each=2,
-    least=4,
+    each=1,
+    least=3,
 )
 
 

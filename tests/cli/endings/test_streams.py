@@ -23,8 +23,8 @@ CASES = share(
         for condition, sinks in STREAMS.items()
         if fits(line, sinks)
     ],
-    each=2,
-    least=4,
+    each=1,
+    least=3,
 )
 
 

@@ -70,17 +70,29 @@ def choices() -> list[tuple[str, Asked]]:
     return every if IS_FUZZ else every[::79]
 
 
-@pytest.mark.usefixtures("reader")
-def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows and summary of each report, and which of their figures are by the hour."""
-    captures = moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)
-    raw = tmp_path / "raw"
+@pytest.fixture(scope="module")
+def captures() -> list[Capture]:
+    """Histories from before midnight until after it."""
+    return moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)
+
+
+@pytest.fixture(scope="module")
+def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of each state, with its name."""
+    folder = tmp_path_factory.mktemp("hourly")
+    raw = folder / "raw"
     write_captures(raw, captures, every=HISTORIES // 2)
     for state, (hours_ms, days_ms) in STATES.items():
-        shutil.copytree(raw, tmp_path / state)
-        steps = [*roll_up(tmp_path / state, before_ms=hours_ms)]
-        steps += roll_up_days(tmp_path / state, before_ms=days_ms)
+        shutil.copytree(raw, folder / state)
+        steps = [*roll_up(folder / state, before_ms=hours_ms)]
+        steps += roll_up_days(folder / state, before_ms=days_ms)
         assert {step.action for step in steps} == {"rolled_up"}
+    return folder
+
+
+@pytest.mark.usefixtures("reader")
+def test_every_figure(spark: SparkSession, captures: list[Capture], folder: Path) -> None:
+    """Rows and summary of each report, and which of their figures are by the hour."""
     checks = Checks(spark)
     for state, asked in choices():
 
@@ -90,7 +102,7 @@ def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
                 None if capture.at_ms >= hours_ms else "hour" if capture.at_ms >= days_ms else "day"
             )
 
-        checks.check(tmp_path / state, captures, asked, rolled_up)
+        checks.check(folder / state, captures, asked, rolled_up)
     checks.end()
     for level in ("hourly", "daily"):
         assert None in checks.named[level]

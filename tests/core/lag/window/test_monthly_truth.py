@@ -73,19 +73,31 @@ def choices() -> list[Asked]:
     return every if IS_FUZZ else every[::31]
 
 
-@pytest.mark.usefixtures("reader")
-def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows and summary of each report, and which of their figures are by the month."""
-    captures = spread(odd_captures(SEED + 2, HISTORIES if IS_FUZZ else 5))
-    write_captures(tmp_path, captures, every=len(captures))
-    steps = [*roll_up(tmp_path, before_ms=HOURS_MS), *roll_up_days(tmp_path, before_ms=DAYS_MS)]
-    steps += roll_up_months(tmp_path, before_ms=HOURS_MS)
+@pytest.fixture(scope="module")
+def captures() -> list[Capture]:
+    """Histories over months."""
+    return spread(odd_captures(SEED + 2, HISTORIES if IS_FUZZ else 5))
+
+
+@pytest.fixture(scope="module")
+def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """They are rolled up by the hour, the day and the month in it."""
+    folder = tmp_path_factory.mktemp("monthly")
+    write_captures(folder, captures, every=len(captures))
+    steps = [*roll_up(folder, before_ms=HOURS_MS), *roll_up_days(folder, before_ms=DAYS_MS)]
+    steps += roll_up_months(folder, before_ms=HOURS_MS)
     assert {len(step.date or "") for step in steps} == {len("2026-02"), len("2026-02-10")}
+    return folder
+
+
+@pytest.mark.usefixtures("reader")
+def test_every_figure(spark: SparkSession, captures: list[Capture], folder: Path) -> None:
+    """Rows and summary of each report, and which of their figures are by the month."""
     checks = Checks(spark)
     months = set()
     for asked in choices():
         known = partial(rolled_up, captures, asked)
-        report = checks.check(tmp_path, captures, asked, known)
+        report = checks.check(folder, captures, asked, known)
         months.add(report.summary["months"])
     checks.end()
     for level in ("hourly", "daily", "monthly"):

@@ -22,6 +22,7 @@ from tests.support.lag.figure_differences import differences
 from tests.support.lag.odd_history import (
     MINUTE_MS,
     START_MS,
+    Capture,
     odd_captures,
     write_captures,
     write_old_captures,
@@ -59,10 +60,17 @@ def choices(reader: str) -> list[tuple[str, Asked]]:
     return every if IS_FUZZ else every[:: 37 if reader == "read here" else 67]
 
 
-def test_every_figure(spark: SparkSession, tmp_path: Path, reader: str) -> None:
-    """Rows and summary of each report."""
-    captures = odd_captures(SEED, HISTORIES)
-    folders = {state: tmp_path / state for state in STATES}
+@pytest.fixture(scope="module")
+def captures() -> list[Capture]:
+    """Histories of more than an hour."""
+    return odd_captures(SEED, HISTORIES)
+
+
+@pytest.fixture(scope="module")
+def folders(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder of each state of the files."""
+    folder = tmp_path_factory.mktemp("plain")
+    folders = {state: folder / state for state in STATES}
     write_captures(folders["as collected"], captures)
     shutil.copytree(folders["as collected"], folders["merged"])
     assert {step.action for step in compact(folders["merged"])} == {"merged"}
@@ -71,6 +79,13 @@ def test_every_figure(spark: SparkSession, tmp_path: Path, reader: str) -> None:
     merge_old(folders["a merge that died"], remove=False)
     shutil.copytree(folders["a merge that died"], folders["converted"])
     assert {step.action for step in upgrade(folders["converted"])} == {"converted"}
+    return folders
+
+
+def test_every_figure(
+    spark: SparkSession, captures: list[Capture], folders: dict[str, Path], reader: str
+) -> None:
+    """Rows and summary of each report."""
     compared = 0
     wrong: list[tuple[Any, ...]] = []
     for state, asked in choices(reader):
