@@ -72,13 +72,21 @@ class KafkaCluster:
     Args:
         spec: what to start.
         logs: folder for `broker-N.log`; a temporary one when None.
+        options: of the JVMs, as `java_command`'s.
     """
 
-    def __init__(self, spec: ClusterSpec | None = None, *, logs: Path | None = None) -> None:
+    def __init__(
+        self,
+        spec: ClusterSpec | None = None,
+        *,
+        logs: Path | None = None,
+        options: Iterable[str] | None = None,
+    ) -> None:
         self.spec = spec or ClusterSpec()
         self.cluster_id = new_cluster_id()
         self._folder: Path | None = None
         self._logs = logs
+        self._options = options
         self._ports: dict[int, BrokerPorts] = {}
         self._running: dict[int, Child] = {}
         self._formatted: set[int] = set()
@@ -286,6 +294,7 @@ class KafkaCluster:
             *(str(properties), str(own), *formatting),
             log_level=os.environ.get("KGROUPS_BROKER_LOG", "INFO"),
             properties=self.spec.system_properties,
+            options=self._options,
         )
         self.log_path(node_id).parent.mkdir(parents=True, exist_ok=True)
         with self.log_path(node_id).open("ab") as log:

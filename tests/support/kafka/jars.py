@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 from kgroups.core.errors import ClusterError, KgroupsError
 from tests.support.kafka.child import Child, run_program
@@ -70,6 +71,7 @@ def broker_jars(release: str) -> JarSet:
 
 JAVA_SOURCES = Path(__file__).parent / "java"
 STAMP = ".done"
+HARNESS = "harness.jar"
 
 
 def cache_folder() -> Path:
@@ -182,8 +184,8 @@ def kafka_jars(wanted: JarSet = KAFKA) -> Path:
     return _finished(folder, lambda unfinished: _fetch(wanted, unfinished))
 
 
-def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path:
-    """Folder with our compiled Java classes; a changed source gives another folder.
+def harness_jar(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path:
+    """A jar of our compiled Java classes; a changed source gives another one.
 
     Args:
         wanted: the jars that they are compiled against.
@@ -196,18 +198,23 @@ def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> 
     def compile_into(folder: Path) -> None:
         require_java()
         say("compiling the Java harness of the tests")
-        command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)]
+        made = folder / "classes"
+        command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(made), *map(str, sources)]
         done = run_program(command)
         if done.returncode != 0:
             raise ClusterError(f"javac refused the test harness: {done.stderr}")
+        with ZipFile(folder / HARNESS, "w") as jar:  # the JVM keeps no classes of folders
+            for file in sorted(made.glob("*.class")):
+                jar.write(file, file.name)
+        shutil.rmtree(made)
 
-    name = wanted.name.replace("kafka", "harness", 1)
-    return _finished(cache_folder() / f"{name}-{digest}", compile_into)
+    name = wanted.name.replace("kafka", "harness-jar", 1)
+    return _finished(cache_folder() / f"{name}-{digest}", compile_into) / HARNESS
 
 
 def class_path(release: str = NEWEST) -> str:
     """Class path of every JVM of the tests: our classes and the jars of a release of Kafka."""
-    return os.pathsep.join((str(harness_classes()), f"{kafka_jars(broker_jars(release))}/*"))
+    return os.pathsep.join((str(harness_jar()), f"{kafka_jars(broker_jars(release))}/*"))
 
 
 def main(every_release: bool = False) -> int:
@@ -219,7 +226,7 @@ def main(every_release: bool = False) -> int:
     try:
         require_java()
         jars = kafka_jars()
-        harness_classes()
+        harness_jar()
         kafka_jars(KAFKA_082)
         for name, release in RELEASES.items():
             if release.in_every_run or every_release:

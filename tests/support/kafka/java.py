@@ -1,8 +1,10 @@
 """The JDK that the real broker needs: found, checked, and run with flags for a quick start."""
 
+import hashlib
+import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -64,22 +66,36 @@ def require_java() -> str:
     return line
 
 
+def class_archive(class_path: str) -> Path:
+    """Where the classes of a class path are kept as the JVM maps them, beside its first jar."""
+    jar = Path(class_path.split(os.pathsep, 1)[0])
+    return jar.with_name(f"{hashlib.sha256(class_path.encode()).hexdigest()[:16]}.jsa")
+
+
 def java_command(
     class_path: str,
     main: str,
     *arguments: str,
     log_level: str = "WARN",
     properties: Mapping[str, str] = MappingProxyType({}),
+    options: Iterable[str] | None = None,
 ) -> list[str]:
     """Command line of one quickly started JVM whose log goes to its stderr.
 
     Args:
         properties: of the JVM.
+        options: more of its options; None maps the archive of the class path, if there is one.
     """
+    if options is None:
+        archive = class_archive(class_path)
+        # A JVM that can do nothing with it starts without, and in silence.
+        mapped = (f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+        options = mapped if archive.exists() else ()
     logging = (
         f"-Dlog4j2.configurationFile={LOG_SETTINGS}",
         f"-Dlog4j.configuration=file:{OLD_LOG_SETTINGS}",  # of releases before 4.0
         f"-Dkgroups.log.level={log_level}",
     )
     given = (f"-D{name}={value}" for name, value in properties.items())
-    return ["java", *QUICK_START, *logging, *given, "-cp", class_path, main, *arguments]
+    before = (*QUICK_START, *options, *logging, *given)
+    return ["java", *before, "-cp", class_path, main, *arguments]

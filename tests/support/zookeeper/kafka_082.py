@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from tests.support.kafka.child import run_program
-from tests.support.kafka.jars import KAFKA_082, harness_classes, kafka_jars
+from tests.support.kafka.jars import KAFKA_082, harness_jar, kafka_jars
 from tests.support.kafka.java import QUICK_START
 from tests.support.kafka.line_process import LineProcess
 from tests.support.kafka.waiting import Deadline, DeadlinePassed
@@ -48,9 +48,7 @@ class Era:
         self._folder = folder
 
     def __enter__(self) -> "Era":
-        path = os.pathsep.join(
-            (str(harness_classes(KAFKA_082, SOURCES)), f"{kafka_jars(KAFKA_082)}/*")
-        )
+        path = os.pathsep.join((str(harness_jar(KAFKA_082, SOURCES)), f"{kafka_jars(KAFKA_082)}/*"))
         self._folder.mkdir(parents=True, exist_ok=True)
         self._errors = (self._folder / "stderr.log").open("w")
         self._out: queue.SimpleQueue[str] = queue.SimpleQueue()
