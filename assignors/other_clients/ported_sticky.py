@@ -177,8 +177,8 @@ class PortedSticky:
 
     def _reassign(self, numbers: Iterable[int]) -> bool:
         """Pass over the partitions until a pass moves nothing; whether anything moved."""
-        if not self.start.previous and max(self.sizes) - min(self.sizes) <= 1:
-            return False  # nothing would be found, but it takes as long as all the rest
+        if self._is_level():
+            return False
         moved, modified = False, True
         watch = EndlessWatch()
         while modified and not self.endless:
@@ -188,8 +188,14 @@ class PortedSticky:
                     break
                 if self.improve(number):
                     moved = modified = True
+                    if self._is_level():
+                        return True
             self.endless = modified and watch.circles(self.owner, self.movements)
         return moved
+
+    def _is_level(self) -> bool:
+        """Whether no pass would find anything more, which takes as long as all the rest."""
+        return not self.start.previous and max(self.sizes) - min(self.sizes) <= 1
 
     def improve(self, number: int) -> bool:
         """Move one partition if a better owner exists."""
