@@ -5,7 +5,7 @@ import random
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -171,6 +171,6 @@ def test_what_is_complete_has_every_outcome(
     assert compared
 
 
-def shares_of(outcomes: Outcomes) -> dict[object, float]:
+def shares_of(outcomes: Outcomes) -> dict[object, Any]:
     """How likely each end is."""
     return {canonical(each.settled.shares): pytest.approx(each.share) for each in outcomes.each}
