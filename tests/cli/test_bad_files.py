@@ -253,7 +253,7 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
 def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Whatever stands in the file."""
     wrong = {}
-    for name in some_of(BYTES, kind, 4):
+    for name in some_of(BYTES, kind, 3):
         file = place_of(kind, tmp_path, name)
         file.write_bytes(BYTES[name])
         complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)
@@ -293,7 +293,7 @@ def test_places_that_are_no_files(kind: Kind, cluster: str, tmp_path: Path) -> N
     """Folders, pipes and devices are refused before they are read, and so is what is too long."""
     wrong = {}
     places = [name for name in PLACES if name != OPTIONAL or not kind.optional]
-    for name in some_of(places, kind, 3):
+    for name in some_of(places, kind, 2):
         file = place_of(kind, tmp_path, name)
         PLACES[name](file)
         complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)

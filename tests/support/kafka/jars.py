@@ -204,11 +204,11 @@ def harness_jar(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path
         if done.returncode != 0:
             raise ClusterError(f"javac refused the test harness: {done.stderr}")
         with ZipFile(folder / HARNESS, "w") as jar:  # the JVM keeps no classes of folders
-            for file in sorted(made.glob("*.class")):
-                jar.write(file, file.name)
+            for file in sorted(made.rglob("*.class")):
+                jar.write(file, file.relative_to(made))
         shutil.rmtree(made)
 
-    name = wanted.name.replace("kafka", "harness-jar", 1)
+    name = wanted.name.replace("kafka", "harness-jars", 1)
     return _finished(cache_folder() / f"{name}-{digest}", compile_into) / HARNESS
 
 
