@@ -132,6 +132,8 @@ class Group:
         leader: member id of a classic group's leader; known only from `__consumer_offsets`.
         led: rounds that the leader has assigned under this id, oldest first: the group as it was
             then, the round of now among them; known only from `__consumer_offsets`, and not shown.
+        leader_is_back: whether the leader is a static member that came back without a rebalance,
+            so that it has assigned nothing under this id; known and shown as `led`.
         members: in the order of the broker's answer, which decides later rounds; None if the
             members were not asked for.
         offsets: topic to partition to commit; None if offsets were not asked for or not readable.
@@ -148,6 +150,7 @@ class Group:
     target_epoch: int | None = None
     leader: str | None = None
     led: tuple["Group", ...] = ()
+    leader_is_back: bool = False
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
 

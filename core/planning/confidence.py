@@ -59,7 +59,8 @@ def _leader_is_logged(roster: Roster) -> bool:
 
 def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     outcomes = prospects.outcomes
-    doubts = list(dict.fromkeys(d for p in prospects.each if (d := p.strategy.doubt)))
+    deciding = [p for p in prospects.each if p.unnoticed is not True]
+    doubts = list(dict.fromkeys(d for p in deciding if (d := p.strategy.doubt)))
     doubts += roster.guesses
     if not outcomes.complete:
         doubts += _gaps(roster, prospects)
@@ -177,6 +178,8 @@ def _ground(prospects: Prospects) -> str:
     """What `exact` rests on."""
     clients = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
     libraries = list(dict.fromkeys(clients))
+    if all(prospect.unnoticed for prospect in prospects.each):
+        return f"a {_or(libraries)} leader does not notice that topics grow"
     if not libraries:
         strategy = prospects.each[0].strategy
         if strategy.runs_on_broker:
@@ -203,7 +206,13 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
     if failing:
         found.append(f"a {_or(failing)} leader fails this rebalance")
-    several = [prospect for prospect in prospects.each if len(prospect.outcomes.each) > 1]
+    if any(prospect.unnoticed is not False for prospect in prospects.each):
+        found.append("the leader may not notice that topics grow")
+    several = [
+        prospect
+        for prospect in prospects.each
+        if len(prospect.outcomes.each) > (2 if prospect.unnoticed is None else 1)
+    ]
     if any(prospect.raced for prospect in several):
         first = next(prospect for prospect in several if prospect.raced)
         found.append(_one_by_one(roster, first))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kgroups.core.planning.leaders.watching import LIBRDKAFKA
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
@@ -78,30 +79,24 @@ def _failures(prospects: Prospects) -> list[str]:
 
 
 def _unnoticed(roster: Roster, prospects: Prospects) -> list[str]:
-    """Topics that change without a rebalance.
+    """Topics that grow without a rebalance."""
+    topics = " and ".join(f"`{name}`" for name in sorted(roster.topics_before))
+    return list(
+        dict.fromkeys(
+            f"{_overlooking(prospect)} does not notice new partitions of {topics}: "
+            "they have no owner until something else makes the group rebalance"
+            for prospect in prospects.each
+            if prospect.unnoticed is not False
+        )
+    )
 
-    librdkafka's members look at the topics that they read, and so does its leader. Of the others
-    those that notice join again, but a coordinator answers them with what there is: only a leader
-    that joins makes a group rebalance whose subscriptions stay.
 
-    Source: rd_kafka_cgrp_metadata_update_check; GroupMetadataManager,
-    classicGroupJoinExistingMember.
-    """
-    if roster.left or any(seat.joins or seat.changed for seat in roster.seats):
-        return []
-    leaders = {
-        leader
-        for prospect in prospects.each
-        for leader in prospect.strategy.leaders
-        if prospect.strategy.leader_client == "librdkafka" and prospect.strategy.protocol == "eager"
-    }
-    read = [set(seat.topics) for seat in roster.seats if seat.member.member_id in leaders]
-    unread = [name for name in roster.topics_before if any(name not in topics for topics in read)]
-    return [
-        f"a librdkafka leader does not notice new partitions of `{name}`, which it does not read: "
-        "they have no owner until something else makes the group rebalance"
-        for name in sorted(unread)
-    ]
+def _overlooking(prospect: Prospect) -> str:
+    """Which leader does not notice that topics grow."""
+    library = prospect.strategy.leader_client
+    if library == LIBRDKAFKA:
+        return "a librdkafka leader that does not read them"
+    return f"a static {library} leader that has come back since the last rebalance"
 
 
 def _coordinator_notes(roster: Roster, shown: Prospect, changed: bool) -> list[str]:

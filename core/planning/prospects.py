@@ -24,11 +24,12 @@ from kgroups.core.planning.leaders.strategies import (
     runs_on_broker,
     server_strategy,
 )
+from kgroups.core.planning.leaders.watching import goes_unnoticed
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.events import is_raced
-from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
+from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, race_ends
 from kgroups.core.planning.outcomes.sightings import Sightings
 from kgroups.core.planning.outcomes.unseen import hides_claims
@@ -38,6 +39,10 @@ from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled,
 # How much likelier the library that most speaks for is than each other one that may lead.
 LIKELIEST_WEIGHT: Final = 4.0
 
+# How likely it is that nobody notices that topics grow, where it is not known whether the leader
+# has restarted since the last rebalance.
+UNNOTICED: Final = 1 / 3
+
 
 @record(frozen=True, slots=True)
 class Prospect:
@@ -45,11 +50,13 @@ class Prospect:
 
     Args:
         raced: whether what happens to the group may come in one rebalance or in several.
+        unnoticed: as of `goes_unnoticed`: then nothing happens.
     """
 
     strategy: Strategy
     outcomes: Outcomes
     raced: bool = False
+    unnoticed: bool | None = False
 
 
 @record(frozen=True, slots=True)
@@ -174,10 +181,33 @@ def _prospect(
             )
         return play(roster, brought, draw, seen=seen)
 
-    outcomes = find_outcomes(roster, strategy, run, runs=runs)
-    if hides_claims(roster, strategy):
-        outcomes = replace(outcomes, complete=False)
-    return Prospect(strategy, outcomes.led_by(strategy.leader_client), is_raced(roster, strategy))
+    unnoticed = goes_unnoticed(roster, strategy)
+    if unnoticed:
+        outcomes, raced = Outcomes((_as_it_is(roster),)), False
+    else:
+        outcomes = find_outcomes(roster, strategy, run, runs=runs)
+        raced = is_raced(roster, strategy)
+        if hides_claims(roster, strategy):
+            outcomes = replace(outcomes, complete=False)
+    if unnoticed is None:
+        outcomes = _or_as_it_is(roster, outcomes)
+    return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced, unnoticed)
+
+
+def _or_as_it_is(roster: Roster, outcomes: Outcomes) -> Outcomes:
+    """These outcomes, or nothing happens."""
+    return united_outcomes([(outcomes, 1 - UNNOTICED), (Outcomes((_as_it_is(roster),)), UNNOTICED)])
+
+
+def _as_it_is(roster: Roster) -> Outcome:
+    """Nothing happens: everybody keeps what it has."""
+    shares = {
+        seat.member.member_id: {
+            topic: tuple(numbers) for topic, numbers in (seat.member.assignment or {}).items()
+        }
+        for seat in roster.seats
+    }
+    return Outcome(Settled(shares, (), ()), 1.0)
 
 
 def _spoken(roster: Roster, strategy: Strategy) -> dict[str, str]:

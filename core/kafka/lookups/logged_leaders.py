@@ -12,7 +12,7 @@ from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key
 from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.logged_rounds import led_rounds
+from kgroups.core.kafka.lookups.logged_rounds import leader_is_back, led_rounds
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
 from kgroups.core.snapshot import Group
 
@@ -28,12 +28,14 @@ class LoggedLeader:
         leader: member id.
         members: ids of those who were there.
         led: rounds that the leader has assigned, as of `Group.led`.
+        is_back: as of `Group.leader_is_back`.
     """
 
     leader: str | None
     protocol: str | None
     members: frozenset[str]
     led: tuple[Group, ...] = ()
+    is_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class LoggedLeaders:
     def led(self, group: Group) -> Group:
         """The group with its leader, and what that has led, if the record is of its members."""
         logged = self._of_now(group)
-        return group if logged is None else replace(group, leader=logged.leader, led=logged.led)
+        if logged is None:
+            return group
+        return replace(group, leader=logged.leader, led=logged.led, leader_is_back=logged.is_back)
 
     def _of_now(self, group: Group) -> LoggedLeader | None:
         logged = self.found.get(group.group)
@@ -100,5 +104,5 @@ def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:
     if record is None or not isinstance(record.value, GroupMetadataValue):
         return None
     members = frozenset(member.member_id for member in record.value.members)
-    led = led_rounds(key, values)
-    return LoggedLeader(record.value.leader, record.value.protocol, members, led)
+    led, is_back = led_rounds(key, values), leader_is_back(key, values)
+    return LoggedLeader(record.value.leader, record.value.protocol, members, led, is_back)

@@ -9,7 +9,7 @@ updateStaticMemberThenRebalanceOrCompleteJoin.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from kgroups.core.coordinator.log.record_codec import decode_record
 from kgroups.core.coordinator.log.records import GroupMetadataMember, GroupMetadataValue
@@ -32,6 +32,23 @@ def led_rounds(key: bytes, values: Sequence[bytes | None]) -> tuple[Group, ...]:
     return tuple(
         _round(one) for one in _assigned(records) if one.members and one.leader == newest.leader
     )
+
+
+def leader_is_back(key: bytes, values: Sequence[bytes | None]) -> bool:
+    """Whether the leader of the newest record came back without a rebalance.
+
+    Within a generation a leader gets another id in no other way.
+
+    Args:
+        values: as of `led_rounds`.
+    Raises:
+        RecordError: one of them cannot be read.
+    """
+    newest, *older = (_record(key, value) for value in reversed(values))
+    if newest is None:
+        return False
+    now = takewhile(lambda one: one is not None and one.generation == newest.generation, older)
+    return any(one is not None and one.leader != newest.leader for one in now)
 
 
 def _assigned(records: Sequence[GroupMetadataValue | None]) -> Iterator[GroupMetadataValue]:

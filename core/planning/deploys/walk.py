@@ -135,13 +135,13 @@ class Walk:
             if word in ("exact", "outcomes"):
                 word, reason = "likely", UNKNOWN_IDS
         before = self.shares()
-        self._move_on(plan, event)
+        rebalances = self._move_on(plan, event)
         after = self.shares()
         moves = find_moves(before, after, plan.rebalance_protocol or "eager", before.keys() & after)
         self.stages.append(
             Stage(
                 event.text,
-                True,
+                rebalances,
                 after,
                 tuple(move for move in moves if move.kind != "kept"),
                 plan.leader_client,
@@ -175,6 +175,7 @@ class Walk:
             members=_listed(self.group, [renamed if m is facts else m for m in members], {new}),
             leader=new if self.group.leader == old else self.group.leader,
             led=(),
+            leader_is_back=self.group.leader_is_back or self.group.leader == old,
         )
         self.names[new] = name
         libraries = {new if k == old else k: v for k, v in self.known.libraries.items()}
@@ -219,14 +220,15 @@ class Walk:
         ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
         return plan.confidence == "exact" and ends == {canonical(now)}
 
-    def _move_on(self, plan: Plan, event: Event) -> None:
-        """Take the group as the plan leaves it."""
+    def _move_on(self, plan: Plan, event: Event) -> bool:
+        """Take the group as the plan leaves it; says whether it rebalances on the way."""
         roster, outcome = plan.roster, self._followed(plan)
         if roster is None or outcome is None:
             self.group = replace(self.group, members=())
-            return
+            return True
         ids = outcome.ids
         shares = outcome.settled.shares
+        rebalances = bool(outcome.settled.steps)
         members = [_member_after(seat, ids, shares, roster.group.type) for seat in roster.seats]
         joined = {
             ids.get(seat.member.member_id, seat.member.member_id)
@@ -255,9 +257,11 @@ class Walk:
             members=_listed(self.group, members, joined),
             group_epoch=epoch,
             target_epoch=epoch,
+            leader_is_back=self.group.leader_is_back and not rebalances,
             assignor=self.group.assignor or plan.assignor,
             state="Stable",
         )
+        return rebalances
 
     def _followed(self, plan: Plan) -> Outcome | None:
         """The outcome that this walk takes: the one that the plan shows, or another."""

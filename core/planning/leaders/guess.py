@@ -16,6 +16,7 @@ from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.core.imports.frozen_records import field, record
 from kgroups.core.planning.leaders.authors import could_have_assigned
 from kgroups.core.planning.leaders.libraries import (
+    FORGET_THEY_LEAD,
     FRESH,
     LIBRARIES,
     SPEAKERS,
@@ -215,7 +216,8 @@ def leader_matters(group: Group) -> bool:
     """Whether it makes a difference which member leads: their libraries may differ.
 
     The assignment may tell more of its writer than members that follow it show. And a static
-    member of franz-go that comes back does more where it leads, and each may balance racks or not.
+    member of franz-go that comes back does more where it leads, and each may balance racks or not;
+    one of a library that forgets that it leads does less.
     """
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
@@ -223,7 +225,10 @@ def leader_matters(group: Group) -> bool:
     racked = group.assignor in RACK_BALANCING and any(member.rack for member in members)
     if len(possible) > 1 or ((static or racked) and any("franz-go" in each for each in possible)):
         return True
-    if any(may_have_come_back(group, m) for m in members):
+    back = [member for member in members if may_have_come_back(group, member)]
+    if any(FORGET_THEY_LEAD & possible_libraries(member, group.assignor) for member in back):
+        return True
+    if back:
         return any(len(libraries) > 1 for libraries in possible)
     written = frozenset(trace.library for trace in _writers(group))
     if any(member.instance_id is None for member in members):

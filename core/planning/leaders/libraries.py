@@ -59,6 +59,13 @@ RACK_VERSION: Final = 3  # of subscriptions, from which on they have a rack (KIP
 SORT_TOPICS: Final = frozenset({"java", "librdkafka", "franz-go"})
 
 
+# Libraries whose static leader does not know that it leads when it comes back without a rebalance:
+# they do not speak JoinGroup 9 (KIP-814). In all of them only leaders look at topics that grow.
+FORGET_THEY_LEAD: Final = frozenset({"sarama", "kafka-python", "aiokafka"})
+# Java's did so before 3.2; what has subscriptions of this version or less may be that old.
+MAY_FORGET_VERSION: Final = 1
+
+
 class Form(Enum):
     """Forms of the assignor's own bytes."""
 

@@ -131,7 +131,9 @@ def test_what_the_leader_has_assigned(
         stable(cluster_address, name, 1)
         driven.join([MemberSpec("m2", "librdkafka", topics)])
         before = stable(cluster_address, name, 2)
-        assert [len(led.members or ()) for led in led_now(admin, before).led] == [1, 2]
+        led_before = led_now(admin, before)
+        assert [len(led.members or ()) for led in led_before.led] == [1, 2]
+        assert not led_before.leader_is_back
         driven.leave(["m1"])
         driven.join([first])
         leads = id_of(before, "m1")
@@ -141,10 +143,11 @@ def test_what_the_leader_has_assigned(
             timeout_s=60,
         )
         assert back is not None
-        assert back.led == ()
+        assert (back.led, back.leader_is_back) == ((), True)
         driven.join([MemberSpec("m3", "librdkafka", topics)])
         after = led_now(admin, stable(cluster_address, name, 3))
         assert after.leader == back.leader == id_of(after, "m1")
+        assert not after.leader_is_back
         (led,) = after.led
         assert {m.member_id: m.assignment for m in led.members or ()} == {
             m.member_id: m.assignment for m in after.members or ()

@@ -188,8 +188,6 @@ class _Run:
             return _broken(script, number, plan, failure), None, changes
         came = owned_by_name(after.groups[0])
         judgement = _judged(plan, came, refusal)
-        if judgement.verdict == "wrong" and self._unnoticed(step, before, came):
-            judgement = Judgement("broken", shown=False, detail="no member took notice of it")
         beside = _word_of(unaided), _judged(unaided, came).verdict
         result = Result(
             script.group,
@@ -206,11 +204,10 @@ class _Run:
             (plan.confidence_reason or "") if plan else "",
             judgement.detail,
             came,
-            beside if library and judgement.verdict != "broken" else None,
+            beside if library else None,
             any(member.rack for member in after.groups[0].members or ()),
         )
-        # What nobody has noticed yet may be noticed during the next change.
-        return result, None if judgement.verdict == "broken" else after, changes
+        return result, after, changes
 
     def _led(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
         """The group with its leader, where `kgroups plan` looks for it unasked."""
@@ -229,17 +226,6 @@ class _Run:
         libraries = {spec.library for spec in specs}
         alike = len(libraries) == 1 and self.script.protocol == "classic"
         return libraries.pop() if alike else None
-
-    def _unnoticed(self, step: Step, before: ClusterSnapshot, came: Owned) -> bool:
-        """Whether a topic grew, and nobody made the group rebalance.
-
-        In sarama and aiokafka it is the leader that looks, and a static one that restarted does
-        not know that it is the leader.
-        """
-        if step.kind != "partitions" or came != owned_by_name(before.groups[0]):
-            return False
-        held = {partition for each in came.values() for partition in each}
-        return any((step.topic, number) not in held for number in range(step.count))
 
 
 def _check_ids(before: Group, after: Group, moved: set[str]) -> None:
