@@ -23,7 +23,7 @@ from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON
+from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, is_undated
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
@@ -321,6 +321,7 @@ def _subscription(
         tuple((topic, tuple(numbers)) for topic, numbers in held.items()),
         brought.generation,
         brought.missed.get(member_id, brought.generation),
+        not seat.joins and is_undated(seat.member),
     )
     mute = library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member)
     return said_of(claim, strategy_name, library, mute=mute)

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from kgroups.assignors.other_clients.rejoins import rejoin_as
+from kgroups.assignors.other_clients.rejoins import NO_GENERATION, rejoin_as
 from kgroups.assignors.rejoin import COOPERATIVE, rejoin
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.core.imports.frozen_records import replace
@@ -22,6 +22,7 @@ class Claim(NamedTuple):
         held: topics with their partitions, in list order.
         generation: of the group.
         given: in which it was given what it has.
+        undated: whether its subscription is of a version that has no generation.
     """
 
     member_id: str
@@ -31,6 +32,7 @@ class Claim(NamedTuple):
     held: tuple[tuple[str, tuple[int, ...]], ...]
     generation: int
     given: int
+    undated: bool = False
 
 
 def said_of(claim: Claim, strategy_name: str, library: str, *, mute: bool) -> MemberSubscription:
@@ -44,6 +46,11 @@ def said_of(claim: Claim, strategy_name: str, library: str, *, mute: bool) -> Me
 
 
 def _said(claim: Claim, strategy_name: str, library: str, mute: bool) -> MemberSubscription:
+    said = _said_whole(claim, strategy_name, library, mute)
+    return replace(said, generation=NO_GENERATION) if claim.undated else said
+
+
+def _said_whole(claim: Claim, strategy_name: str, library: str, mute: bool) -> MemberSubscription:
     held, generation = claim.held, claim.generation
     joins = MemberSubscription(
         claim.member_id, claim.topics, instance_id=claim.instance_id, rack=claim.rack

@@ -19,7 +19,7 @@ REMEMBERING: Final = STICKY_FAMILY | HASH_ONLY
 TOLD: Final = 3
 
 # Ways that are followed, and plans that are made on all of them together.
-MOST_WALKS: Final = 24
+MOST_WALKS: Final = 256
 MOST_PLANS: Final = 24
 
 Plans = dict[tuple[int, ...], Plan]

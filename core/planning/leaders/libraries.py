@@ -300,6 +300,12 @@ def is_older(member: Member, library: str, strategy: str | None) -> bool:
     )
 
 
+def is_undated(member: Member) -> bool:
+    """Whether a member's subscriptions are of a version that has no generation (KIP-792)."""
+    version = member.subscription_version
+    return version is not None and version < GENERATION_VERSION
+
+
 def shows_rack(library: str | None, strategy: str | None) -> bool:
     """Whether members of this library tell a leader their rack; so do those of an unknown one."""
     versions = [

@@ -29,7 +29,6 @@ from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import (
-    GENERATION_VERSION,
     LIBRARIES,
     PYTHON,
     Form,
@@ -88,25 +87,17 @@ def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
 
 
 def hides_claims(roster: Roster, strategy: Strategy) -> bool:
-    """Whether members may have something that the leader cannot see.
+    """Whether it is not known if the leader can see what members will have.
 
     A cooperative franz-go leader takes what is owned from subscriptions with a generation, and else
     from user data like its own. sarama's members have neither when they are told that brokers are
-    of a time before generations, and older ones of Java's.
+    of a time before generations, which a member that is to join does not show.
 
     Source: franz-go, kgo/internal/sticky, parseMemberMetadata.
     """
-    name = strategy.assignor.name
-    if strategy.leader_client != "franz-go" or name != COOPERATIVE:
+    if strategy.leader_client != "franz-go" or strategy.assignor.name != COOPERATIVE:
         return False
-    return any(
-        seat.library == "sarama"
-        if seat.joins
-        else (version := seat.member.subscription_version) is not None
-        and version < GENERATION_VERSION
-        and not UNDATED.isdisjoint(possible_libraries(seat.member, name, roster.known))
-        for seat in roster.seats
-    )
+    return any(seat.joins and seat.library == "sarama" for seat in roster.seats)
 
 
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:
