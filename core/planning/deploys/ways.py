@@ -18,8 +18,11 @@ REMEMBERING: Final = STICKY_FAMILY | HASH_ONLY
 # How many doubts of a deploy are told in full.
 TOLD: Final = 3
 
-# Ways that are followed, and plans that are made on all of them together.
+# Ways that are followed at most, where they have so many steps together or fewer, and at least; and
+# plans that are made on all of them together.
 MOST_WALKS: Final = 256
+MOST_STEPS: Final = 512
+LEAST_WALKS: Final = 24
 MOST_PLANS: Final = 24
 
 Plans = dict[tuple[int, ...], Plan]
@@ -115,9 +118,10 @@ def find_ways(walked: Callable[[Sequence[int], int, Plans], Walk]) -> Ways:
     """
     plans: Plans = {}
     length = len(walked((), 0, plans).stages)
+    most = max(LEAST_WALKS, min(MOST_WALKS, MOST_STEPS // max(length, 1)))
     found: list[Walk] = []
     taken: list[int] | None = []
-    while taken is not None and len(found) < MOST_WALKS and len(plans) < MOST_PLANS:
+    while taken is not None and len(found) < most and len(plans) < MOST_PLANS:
         walk = walked(taken, length, plans)
         found.append(walk)
         taken = walk.choices.next_run()
