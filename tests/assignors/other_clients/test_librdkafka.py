@@ -43,10 +43,11 @@ def test_round_after_round(strategy: str, kind: str) -> None:
             ),
             groups_of(350 if "sticky" in strategy else 250),
             KINDS[kind],
+            may_survive=True,
         )
         assert found.certain == found.rounds
         assert leader.deaths == found.failed
-    assert found.failed < 0.03 * found.rounds
+    assert found.failed + found.survived < 0.03 * found.rounds
 
 
 def led(request: AssignmentRequest) -> Plan:

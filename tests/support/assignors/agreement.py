@@ -43,6 +43,7 @@ class Agreement:
         certain: of these, those where the model knows one answer only.
         open: of these, those whose possible answers were too many to be told.
         failed: rebalances that failed on both sides.
+        survived: rebalances that the library decided although the model rules that out.
         few: possible answers of rebalances with two to `FEW` of them.
         seen: of these, those that the library gave.
     """
@@ -51,6 +52,7 @@ class Agreement:
     certain: int = 0
     open: int = 0
     failed: int = 0
+    survived: int = 0
     few: int = 0
     seen: int = 0
 
@@ -71,11 +73,14 @@ def compare(
     groups: int,
     kind: Kind,
     ours: Assignor | None = None,
+    *,
+    may_survive: bool = False,
 ) -> Agreement:
     """Groups led by the library, round after round, beside the model.
 
     Args:
         ours: the model; None: the library's own.
+        may_survive: whether it fails by reading freed memory, where what it needs may still be.
     Raises:
         AssertionError: the library answered what the model rules out; names the group.
     """
@@ -85,9 +90,21 @@ def compare(
         for number in range(ROUNDS):
             request = history.request()
             possible = possible_answers(model, request)
-            if not _round(f"{text} round {number}", ask, request, possible, history, found):
+            where = f"{text} round {number}"
+            doomed = may_survive and possible.complete and not possible.each
+            if doomed:
+                _doomed(where, ask, request, found)
+            if doomed or not _round(where, ask, request, possible, history, found):
                 break
     return found
+
+
+def _doomed(where: str, ask: Ask, request: AssignmentRequest, found: Agreement) -> None:
+    """A rebalance in which the library reads freed memory: it dies of it, or decides anything."""
+    failure, observed = _asked(ask, request)
+    assert failure or observed, where
+    found.failed += failure is not None
+    found.survived += failure is None
 
 
 def _round(
