@@ -18,13 +18,13 @@ from tests.support.fidelity.table import told
 
 pytestmark = pytest.mark.kafka
 
-STRATEGIES = ("range", "roundrobin")
+STRATEGY = "roundrobin"
 COUNT, GROWN = 3, 5
 
 
-def script(library: Library, strategy: str) -> Script:
+def script(library: Library) -> Script:
     """`a` leads, `b` makes a second generation of the group, and `c` one after the growth."""
-    group = f"back-{library}-{strategy}"
+    group = f"back-{library}"
     topic = f"{group}-t"
 
     def spec(name: str, instance: str = "") -> MemberSpec:
@@ -35,7 +35,7 @@ def script(library: Library, strategy: str) -> Script:
         group,
         (library,),
         "classic",
-        strategy,
+        STRATEGY,
         {topic: COUNT},
         (spec("a", "k-a"),),
         (
@@ -49,10 +49,10 @@ def script(library: Library, strategy: str) -> Script:
 
 
 @pytest.fixture(scope="module")
-def results(cluster_address: str) -> Iterator[dict[tuple[Library, str], list[Result]]]:
+def results(cluster_address: str) -> Iterator[dict[Library, list[Result]]]:
     """What came of the changes of each group."""
     able = [library for library in present_libraries() if TRAITS[library].static]
-    scripts = {(library, name): script(library, name) for library in able for name in STRATEGIES}
+    scripts = {library: script(library) for library in able}
     with HostPool() as pool, ThreadPoolExecutor(len(scripts)) as threads:
         driven = {
             key: threads.submit(drive, pool, cluster_address, each) for key, each in scripts.items()
@@ -60,27 +60,26 @@ def results(cluster_address: str) -> Iterator[dict[tuple[Library, str], list[Res
         yield {key: future.result(400) for key, future in driven.items()}
 
 
-def test_every_plan_came_true(results: dict[tuple[Library, str], list[Result]]) -> None:
+def test_every_plan_came_true(results: dict[Library, list[Result]]) -> None:
     """Of each change, and none broke off."""
     assert [told(r) for each in results.values() for r in each if r.verdict != "right"] == []
     assert {key: len(each) for key, each in results.items() if len(each) != 4} == {}
 
 
-def test_who_notices(results: dict[tuple[Library, str], list[Result]]) -> None:
+def test_who_notices(results: dict[Library, list[Result]]) -> None:
     """The log shows that the leader came back, so that nothing else is possible."""
     seen = {}
-    for (library, strategy), each in results.items():
+    for library, each in results.items():
         grown = each[2]
         owned = sum(len(held) for held in (grown.came or {}).values())
-        seen[library, strategy] = (grown.confidence, owned)
+        seen[library] = (grown.confidence, owned)
     assert seen == {
-        (library, strategy): ("exact", COUNT if library in FORGET_THEY_LEAD else GROWN)
-        for library, strategy in results
+        library: ("exact", COUNT if library in FORGET_THEY_LEAD else GROWN) for library in results
     }
 
 
 def test_the_next_rebalance_gives_them_out(
-    results: dict[tuple[Library, str], list[Result]],
+    results: dict[Library, list[Result]],
 ) -> None:
     """A member that joins makes it."""
     last = [sum(len(held) for held in (each[3].came or {}).values()) for each in results.values()]
