@@ -34,6 +34,12 @@ class Seat:
     changed: bool = False
     read_before: tuple[str, ...] = ()
 
+    @property
+    def finds_topics(self) -> bool:
+        """Whether its pattern stands for more topics than it now subscribes to."""
+        known = set(self.member.subscription or ())
+        return self.pattern is not None and not set(self.topics) <= known
+
 
 @record(frozen=True, slots=True)
 class Roster:

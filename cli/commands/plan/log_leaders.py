@@ -26,13 +26,15 @@ def with_leaders(
     snapshot: ClusterSnapshot,
     *,
     asked: bool,
+    grows: bool,
     told: bool = False,
 ) -> ClusterSnapshot:
     """The snapshot with the leaders of its classic groups, as far as they are found.
 
     Args:
         asked: read on until they are found, and fail where that may not be done; else one quick
-            look, and that only where members of different libraries may lead.
+            look, and that only where it matters who leads.
+        grows: as of `leader_matters`.
         told: whether the leader's library is known, so that nothing is said of a log that cannot
             be read.
     Raises:
@@ -44,7 +46,7 @@ def with_leaders(
         if group.type == "classic" and group.members and group.leader is None
     ]
     if not asked:
-        groups = [group for group in groups if leader_matters(group)]
+        groups = [group for group in groups if leader_matters(group, grows=grows)]
     if not groups or (not asked and len(groups) > MOST_UNASKED):
         return snapshot
     from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders

@@ -152,6 +152,13 @@ class PlanTexts:
         new = {each.topic for each in made if isinstance(each, AddTopic)}
         return (self._subscribed() | grown) - new
 
+    @property
+    def grows(self) -> bool:
+        """Whether topics are created or grow."""
+        from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions
+
+        return any(isinstance(each, AddTopic | SetPartitions) for each in self._of_nobody())
+
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
         from kgroups.core.planning.changes.kinds import DIALECTS, AddMembers, Pattern
@@ -237,7 +244,8 @@ def live_snapshot(
     with cluster(printer.options, short=True) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
         asked, told = texts.leader_from_log, texts.leader is not None
-        snapshot = with_leaders(printer, admin, snapshot, asked=asked, told=told)
+        grows = texts.grows
+        snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, told=told)
         missing = texts.topics_named() - set(snapshot.topics)
         hidden = admin.topics(sorted(missing)).failures if missing else {}
     for name, code in hidden.items():

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.core.coordinator.log.record_bytes import RecordError
-from kgroups.core.coordinator.log.record_codec import decode_record, encode_key
-from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue
+from kgroups.core.coordinator.log.record_codec import encode_key
+from kgroups.core.coordinator.log.records import GroupMetadataKey
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.logged_rounds import leader_is_back, led_rounds
+from kgroups.core.kafka.lookups.logged_rounds import group_records, leader_is_back, led_rounds
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
 from kgroups.core.snapshot import Group
 
@@ -100,9 +100,14 @@ def logged_leaders(
 
 
 def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:
-    record = decode_record(key, values[-1])
-    if record is None or not isinstance(record.value, GroupMetadataValue):
+    records = group_records(key, values)
+    newest = records[-1]
+    if newest is None:
         return None
-    members = frozenset(member.member_id for member in record.value.members)
-    led, is_back = led_rounds(key, values), leader_is_back(key, values)
-    return LoggedLeader(record.value.leader, record.value.protocol, members, led, is_back)
+    return LoggedLeader(
+        newest.leader,
+        newest.protocol,
+        frozenset(member.member_id for member in newest.members),
+        led_rounds(records),
+        leader_is_back(records),
+    )

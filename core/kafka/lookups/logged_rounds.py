@@ -17,15 +17,21 @@ from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_memb
 from kgroups.core.snapshot import Group, Member
 
 
-def led_rounds(key: bytes, values: Sequence[bytes | None]) -> tuple[Group, ...]:
-    """The rounds that the leader of the newest record has assigned under the id it has now.
+def group_records(key: bytes, values: Sequence[bytes | None]) -> list[GroupMetadataValue | None]:
+    """The records of a classic group; None: it is deleted, or of the other protocol.
 
-    Args:
-        values: of the group's records, oldest first and without a gap.
     Raises:
         RecordError: one of them cannot be read.
     """
-    records = [_record(key, value) for value in values]
+    return [_record(key, value) for value in values]
+
+
+def led_rounds(records: Sequence[GroupMetadataValue | None]) -> tuple[Group, ...]:
+    """The rounds that the leader of the newest record has assigned under the id it has now.
+
+    Args:
+        records: of the group, oldest first and without a gap.
+    """
     newest = records[-1] if records else None
     if newest is None or newest.leader is None:
         return ()
@@ -34,17 +40,15 @@ def led_rounds(key: bytes, values: Sequence[bytes | None]) -> tuple[Group, ...]:
     )
 
 
-def leader_is_back(key: bytes, values: Sequence[bytes | None]) -> bool:
+def leader_is_back(records: Sequence[GroupMetadataValue | None]) -> bool:
     """Whether the leader of the newest record came back without a rebalance.
 
     Within a generation a leader gets another id in no other way.
 
     Args:
-        values: as of `led_rounds`.
-    Raises:
-        RecordError: one of them cannot be read.
+        records: as of `led_rounds`, at least one.
     """
-    newest, *older = (_record(key, value) for value in reversed(values))
+    newest, *older = reversed(records)
     if newest is None:
         return False
     now = takewhile(lambda one: one is not None and one.generation == newest.generation, older)

@@ -212,12 +212,15 @@ def _authors(group: Group, libraries: frozenset[str]) -> frozenset[str]:
     return frozenset(library for library in libraries if could_have_assigned(group, library))
 
 
-def leader_matters(group: Group) -> bool:
+def leader_matters(group: Group, *, grows: bool = False) -> bool:
     """Whether it makes a difference which member leads: their libraries may differ.
 
     The assignment may tell more of its writer than members that follow it show. And a static
     member of franz-go that comes back does more where it leads, and each may balance racks or not;
-    one of a library that forgets that it leads does less.
+    one of a library that forgets that it leads does not notice topics that grow.
+
+    Args:
+        grows: whether the changes create topics or let them grow.
     """
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
@@ -226,7 +229,8 @@ def leader_matters(group: Group) -> bool:
     if len(possible) > 1 or ((static or racked) and any("franz-go" in each for each in possible)):
         return True
     back = [member for member in members if may_have_come_back(group, member)]
-    if any(FORGET_THEY_LEAD & possible_libraries(member, group.assignor) for member in back):
+    forgets = any(FORGET_THEY_LEAD & possible_libraries(one, group.assignor) for one in back)
+    if grows and forgets:
         return True
     if back:
         return any(len(libraries) > 1 for libraries in possible)

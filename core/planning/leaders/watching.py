@@ -27,18 +27,12 @@ def goes_unnoticed(roster: Roster, strategy: Strategy) -> bool | None:
     """
     if strategy.protocol == "consumer" or not roster.topics_before:
         return False
-    if roster.left or any(_joins(seat) for seat in roster.seats):
+    if roster.left or any(seat.joins or seat.changed or seat.finds_topics for seat in roster.seats):
         return False
     answers = {_overlooks(roster, seat, strategy) for seat in _leaders(roster, strategy)}
     if answers == {True}:
         return None if _others_may_tell(roster, strategy) else True
     return False if answers <= {False} else None
-
-
-def _joins(seat: Seat) -> bool:
-    """Whether it makes the group rebalance by what it says."""
-    found = seat.pattern is not None and not set(seat.topics) <= set(seat.member.subscription or ())
-    return seat.joins or seat.changed or found
 
 
 def _leaders(roster: Roster, strategy: Strategy) -> list[Seat]:
@@ -59,7 +53,7 @@ def _overlooks(roster: Roster, seat: Seat, strategy: Strategy) -> bool | None:
     if library in FORGET_THEY_LEAD:
         return back
     if library == JAVA and version is not None and version <= MAY_FORGET_VERSION:
-        return back and None
+        return False if back is False else None  # it need not be that old
     return False
 
 

@@ -36,14 +36,8 @@ def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
         seat.member.member_id
         for seat in roster.seats
         if not seat.joins
-        and (seat.changed or (_finds(seat) and _may_find_alone(roster, seat, strategy)))
+        and (seat.changed or (seat.finds_topics and _may_find_alone(roster, seat, strategy)))
     )
-
-
-def _finds(seat: Seat) -> bool:
-    """Whether its pattern stands for more topics than it now subscribes to."""
-    known = set(seat.member.subscription or ())
-    return seat.pattern is not None and not set(seat.topics) <= known
 
 
 def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
@@ -56,7 +50,7 @@ def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
     """
     if strategy.assignor.name not in STICKY_FAMILY:
         return False
-    if sum(not each.joins and _finds(each) for each in roster.seats) > 1:
+    if sum(not each.joins and each.finds_topics for each in roster.seats) > 1:
         return True
     if strategy.assignor.name not in COOPERATIVE:
         return False
@@ -101,7 +95,8 @@ def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
     if finders.isdisjoint(seat.member.member_id for seat in unchanged):
         return False
     return all(
-        seat.joins or not _finds(seat) or seat.member.member_id in finders for seat in unchanged
+        seat.joins or not seat.finds_topics or seat.member.member_id in finders
+        for seat in unchanged
     )
 
 

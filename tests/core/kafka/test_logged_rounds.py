@@ -10,7 +10,7 @@ from kgroups.core.coordinator.log.records import (
     GroupMetadataValue,
     Record,
 )
-from kgroups.core.kafka.lookups.logged_rounds import led_rounds
+from kgroups.core.kafka.lookups.logged_rounds import group_records, leader_is_back, led_rounds
 
 KEY = GroupMetadataKey("g")
 
@@ -60,9 +60,35 @@ THIRD = logged(3, "a-2", "a-2", "b-1")
 )
 def test_rounds_of_the_leader(values: list[bytes | None], sizes: list[int]) -> None:
     """Those that it has assigned under the id that it has now, and no others."""
-    found = led_rounds(encode_key(KEY), values)
+    found = led_rounds(group_records(encode_key(KEY), values))
     assert [len(led.members or ()) for led in found] == sizes
     for led in found:
         first = (led.members or ())[0]
         assert (led.assignor, led.leader) == ("range", first.member_id)
         assert (first.subscription, dict(first.assignment or {})) == (("t",), {"t": (0,)})
+
+
+@pytest.mark.parametrize(
+    ("values", "back"),
+    [
+        ([SECOND], False),
+        ([FIRST, SECOND], False),
+        ([SECOND, BACK], True),
+        ([SECOND, BACK, logged(2, "a-2", "a-2", "b-2")], True),
+        ([SECOND, BACK, THIRD], False),
+        ([FIRST, logged(1, "b-1", "b-1"), None], False),
+        ([FIRST, None, logged(1, "b-1", "b-1")], False),
+    ],
+    ids=[
+        "nothing before it",
+        "has assigned",
+        "it came back",
+        "and so did another",
+        "and has assigned since",
+        "deleted",
+        "another group of this name",
+    ],
+)
+def test_a_leader_that_came_back(values: list[bytes | None], back: bool) -> None:
+    """Another id in the same generation."""
+    assert leader_is_back(group_records(encode_key(KEY), values)) is back

@@ -108,8 +108,20 @@ def test_a_deploy_after_it() -> None:
     assert plan.metrics.unassigned == 0
 
 
-def test_the_log_is_looked_at() -> None:
-    """It tells whether the leader came back."""
-    assert leader_matters(static_group(leader=None))
-    members = tuple(replace(each, instance_id=None) for each in static_group().members or ())
-    assert not leader_matters(replace(static_group(leader=None), members=members[:1]))
+@pytest.mark.parametrize(
+    ("instance", "grows", "looked_at"),
+    [("k-a", True, True), ("k-a", False, False), (None, True, False)],
+    ids=["may have come back", "nothing grows", "not static"],
+)
+def test_where_the_log_is_looked_at(instance: str | None, grows: bool, looked_at: bool) -> None:
+    """It tells whether the leader came back. Both members can only be kafka-python's."""
+    members = [
+        replace(
+            member(name, held, topics="ut", instance_id=instance, version=1, user_data=b""),
+            assignment_version=1,
+            assignment_user_data=b"",
+        )
+        for name, held in (("a-1", {"t": [0]}), ("b-1", {"t": [1]}))
+    ]
+    group = group_of(*members, assignor="cooperative-sticky")
+    assert leader_matters(group, grows=grows) is looked_at

@@ -88,6 +88,8 @@ BY_MEMBER: frozenset[Kind] = frozenset(
 )
 
 
+GROWTH: frozenset[Kind] = frozenset({"partitions", "new topic"})
+
 Watcher = Callable[
     [ClusterSnapshot, Sequence[Change | Deploy], Result, ClusterSnapshot | None], None
 ]
@@ -176,7 +178,7 @@ class _Run:
         """What comes of one change; and the group after it, or None if a client broke."""
         script, step = self.script, self.script.steps[number]
         changes = self.maker.changes(step)
-        before, library = self._led(before), self._library(step)
+        before, library = self._led(before, step), self._library(step)
         plan, refusal = _planned(before, changes, library)
         unaided = _planned(before, changes)[0] if library else plan
         try:
@@ -209,10 +211,10 @@ class _Run:
         )
         return result, after, changes
 
-    def _led(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    def _led(self, snapshot: ClusterSnapshot, step: Step) -> ClusterSnapshot:
         """The group with its leader, where `kgroups plan` looks for it unasked."""
         (group,) = snapshot.groups
-        if group.type != "classic" or not leader_matters(group):
+        if group.type != "classic" or not leader_matters(group, grows=step.kind in GROWTH):
             return snapshot
         try:
             led = logged_leaders(self.admin, [group], QUICK).led(group)
