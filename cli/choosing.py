@@ -2,6 +2,7 @@
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -9,7 +10,6 @@ from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 

@@ -5,6 +5,7 @@ default.
 """
 
 from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
@@ -13,7 +14,6 @@ from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ META: Final = "kgroups.global."
 """What the names of global options begin with in the context of a command."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class GlobalOptions:
     """What the options common to all commands came to.
 

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -14,7 +15,6 @@ from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.parsing.option import option
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """`--where`: only groups for which a condition holds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from kgroups.cli.parsing.option import option
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ exception there is a bug of ours. Everywhere else a failure that a user can caus
 of these classes; anything else that escapes is a bug and ends with exit code 70.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar
-
-from kgroups.core.imports.frozen_records import record
 
 
 class KgroupsError(Exception):
@@ -100,7 +99,7 @@ EXIT_CODE_UNPRINTED = UnprintedError.exit_code
 EXIT_CODE_INTERRUPTED = 130
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ItemError:
     """The failure of one item (group, partition, broker) of a command whose others went on.
 

@@ -6,12 +6,12 @@ absent, never 0. Maps go from topic to partition number to value; partition numb
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from kgroups.assignors.partition import TopicPartition as TopicPartition
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.frozen_records import field, record
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 MemberProtocol = Literal["classic", "consumer"]
@@ -53,7 +53,7 @@ class PartitionLog(NamedTuple):
     error: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Topic:
     """A topic with its partitions, keyed by partition number.
 
@@ -66,7 +66,7 @@ class Topic:
     topic_id: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Broker:
     """A broker's id and advertised address."""
 
@@ -76,7 +76,7 @@ class Broker:
     rack: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """One member of a group, as DescribeGroups or ConsumerGroupDescribe shows it.
 
@@ -117,7 +117,7 @@ class Member:
     assignment_user_data: bytes | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """One group: its state, its members and what it committed.
 
@@ -155,7 +155,7 @@ class Group:
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
     """A cluster's groups and the topics they touch, at one time.
 

@@ -1,9 +1,9 @@
 """A snapshot seen from its topics: only the groups that read some, and only what they read."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 Value = TypeVar("Value")

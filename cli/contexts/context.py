@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.frozen_records import field, record
 
 if TYPE_CHECKING:
     from kgroups.core.input_files.document import Cursor
@@ -18,7 +18,7 @@ OPTION_READERS: Final[dict[str, Callable[[str], Any]]] = {}
 """How the texts of `output` and `timeout` are read; `cli/params.py`, which knows, puts it here."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Context:
     """A cluster under a name.
 
@@ -44,7 +44,7 @@ class Context:
     timeout_ms: int | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ContextFile:
     """The configuration file.
 

@@ -1,6 +1,7 @@
 """One question put to several contexts, and their answers as one report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,7 +12,6 @@ from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     import typer

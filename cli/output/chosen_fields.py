@@ -1,6 +1,7 @@
 """`--fields`: the columns of a table or of CSV that are shown, and their order."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Annotated, Final, NamedTuple
 
@@ -9,7 +10,6 @@ from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.frozen_records import replace
 
 FORMS: Final = frozenset({"table", "csv"})
 NEIGHBOURS: Final = 3

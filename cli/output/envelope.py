@@ -1,18 +1,18 @@
 """The envelope that every JSON document has around its items, and the report it is made from."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kgroups.cli.output.table import Item, View
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.frozen_records import field, record
 
 
 def _itself(item: Item) -> Item:
     return item
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a command found, before it is given a form.
 

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,6 @@ from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
-from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     from kgroups.cli.output.query import Query

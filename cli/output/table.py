@@ -5,13 +5,13 @@ table in a pipe and every long one on a terminal. It knows nothing of streams.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
 from kgroups.cli.output.escapes import printable
-from kgroups.core.imports.frozen_records import record
 
 Item = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -51,7 +51,7 @@ class Column(NamedTuple):
         return round(value, self.decimals) if is_fraction else value
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class View:
     """One kind of row of a document: its columns, and the rows that an item gives.
 

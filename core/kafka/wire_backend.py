@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,

@@ -13,12 +13,12 @@ kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
-from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of
@@ -49,7 +49,7 @@ PartitionRacks = Mapping[TopicPartition, tuple[str | None, ...]]
 UNREAD_TOPIC: Final = "/"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Round:
     """What the members bring to one rebalance.
 

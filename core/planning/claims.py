@@ -1,12 +1,12 @@
 """What a member of each client library says of what it has when it joins again."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kgroups.assignors.other_clients.rejoins import NO_GENERATION, rejoin_as
 from kgroups.assignors.rejoin import COOPERATIVE, rejoin
 from kgroups.assignors.spec import MemberSubscription
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 
 JAVA, FRANZ_GO = "java", "franz-go"

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.leaders.strategies import Strategy
@@ -29,7 +29,7 @@ EVEN: Final = frozenset({"roundrobin", "sticky", "cooperative-sticky", "uniform"
 HIDDEN_RACKS: Final = "it does not show whether a franz-go leader balances racks (`BalanceRacks`)"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Confidence:
     """How sure a plan is.
 

@@ -6,9 +6,9 @@ members stay as they are. What cannot be done in one group is that group's error
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddTopic, Change, SetPartitions
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
@@ -19,7 +19,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 ELSEWHERE = frozenset({"UNKNOWN_MEMBER_ID", "UNKNOWN_HOST"})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fleet:
     """A cluster after the changes.
 

@@ -1,9 +1,9 @@
 """What happens to each partition between two assignments."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.snapshot import TopicPartition
 
 MoveKind = Literal["kept", "moved", "revoked_first", "newly_assigned", "lost"]
@@ -29,7 +29,7 @@ class Move(NamedTuple):
     kind: MoveKind
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RoundStep:
     """One round of a cooperative rebalance.
 

@@ -1,11 +1,11 @@
 """The dry run: a group as it is, what-if changes, and the assignment that follows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
-from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partition
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import Change
@@ -29,7 +29,7 @@ MANUAL_NOTE: Final = (
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class PlannedMember:
     """One member after the changes.
 
@@ -57,7 +57,7 @@ class PlannedMember:
     rack: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One step of a deploy, when the group has settled.
 
@@ -78,7 +78,7 @@ class Stage:
     confidence_reason: str | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Blocker:
     """One thing that stands in the way of a group that is to change its protocol.
 
@@ -97,7 +97,7 @@ class Blocker:
     refused_by: Literal["broker", "client"] | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the next rebalance of a group does under one strategy.
 

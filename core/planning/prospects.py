@@ -5,10 +5,10 @@ likeliest leader that does not fail; all of them together say how certain that i
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     Round,
@@ -44,7 +44,7 @@ LIKELIEST_WEIGHT: Final = 4.0
 UNNOTICED: Final = 1 / 3
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Prospect:
     """What one strategy makes of the group.
 
@@ -59,7 +59,7 @@ class Prospect:
     unnoticed: bool | None = False
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Prospects:
     """What each strategy makes of the group, the likeliest first, and all that can happen.
 

@@ -1,14 +1,14 @@
 """Who is in a group after the changes, and what the cluster then looks like."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from kgroups.core.imports.frozen_records import field, record
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.snapshot import Group, Member, Topic
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Seat:
     """One member of the group after the changes.
 
@@ -41,7 +41,7 @@ class Seat:
         return self.pattern is not None and not set(self.topics) <= known
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Roster:
     """A group and its cluster after the changes.
 

@@ -6,11 +6,11 @@ accepted. The format is described in `cli/schemas/scenario.json`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.frozen_records import field, record
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.planning.changes.change_table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
@@ -40,7 +40,7 @@ CHANGE_KEYS: Final = tuple(BY_KEY)
 DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "consumer": "uniform"}
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """What a scenario file says.
 

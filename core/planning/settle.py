@@ -8,13 +8,13 @@ Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     PartitionRacks,
@@ -36,7 +36,7 @@ MAX_ANSWERS: Final = 2_000
 Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Settled:
     """The end of a rebalance.
 
@@ -62,7 +62,7 @@ class Settled:
         )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Ends:
     """The ways in which a rebalance can end under one strategy.
 
@@ -84,7 +84,7 @@ class Ends:
         return [weight / sum(weights) for weight in weights]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Path:
     """A rebalance under way."""
 

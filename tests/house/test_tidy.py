@@ -2,7 +2,6 @@
 
 import ast
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-MAX_MODULES = 16
 
 
 def product_files() -> Iterator[Path]:
@@ -29,14 +27,6 @@ def test_files_stay_small() -> None:
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
     }
     assert long == {}
-
-
-def test_folders_stay_small() -> None:
-    """A folder that nobody can survey is divided."""
-    modules = Counter(
-        str(path.parent.relative_to(ROOT)) for path in product_files() if path.stem != "__init__"
-    )
-    assert {folder: count for folder, count in modules.items() if count > MAX_MODULES} == {}
 
 
 def test_functions_stay_small() -> None:

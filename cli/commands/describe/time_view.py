@@ -1,12 +1,12 @@
 """Described groups with lag in time: more columns of partitions, more fields of items."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.group_item import offset_item
-from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     from kgroups.core.lag.group_times import GroupTimes, TimeFigures

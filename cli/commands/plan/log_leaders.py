@@ -1,13 +1,13 @@
 """Who leads the groups that are planned, by `__consumer_offsets`: where it helps, or on demand."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.output.printer import Printer
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import KgroupsError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.snapshot import ClusterSnapshot, Group
 

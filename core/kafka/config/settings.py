@@ -1,11 +1,11 @@
 """How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
@@ -61,7 +61,7 @@ class UnknownProtocol(UsageError):
         )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TlsSettings:
     """Trust and identity for TLS; everything is PEM unless a field says otherwise.
 
@@ -92,7 +92,7 @@ class TlsSettings:
     versions: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ClientSettings:
     """Everything that is needed to reach a cluster.
 

@@ -1,9 +1,9 @@
 """Topics and the bounds of their logs: one request a leader and bound, all leaders at once."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.loops.running import running

@@ -5,11 +5,11 @@ Changes are applied in the order given; each sees what the ones before it left.
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import RefusedError, UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.changes.draft import Draft
 from kgroups.core.planning.changes.joining import add_members, settle_followers
 from kgroups.core.planning.changes.kinds import (

@@ -5,9 +5,9 @@ the command line changes happen in its order, in a scenario file in the order of
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.changes import newcomers, spelling
 from kgroups.core.planning.changes.kinds import (
     Change,
@@ -19,7 +19,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Context:
     """What the meaning of a text may depend on.
 
@@ -32,7 +32,7 @@ class Context:
     dialect: Dialect = "java"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ChangeOption:
     """One kind of change.
 

@@ -1,8 +1,9 @@
 """Members that join, and what they read where that was not said."""
 
+from dataclasses import replace
+
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.changes.draft import Draft, most_common
 from kgroups.core.planning.changes.kinds import AddMembers
 from kgroups.core.planning.leaders.libraries import shows_rack

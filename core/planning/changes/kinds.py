@@ -1,8 +1,8 @@
 """What-if changes to a group, as data."""
 
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.snapshot import MemberProtocol
 
 Dialect = Literal["java", "librdkafka", "re2"]
@@ -13,7 +13,7 @@ MAX_MEMBERS: Final = 100_000
 MAX_PARTITIONS: Final = 1_000_000
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AddMembers:
     """Members that join.
 
@@ -42,28 +42,28 @@ class AddMembers:
     protocol: MemberProtocol | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RemoveMember:
     """One member leaves; named by member id, instance id, or a client id that only it has."""
 
     member: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RemoveMembers:
     """So many members leave: the last ones in the order of their ids."""
 
     count: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DropHost:
     """Every member on this host leaves; with or without the leading slash of the broker."""
 
     host: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SetPartitions:
     """A topic of the cluster gets this number of partitions."""
 
@@ -71,7 +71,7 @@ class SetPartitions:
     partitions: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AddTopic:
     """A topic is created."""
 
@@ -79,7 +79,7 @@ class AddTopic:
     partitions: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Subscribe:
     """Members subscribe to other topics.
 
@@ -94,7 +94,7 @@ class Subscribe:
     member: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Pattern:
     """Members subscribe by a pattern over topic names.
 
@@ -109,21 +109,21 @@ class Pattern:
     member: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Restart:
     """A member goes and comes back at once: a static one before its session ends."""
 
     member: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Expire:
     """A member is away for longer than its session, and then comes back."""
 
     member: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RollingRestart:
     """Members restart one after another, each when the group has settled.
 
@@ -134,14 +134,14 @@ class RollingRestart:
     who: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SwitchClient:
     """Members move to another client library, one after another: a deploy."""
 
     library: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MoveToProtocol:
     """Members move to KIP-848 (`consumer`), or back to the classic protocol, one after another."""
 

@@ -1,9 +1,9 @@
 """Members that subscribe to something else."""
 
+from dataclasses import replace
 from typing import TypeVar
 
 from kgroups.assignors.order.java_order import java_sorted
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.changes.draft import Draft, goes_by
 from kgroups.core.planning.changes.kinds import Pattern, Subscribe
 from kgroups.core.planning.roster import Seat

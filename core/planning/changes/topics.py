@@ -1,7 +1,8 @@
 """Topics that are created or grow."""
 
+from dataclasses import replace
+
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.lag.uncommitted import CONDITION, ranges_text
 from kgroups.core.planning.changes.draft import Draft
 from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions

@@ -1,10 +1,10 @@
 """Plans of changes and deploys: one rebalance, or the sequence of rebalances of a deploy."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.member_ids import whole_id
 from kgroups.core.planning.changes.kinds import (
     AddMembers,

@@ -5,11 +5,10 @@ for members that joined with which it comes out so.
 """
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence_words import Word
@@ -29,7 +28,7 @@ UNKNOWN_RACKS: Final = "members do not tell their racks, and would with the othe
 UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """What happens at one step of a deploy.
 

@@ -1,9 +1,9 @@
 """The ways through a deploy: each step may end in several ways, and what follows depends on it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.confidence import EVEN, same_sizes, stops_alike
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.walk import UNKNOWN_RACKS, Walk
@@ -28,7 +28,7 @@ MOST_PLANS: Final = 24
 Plans = dict[tuple[int, ...], Plan]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Ways:
     """Ways through a deploy.
 

@@ -1,14 +1,15 @@
 """Why a partition goes to its member: the strategy's rule, and what becomes of the owner before."""
 
+from dataclasses import dataclass
+
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.explanation.reasons import RULES, Question, history
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
 from kgroups.core.snapshot import TopicPartition
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a partition has the owner that the plan gives it.
 

@@ -10,6 +10,7 @@ RangeAssignor; KIP-881 (racks).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kgroups.assignors.java.leader_view import JAVA_ORDER, OrderRule
@@ -20,7 +21,6 @@ from kgroups.assignors.other_clients.variants import (
     STATIC_FIRST,
 )
 from kgroups.assignors.spec import MemberSubscription
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
 from kgroups.core.snapshot import TopicPartition
@@ -36,7 +36,7 @@ ORDERS: Final[Mapping[str, tuple[OrderRule, str]]] = {
 JAVA: Final = (JAVA_ORDER, "instance ids, then member ids")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """A partition whose owner is to be explained.
 

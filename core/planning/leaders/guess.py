@@ -10,10 +10,10 @@ Source: ClassicGroup.remove and .add (who leads); `libraries` (what shows).
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.assignors.other_clients.variants import RACK_BALANCING
-from kgroups.core.imports.frozen_records import field, record
 from kgroups.core.planning.leaders.authors import could_have_assigned
 from kgroups.core.planning.leaders.libraries import (
     FORGET_THEY_LEAD,
@@ -31,7 +31,7 @@ from kgroups.core.planning.leaders.libraries import (
 from kgroups.core.snapshot import Group, Member
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Known:
     """What is known of members besides what they show: in a deploy, from the step before.
 
@@ -51,7 +51,7 @@ NOTHING_KNOWN: Final = Known()
 LOGGED: Final = "`__consumer_offsets` names the leader"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LeaderGuess:
     """Who may lead a group.
 

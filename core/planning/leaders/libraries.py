@@ -12,12 +12,12 @@ the versions of older Java clients.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.outcomes.ids import table_capacity_of
 from kgroups.core.snapshot import Member
 
@@ -98,7 +98,7 @@ def form_of(data: bytes | None) -> Form:
     return Form.PARTITIONS if any(data[:4]) else Form.NOTHING
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Trace:
     """What some versions of a library show with some strategies.
 

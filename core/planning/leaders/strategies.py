@@ -6,6 +6,7 @@ is the coordinator's, so nobody has to be guessed.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kgroups.assignors.other_clients.variants import RACK_BALANCING, is_exact
@@ -17,7 +18,6 @@ from kgroups.assignors.registry import (
 )
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.core.errors import KgroupsError, UsageError
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.leaders.guess import LeaderGuess
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
@@ -28,7 +28,7 @@ DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
 FRANZ_GO: Final = "franz-go"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """An assignor in the place where it runs.
 

@@ -15,10 +15,10 @@ maybeUpdateRegularExpressions; KIP-848.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.roster import Roster, Seat
 
@@ -33,7 +33,7 @@ ONE_BY_ONE: Final = 4.0
 Batch = frozenset[str]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Sequences:
     """In which batches events may be taken in: names of seats, patterns; weights sum up to 1.
 

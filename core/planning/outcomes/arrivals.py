@@ -11,12 +11,12 @@ Source: GroupMetadataManager.consumerGroupHeartbeat; TargetAssignmentBuilder; Ti
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
 from kgroups.core.coordinator.order.javahash import grown_capacity
 from kgroups.core.coordinator.order.timelinehash import grown_orders
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.outcomes.admission import Batch, stages
 from kgroups.core.planning.outcomes.ids import bucket
 from kgroups.core.planning.roster import Roster
@@ -32,7 +32,7 @@ LATE_WEIGHT: Final = 0.1
 Order = tuple[str, ...]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """One way in which members that join are met.
 

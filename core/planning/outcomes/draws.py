@@ -7,13 +7,13 @@ different ends are the set of outcomes. Where there are too many classes, some o
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
-from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
@@ -53,7 +53,7 @@ MOST_NEW_TOPICS: Final = 2
 DRAWS: Final = 64  # where not every class can be named
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Draw:
     """Assumed ids.
 

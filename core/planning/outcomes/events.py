@@ -4,10 +4,10 @@ Source: as in `races`.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from kgroups.core.imports.frozen_records import replace
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy

@@ -14,10 +14,10 @@ rdkafka_sticky_assignor.c (the state is SyncGroup's); kafka-python's coordinator
 join_group_async (a `_join_task` that has ended is begun anew, whatever it answered).
 """
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.assignor_request import library_of
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
@@ -35,7 +35,7 @@ SIZE_BUDGET: Final = 40_000
 LEAST_SETS: Final = 2
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Misses:
     """Who may miss a round.
 

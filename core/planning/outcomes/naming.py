@@ -1,14 +1,14 @@
 """What came of assumed ids, told by the names that members have in the roster."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.settle import Ends, Settled
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Played:
     """What came of one draw, and comes of all that cannot be told from it.
 

@@ -1,14 +1,14 @@
 """The ways in which a rebalance can end, and how likely each is."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.planning.settle import Settled
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """One way in which the rebalance can end.
 
@@ -27,7 +27,7 @@ class Outcome:
     more_ids: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A way in which the rebalance fails: the leader cannot assign.
 
@@ -43,7 +43,7 @@ class Failure:
     leaders: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcomes:
     """The ways in which the rebalance can end, the likeliest first; shares sum up to 1.
 

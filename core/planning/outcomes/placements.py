@@ -11,10 +11,9 @@ Source: StripedReplicaPlacer.RackList.place (KRaft); AdminUtils.assignReplicasTo
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations as subsets
 from itertools import permutations, product
-
-from kgroups.core.imports.frozen_records import record, replace
 
 Rack = str | None
 Placement = tuple[tuple[Rack, ...], ...]
@@ -40,7 +39,7 @@ def placements(racks: Sequence[Rack], partitions: int, replicas: int) -> Iterato
                 yield placement
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Circle:
     """Where KRaft's controller is with the racks.
 

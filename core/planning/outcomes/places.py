@@ -6,12 +6,12 @@ of them can be named: the orders in text, times what the buckets can make of the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement, groupby, permutations, product
 from math import factorial
 from typing import Final
 
 from kgroups.assignors.order.java_order import spread, string_hash
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.outcomes.ids import table_capacity_of
 from kgroups.core.planning.outcomes.spaces import HEADS, IdSpace
 from kgroups.core.planning.outcomes.visible import Tables
@@ -20,7 +20,7 @@ from kgroups.core.planning.outcomes.visible import Tables
 MAX_COMBINATIONS: Final = 4_096
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Newcomer:
     """A member whose id is not known yet.
 
@@ -34,7 +34,7 @@ class Newcomer:
     kind: object
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Heads:
     """An order in text: a head for each newcomer, and how likely the order is."""
 
@@ -42,7 +42,7 @@ class Heads:
     weight: float
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Buckets:
     """What strategies see of hash tables: a bucket for each newcomer, and how likely it is."""
 

@@ -16,12 +16,11 @@ ConsumerCoordinator.ensureActivePatternSubscription; KIP-429, KIP-134 (the delay
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
-from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import PYTHON
@@ -155,7 +154,7 @@ def _speak_for(roster: Roster, leader: str | None) -> bool:
     )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _State:
     """A group between two rounds of a race: what has not come yet, and what is held.
 

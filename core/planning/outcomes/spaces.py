@@ -11,13 +11,13 @@ Source: GroupMetadataManager.generateMemberId (`<client or instance id>-<uuid>`)
 import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import Any, Final
 from uuid import UUID
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import spread, string_hash, utf16_key
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.uuids import uuid_text
 
 HEAD_BITS: Final = 48
@@ -31,7 +31,7 @@ _IN_ORDER: Final = "".join(sorted(_VALUES))
 _VALUE_OF: Final = [_VALUES.index(char) for char in _IN_ORDER]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class IdSpace:
     """All ids of one kind, in order.
 

@@ -20,12 +20,12 @@ _are_subscriptions_identical of their sticky assignors; ConsumerCoordinator.onJo
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import (
@@ -48,7 +48,7 @@ LATE: Final = frozenset({"java", "kafka-python"})
 LEADERS_OWN_WEIGHT: Final = 4.0
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Unseen:
     """One of the things that may be.
 

@@ -1,8 +1,8 @@
 """What a strategy can see of ids: text order, and the order of which hash tables."""
 
+from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.imports.frozen_records import record
 from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.roster import Roster
@@ -15,7 +15,7 @@ HASH_ONLY: Final = frozenset({"uniform"})
 STICKY_FAMILY: Final = frozenset({"sticky", "cooperative-sticky"})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Tables:
     """Hash tables whose order is seen.
 
@@ -30,7 +30,7 @@ class Tables:
     copies: bool = False
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Visible:
     """What a strategy can see of the ids of members.
 
