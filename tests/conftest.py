@@ -15,6 +15,7 @@ from xdist.remote import Producer
 
 from tests.schedule import Schedule, in_order
 from tests.support.chaos.trio import Trio
+from tests.support.durations import DurationRecorder
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.guarded import guarded
@@ -72,8 +73,19 @@ def _signal_handlers() -> None:
             signal.signal(number, handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the schedule learns from."""
+    parser.addoption(
+        "--record-durations",
+        action="store_true",
+        help="keep in tests/data/durations.json how long each file takes",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """A test that hangs ends, wherever it hangs; what a unit shares ends with it."""
+    if config.getoption("record_durations"):
+        config.pluginmanager.register(DurationRecorder())
     config.pluginmanager.register(Limits())
     is_one_of_several = hasattr(config, "workerinput")
     config.pluginmanager.register(UnitResources(ends_with_unit=is_one_of_several), NAME)
