@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
+from xdist.workermanage import WorkerController
 
-from tests.schedule import Schedule, in_order
+from tests.schedule import UNITS, Schedule, in_order, send_units, units_of
+from tests.support.budget import Budget
 from tests.support.chaos.trio import Trio
-from tests.support.durations import DurationRecorder
+from tests.support.durations import DurationRecorder, recorded
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.guarded import guarded
@@ -23,6 +25,7 @@ from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.releases import chosen_release
 from tests.support.limits import Limits
 from tests.support.requirements import tell_gaps
+from tests.support.sandbox.twins import Twins
 from tests.support.spark_session import spark
 from tests.support.unit_resources import NAME, UnitResources, resources_of
 
@@ -49,6 +52,7 @@ _OWN_HOME = tempfile.mkdtemp(prefix="kgroups-tests-")
 os.environ["XDG_CONFIG_HOME"] = f"{_OWN_HOME}/config"
 os.environ["XDG_STATE_HOME"] = f"{_OWN_HOME}/state"
 atexit.register(shutil.rmtree, _OWN_HOME, ignore_errors=True)
+_UNITS_FILE = Path(_OWN_HOME) / "units.json"
 
 # Every run has the same examples, unless it looks for new ones (`make fuzz-examples`), and none is
 # judged by the time it took.
@@ -80,12 +84,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="keep in tests/data/durations.json how long each file takes",
     )
+    parser.addoption(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help="begin no file of tests that would not end in time, and name those",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """A test that hangs ends, wherever it hangs; what a unit shares ends with it."""
     if config.getoption("record_durations"):
         config.pluginmanager.register(DurationRecorder())
+    if (budget_s := config.getoption("budget")) is not None:
+        config.pluginmanager.register(Budget(budget_s, recorded()))
+    config.pluginmanager.register(Twins())
     config.pluginmanager.register(Limits())
     is_one_of_several = hasattr(config, "workerinput")
     config.pluginmanager.register(UnitResources(ends_with_unit=is_one_of_several), NAME)
@@ -99,14 +112,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedule | None:
     """`-n 2 --dist loadfile`, and files that share something heavy stay together."""
-    return Schedule(config, log) if config.getvalue("dist") == "loadfile" else None
+    if config.getvalue("dist") != "loadfile":
+        return None
+    return Schedule(config, log, _UNITS_FILE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """A process that collects the tests says which files stay together."""
+    node.workerinput["units"] = str(_UNITS_FILE)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a process of several the longest files come first."""
+    """In a process of several the longest units come first."""
+    config.stash[UNITS] = units = units_of(items)
     if hasattr(config, "workerinput"):
-        items[:] = in_order(items)
+        send_units(units, Path(config.workerinput["units"]))
+        items[:] = in_order(items, units, recorded())
 
 
 @pytest.fixture(scope="session")

@@ -1,40 +1,155 @@
-"""The schedule of the tests: its files are those that it means, and what is slow says why."""
+"""The schedule of tests: what stays together, what goes first; what is slow says why."""
 
 import ast
-import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
-from tests.schedule import FIRST, TOGETHER, unit_of
+from tests.schedule import SHARED, in_order, seconds, units_of
+from tests.support.durations import Duration, recorded
+from tests.support.kafka.child import run_program
+from tests.support.sandbox.twins import mark_twins
 
 ROOT = Path(__file__).parents[2]
-# Unit and the fixture, as a pattern, that the tests of its files ask for.
-ASKED = {
-    "the session of Spark": r"\bspark: SparkSession",
-    "the world of the official tool": r"\bfull: KafkaCluster",
-    "the brokers that let not everybody in": r"\b(secure|guarded)_kafka: KafkaCluster",
-    "the three brokers": r"\btrio: Trio",
+RECORDED = {
+    "tests/a.py": {"quick": Duration(3, 1), "slow": Duration(90, 60)},
+    "tests/b.py": {"quick": Duration(7, 7)},
+    "tests/c.py": {"quick": Duration(5, 2)},
 }
+CONFTEST = """\
+from pathlib import Path
+from tests.support.budget import Budget
+from tests.support.durations import Duration, DurationRecorder
+
+RECORD = Path(__file__).with_name("record.json")
+
+def pytest_configure(config):
+    config.pluginmanager.register(DurationRecorder(RECORD, Path(__file__).parent))
+    known = {"test_long.py": {"quick": Duration(9_000, 9_000)}}
+    config.pluginmanager.register(Budget(600, known))
+"""
+BURNS = """\
+import subprocess, sys, time
+BURN = "import time\\nwhile time.process_time() < 1.5: pass"
+
+def test_burns():
+    while time.process_time() < 1.5: pass
+
+def test_lets_another_burn():
+    subprocess.run([sys.executable, "-c", BURN], timeout=300)
+"""
 
 
-@pytest.mark.parametrize("unit", TOGETHER)
-def test_who_shares_stays_together(unit: str) -> None:
-    """Every file that asks for a unit's fixture is of some unit, and those of a unit ask for it."""
-    files = {
-        str(file.relative_to(ROOT))
-        for file in (ROOT / "tests").rglob("test_*.py")
-        if re.search(ASKED[unit], file.read_text())
+def item(nodeid: str, *fixtures: str, slow: bool = False) -> pytest.Item:
+    """A test as far as the schedule looks at it."""
+    mark = pytest.mark.slow("of its own") if slow else None
+    fake = SimpleNamespace(
+        nodeid=nodeid, fixturenames=fixtures, get_closest_marker=lambda name: mark
+    )
+    return cast(pytest.Item, fake)
+
+
+def test_who_shares_stays_together() -> None:
+    """The unit follows from the fixtures of a file's tests; of two, from the first of the table."""
+    items = [
+        item("tests/a.py::test_1"),
+        item("tests/a.py::test_2", "tmp_path", "spark"),
+        item("tests/b.py::test_1", "guarded_kafka", "spark"),
+        item("tests/c.py::test_1", "secure_kafka"),
+        item("tests/d.py::test_1", "tmp_path"),
+    ]
+    assert units_of(items) == {
+        "tests/a.py": SHARED["spark"],
+        "tests/b.py": SHARED["spark"],
+        "tests/c.py": SHARED["guarded_kafka"],
     }
-    assert {file for file in files if unit_of(file) == file} == set()
-    assert set(TOGETHER[unit]) <= files
 
 
-def test_what_is_named_is_there() -> None:
-    """A unit that goes first is a file, or files that stay together."""
-    assert {name for name in FIRST if name not in TOGETHER and not (ROOT / name).is_file()} == set()
-    assert set(TOGETHER) <= set(FIRST)
+def test_what_is_shared_is_a_fixture() -> None:
+    """One that was renamed would be shared no more."""
+    text = "\n".join(
+        (ROOT / file).read_text()
+        for file in (
+            "tests/conftest.py",
+            "tests/official/conftest.py",
+            "tests/support/spark_session.py",
+        )
+    )
+    assert {name for name in SHARED if f"\ndef {name}(" not in text} == set()
+
+
+def test_the_longest_unit_goes_first() -> None:
+    """By the sum of what its tests in this run took; what is slow counts only where it runs."""
+    quick = [item("tests/a.py::1"), item("tests/b.py::1"), item("tests/c.py::1")]
+    quick += [item("tests/a.py::2")]
+    units = {"tests/a.py": "together", "tests/c.py": "together"}
+    assert [each.nodeid for each in in_order(quick, {}, RECORDED)] == [
+        *("tests/b.py::1", "tests/c.py::1", "tests/a.py::1", "tests/a.py::2")
+    ]
+    assert in_order(quick, units, RECORDED)[0].nodeid == "tests/a.py::1"  # eight seconds of seven
+    assert in_order(quick, units, RECORDED)[-1].nodeid == "tests/b.py::1"
+    slow = [*quick, item("tests/a.py::3", slow=True)]
+    assert in_order(slow, {}, RECORDED)[0].nodeid == "tests/a.py::1"
+
+
+def test_what_was_never_recorded() -> None:
+    """A new file counts for something, the slow half of a file that has none for nothing."""
+    assert seconds(RECORDED, "tests/new.py", "quick") > 0
+    assert seconds(RECORDED, "tests/b.py", "slow") == 0
+
+
+def test_the_record_is_of_this_suite() -> None:
+    """Files come, go and move between two records; most of them stay."""
+    known = recorded()
+    assert len(known) > 50
+    assert sum((ROOT / file).is_file() for file in known) > len(known) / 2
+
+
+def test_a_run_records_and_has_a_budget(tmp_path: Path) -> None:
+    """Processor time of tests and of what they start; what has no time left is named."""
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_burns.py").write_text(BURNS)
+    (tmp_path / "test_long.py").write_text("def test_long(): pass")
+    (tmp_path / "record.json").write_text('{"test_long.py": {"slow": [4, 3]}}')
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", "-rs"]
+    command += ["--import-mode=prepend", "--rootdir", str(tmp_path), str(tmp_path)]
+    done = run_program(command, cwd=ROOT)
+    assert "2 passed, 1 skipped" in done.stdout, done
+    assert "no time was left for test_long.py" in done.stdout
+    kept = recorded(tmp_path / "record.json")
+    assert kept["test_long.py"] == {"slow": Duration(4, 3)}
+    assert kept["test_burns.py"]["quick"].processor_seconds > 2.5
+
+
+def test_the_same_on_a_real_broker_is_slow() -> None:
+    """A test that another module took over; not the other, nor what nobody took."""
+    mine, theirs = ModuleType("tests.kafka.test_it"), ModuleType("tests.sandbox.test_own_it")
+
+    def test_taken() -> None: ...
+
+    def test_left() -> None: ...
+
+    marked: list[tuple[str, str]] = []
+
+    def made(module: ModuleType, function: FunctionType) -> pytest.Function:
+        function.__module__ = mine.__name__
+        name = (module.__name__, function.__name__)
+        fake = SimpleNamespace(
+            function=function,
+            module=module,
+            originalname=function.__name__,
+            get_closest_marker=lambda mark: mark == "kafka",
+            add_marker=lambda mark: marked.append(name),
+        )
+        return cast(pytest.Function, fake)
+
+    taken, left = cast(FunctionType, test_taken), cast(FunctionType, test_left)
+    mark_twins([made(theirs, taken), made(mine, taken), made(mine, left)])
+    assert marked == [(mine.__name__, "test_taken")]
 
 
 def slow_marks(tree: ast.Module) -> Iterator[tuple[int, str]]:

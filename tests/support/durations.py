@@ -1,14 +1,15 @@
 """How long each file of tests takes, recorded by a run with `--record-durations`.
 
-`tests/data/durations.json` has seconds on the clock and of the processor, those of the programs that
-tests start included, of the quick tests of a file and of its slow ones. `tests/schedule.py` orders
-runs by it, and a run with `--budget` leaves out what no longer fits.
+`tests/data/durations.json` has seconds on the clock and of the processor, with those of the
+programs that tests start, of the quick tests of a file and of its slow ones. `tests/schedule.py`
+orders runs by it, and a run with `--budget` leaves out what no longer fits.
 """
 
 import json
 import os
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,11 +71,12 @@ class DurationRecorder:
     """A plugin that adds the processor time of each test to its report, and keeps the sums.
 
     Args:
-        record: where the sums are kept; files that did not run keep theirs.
+        record: where the sums are kept; kinds of tests that did not run keep theirs.
+        root: of the files.
     """
 
-    def __init__(self, record: Path = RECORD) -> None:
-        self._record = record
+    def __init__(self, record: Path = RECORD, root: Path = RECORD.parents[2]) -> None:
+        self._record, self._root = record, root
         self._sums: dict[str, dict[str, Duration]] = defaultdict(lambda: defaultdict(Duration))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -90,7 +92,7 @@ class DurationRecorder:
         """Its last report says what it took."""
         report = yield
         if call.when == "teardown":
-            spent = max(0.0, processor_seconds(os.getpid()) - item.stash[_MEASURED])
+            spent = processor_seconds(os.getpid()) - item.stash[_MEASURED]
             report.user_properties += [(_PROPERTY, spent), (_KIND, kind_of(item))]
         else:
             report.user_properties += [(_KIND, kind_of(item))]
@@ -106,17 +108,20 @@ class DurationRecorder:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the sums, unless another process does."""
         if not hasattr(session.config, "workerinput"):
-            write({**recorded(self._record), **self._sums}, self._record)
+            before = recorded(self._record)
+            files = {file for file in {*before, *self._sums} if (self._root / file).exists()}
+            kept = {file: {**before.get(file, {}), **self._sums.get(file, {})} for file in files}
+            self._record.write_text(_text(kept))
 
 
-def write(durations: Durations, record: Path = RECORD) -> None:
-    """Keep these of files that are there and need a second or more, a line each."""
+def _text(durations: Durations) -> str:
+    """A line for each file that needs a second or more."""
     lines = [
         f"{json.dumps(file)}: {json.dumps(kept)}"
         for file, kinds in sorted(durations.items())
-        if (kept := dict(_worth_a_line(kinds))) and (RECORD.parents[2] / file).exists()
+        if (kept := dict(_worth_a_line(kinds)))
     ]
-    record.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _worth_a_line(kinds: Mapping[str, Duration]) -> Iterator[tuple[str, tuple[float, float]]]:
@@ -126,12 +131,17 @@ def _worth_a_line(kinds: Mapping[str, Duration]) -> Iterator[tuple[str, tuple[fl
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process, its children that have ended and those that run have used; 0 if it is gone."""
+    """Of a process, its children that have ended and those that run; none if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-        children = [child for task in threads for child in (task / "children").read_text().split()]
     except OSError:
         return 0.0
     own = sum(map(int, fields[11:15])) / _TICKS
-    return own + sum(processor_seconds(int(child)) for child in children)
+    return own + sum(map(processor_seconds, _children(pid)))
+
+
+def _children(pid: int) -> Iterator[int]:
+    """Those that each thread started; threads come and go."""
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            yield from map(int, file.read_text().split())

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.schedule import unit_of
+from tests.schedule import UNITS
+from tests.support.durations import file_of
 
 NAME = "unit resources"
 Held = TypeVar("Held")
@@ -44,15 +45,18 @@ class UnitResources:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """After the teardown of the last test of a unit: its fixtures still use these."""
-        if nextitem is None or (
-            self._ends_with_unit and unit_of(nextitem.nodeid) != unit_of(item.nodeid)
-        ):
+        if nextitem is None or (self._ends_with_unit and _unit_of(nextitem) != _unit_of(item)):
             self.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Whatever ended the session."""
         self.close()
+
+
+def _unit_of(item: pytest.Item) -> str:
+    file = file_of(item.nodeid)
+    return item.config.stash[UNITS].get(file, file)
 
 
 def resources_of(request: pytest.FixtureRequest) -> UnitResources:
