@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.kgroups-stamp
+# The demo needs the package with Spark and nothing else: where the tests are set up it is there.
+DEMO_VENV := $(if $(wildcard $(STAMP)),$(VENV),.venv-demo)
+DEMO_STAMP := $(DEMO_VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 # As many cases as one likes take as long as they take.
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup versions demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation chaos kafka completions docs man licences audit pex clean
+.PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex clean
 
 setup: $(STAMP)
 
@@ -25,18 +28,24 @@ VERSION_SUITES := $(addprefix tests/kafka/,reads/test_contract.py writes/test_wr
 	writes/test_reset_offsets.py writes/test_delete_offsets.py writes/test_copy_offsets.py \
 	writes/test_apply.py writes/test_undo.py writes/test_remove_members.py writes/test_delete_records.py)
 
-# What a commit must pass, within 25 minutes on two cores.
+# What a commit must pass, within 10 minutes on two cores.
 test: setup
 	$(PYTEST) $(ALL) -m "not slow"
 
-# What a release must pass: the tests that take too long for `make test`, too.
-test-all: setup
-	$(PYTEST) $(ALL)
+# What `make test` leaves out. BUDGET=2400: begins no file that would not end within so many seconds, and names those.
+test-rest: setup releases
+	$(PYTEST) $(ALL) -m slow $(if $(BUDGET),--budget $(BUDGET))
+
+# What a release must pass.
+test-all: test test-rest
+
+# The jars of the releases of Kafka that `make test` does not start.
+releases: setup
+	@$(PY) -m tests.support.kafka.jars --every-release >/dev/null
 
 # Brokers of Kafka 2.8 (with ZooKeeper), 3.3, 3.9 with either coordinator, 4.0 and 4.3: what every command
 # does there (tests/data/releases.json, docs/broker-versions.md), then the adapter's contract and the writes.
-versions: setup
-	$(PY) -m tests.support.kafka.jars --every-release
+versions: setup releases
 	KGROUPS_WRITE_RELEASES=1 $(PYTEST) tests/kafka/brokers/test_releases.py -k test_every_command
 	$(PY) scripts/docs.py tables
 	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py \
@@ -54,8 +63,12 @@ test-failed: setup
 kafka: setup
 	@$(PY) -m tests.support.kafka.serve
 
-demo: setup
-	@$(VENV)/bin/kgroups demo --spark
+demo: $(DEMO_STAMP)
+	@PYSPARK_PYTHON="$(abspath $(DEMO_VENV)/bin/python)" $(DEMO_VENV)/bin/kgroups demo --spark
+
+.venv-demo/.kgroups-stamp: pyproject.toml constraints.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV=.venv-demo scripts/setup.sh demo
+	@touch $@
 
 # Ours beside the reference, in one run: bench/results.json and the figures of docs/benchmarks.md.
 bench: setup
@@ -100,57 +113,16 @@ docs: setup  # the generated tables of README.md and docs/
 completions: setup
 	$(PY) scripts/docs.py completions
 
+changelog: setup  # the fragments of changelog.d/ into CHANGELOG.md
+	$(PY) scripts/changelog.py
+
 man: setup  # man/, which the wheel installs to share/man/man1
 	$(PY) scripts/docs.py man
 
-# How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
-fuzz: setup fuzz-assignors
-	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
-	echo "fuzz: $$operations operations from seed $$seed"; \
-	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s -m oracle tests/core/coordinator && \
-	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/core/zookeeper/test_random_lives.py
-	@$(MAKE) fuzz-examples
-	@$(MAKE) fuzz-endings fuzz-lag fuzz-plans
-	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/writes/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
-
-# The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
-# of a million partitions of Kafka's own tests at full size.
-fuzz-assignors: setup
-	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
-	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
-	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -m oracle tests/assignors && \
-	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/assignors/other_clients
-	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(FUZZ) -q tests/assignors/java/test_scenarios.py -k "million or quarter"
-
-# Other examples than those of `make test`, where it has the same ones in every run. SEED=7 for which.
-fuzz-examples: setup
-	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-examples: seed $$seed"; export KGROUPS_FUZZ_SEED=$$seed; \
-	$(FUZZ) -q -m hypothesis --hypothesis-seed=$$seed tests && \
-	$(FUZZ) -q tests/core/sandbox/wire/test_malformed_frames.py tests/core/kafka/test_hostile_brokers.py tests/core/kafka/transport/test_lengths.py
-
-# Every command under every odd stream, signal, cluster, name and file: half an hour. SEED=7 for other moments.
-fuzz-endings: setup
-	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-endings: seed $$seed"; \
-	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile \
-		tests/cli/endings tests/cli/test_bad_files.py tests/kafka/writes/test_endings.py
-
-# Lag reports over random captures against plain Python, figure by figure: HISTORIES=1000 SEED=7.
-fuzz-lag: setup
-	@seed=$${SEED:-$$(date +%s)}; histories=$${HISTORIES:-100}; \
-	echo "fuzz-lag: $$histories clusters from seed $$seed"; \
-	KGROUPS_FUZZ_HISTORIES=$$histories KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s tests/core/lag/window/test_plain_truth.py \
-		tests/core/lag/window/test_hourly_truth.py tests/core/lag/window/test_monthly_truth.py
-
-# Plans of groups whose members share buckets of hash tables, beside a coordinator: PLANS=1000 SEED=7.
-fuzz-plans: setup
-	@seed=$${SEED:-$$(date +%s)}; plans=$${PLANS:-300}; \
-	echo "fuzz-plans: $$plans moves each way from seed $$seed"; \
-	KGROUPS_FUZZ_PLANS=$$plans KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q \
-		tests/core/planning/test_crowded_joins.py tests/core/planning/migration/test_crowded_ids.py
-
-# Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
-fuzz-simulations: setup
-	KGROUPS_SIMULATIONS=$${RUNS:-200} $(FUZZ) -q tests/core/simulation/test_random.py
+# More random cases than `make test` has: all kinds, or one, as many and which one likes.
+# WHAT=lag COUNT=1000 SEED=7; `scripts/fuzz.py --help` has the kinds.
+fuzz: setup
+	@$(PY) scripts/fuzz.py $(WHAT) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 # Predictions of `plan` against a real broker and real clients, counted in docs/fidelity.md: CHANGES=200
 # for each SEED=7 or SEED=7,8,9.

@@ -54,7 +54,7 @@ os.environ["XDG_STATE_HOME"] = f"{_OWN_HOME}/state"
 atexit.register(shutil.rmtree, _OWN_HOME, ignore_errors=True)
 _UNITS_FILE = Path(_OWN_HOME) / "units.json"
 
-# Every run has the same examples, unless it looks for new ones (`make fuzz-examples`), and none is
+# Every run has the same examples, unless it looks for new ones (`make fuzz`), and none is
 # judged by the time it took.
 TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("the same examples", TIMELESS, derandomize=True)

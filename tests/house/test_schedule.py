@@ -105,7 +105,6 @@ def test_what_was_never_recorded() -> None:
 def test_the_record_is_of_this_suite() -> None:
     """Files come, go and move between two records; most of them stay."""
     known = recorded()
-    assert len(known) > 50
     assert sum((ROOT / file).is_file() for file in known) > len(known) / 2
 
 

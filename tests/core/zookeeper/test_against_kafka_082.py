@@ -21,7 +21,10 @@ from tests.support.zookeeper.kafka_082 import Op as RealOp
 from tests.support.zookeeper.zookeeper_world import Op as ModelOp
 from tests.support.zookeeper.zookeeper_world import World
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("Kafka 0.8.2; what the model does is tested beside this file in every run"),
+]
 
 RETRY_WORDS = "rebalance.max.retries=2 rebalance.backoff.ms=100"
 OPERATIONS = frozenset(Api)

@@ -20,22 +20,15 @@ from tests.support.endings.lines import LINES
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.release_pass import ROWS, observed
-from tests.support.kafka.releases import NEWEST, RELEASES, offers
+from tests.support.kafka.releases import RELEASES, offers
 
 FILE: Final = Path(__file__).parents[2] / "data" / "releases.json"
 SEEN: Final[dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else {}
-IN_EVERY_RUN: Final = [name for name, each in RELEASES.items() if each.in_every_run]
-SLOW: Final = pytest.mark.slow("`make versions`; 2.8 and 3.9 are in every run")
-
-
-def case(name: str) -> Any:
-    """The newest release is what all other tests run on."""
-    wanted = name in IN_EVERY_RUN and name != NEWEST
-    return pytest.param(name, marks=() if wanted else SLOW, id=name.replace(" ", "-"))
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("release", [case(name) for name in RELEASES])
+@pytest.mark.slow("brokers of each release; the embedded cluster imitates them in every run")
+@pytest.mark.parametrize("release", RELEASES, ids=lambda name: name.replace(" ", "-"))
 def test_every_command(release: str, tmp_path: Path) -> None:
     """As the table says."""
     with KafkaCluster(ClusterSpec(release=release)) as cluster:

@@ -221,16 +221,15 @@ def main(every_release: bool = False) -> int:
     """Fetch and compile; print the jars' folder. 0, or 2 when that cannot be done.
 
     Args:
-        every_release: those too that only `make versions` starts.
+        every_release: those too that `make test` does not start.
     """
     try:
         require_java()
         jars = kafka_jars()
         harness_jar()
-        kafka_jars(KAFKA_082)
-        for name, release in RELEASES.items():
-            if release.in_every_run or every_release:
-                kafka_jars(broker_jars(name))
+        if every_release:
+            for wanted in (KAFKA_082, *map(broker_jars, RELEASES)):
+                kafka_jars(wanted)
     except KgroupsError as failure:
         hint = f"\n\nhint: {failure.hint}" if failure.hint else ""
         print(f"error: {failure.message}{hint}", file=sys.stderr)

@@ -26,14 +26,12 @@ class Release:
         logging: artifacts that its log needs.
         zookeeper: whether its brokers need ZooKeeper.
         properties: of its brokers, beside those of every release.
-        in_every_run: whether `make test` starts it.
     """
 
     version: str
     logging: tuple[tuple[str, str, str], ...] = _RELOAD4J
     zookeeper: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
-    in_every_run: bool = False
 
     @property
     def number(self) -> tuple[int, ...]:
@@ -46,14 +44,12 @@ def _protocols(names: str) -> Mapping[str, str]:
 
 
 RELEASES: Final[Mapping[str, Release]] = {
-    "2.8": Release("2.8.2", zookeeper=True, in_every_run=True),
+    "2.8": Release("2.8.2", zookeeper=True),
     "3.3": Release("3.3.2"),
-    "3.9": Release("3.9.1", properties=_protocols("classic"), in_every_run=True),
+    "3.9": Release("3.9.1", properties=_protocols("classic")),
     "3.9 with KIP-848": Release("3.9.1", properties=_protocols("classic,consumer")),
     "4.0": Release("4.0.0", _LOG4J, properties=_protocols("classic,consumer")),
-    "4.3": Release(
-        "4.3.0", _LOG4J, properties=_protocols("classic,consumer,share,streams"), in_every_run=True
-    ),
+    "4.3": Release("4.3.0", _LOG4J, properties=_protocols("classic,consumer,share,streams")),
 }
 """Oldest first. 3.9 has two coordinators: Scala's, and the new one with KIP-848 as early access."""
 

@@ -1,7 +1,7 @@
 """Whole reports over random captures that are rolled up by the hour or day, against plain Python.
 
 Midnight is in the middle of the histories: what was before is rolled up, what came after is not.
-A share of it by a fixed seed; `make fuzz-lag` has any number.
+A share of it by a fixed seed; `make fuzz WHAT=lag` has any number.
 """
 
 import shutil

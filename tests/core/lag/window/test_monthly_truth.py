@@ -1,6 +1,6 @@
 """Whole reports over random captures of half a year, whose months are read in the place of days.
 
-A share of it by a fixed seed; `make fuzz-lag` has any number.
+A share of it by a fixed seed; `make fuzz WHAT=lag` has any number.
 """
 
 from datetime import UTC, datetime

@@ -1,7 +1,7 @@
 """Whole reports over random captures, figure by figure, against plain Python.
 
-A share of it by a fixed seed; `make fuzz-lag` has any number: KGROUPS_FUZZ_HISTORIES clusters with
-a history each, KGROUPS_FUZZ_SEED.
+A share of it by a fixed seed; `make fuzz WHAT=lag` has any number: KGROUPS_FUZZ_HISTORIES clusters
+with a history each, KGROUPS_FUZZ_SEED.
 """
 
 import os
