@@ -24,11 +24,11 @@ if [ ! -x "$VENV/bin/python" ]; then
   "$PYTHON" -m venv "$VENV"
 fi
 install() {
-  PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e ".[$1]"
+  PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "${@:2}" -e ".[$1]"
 }
 if [ "$for" = demo ]; then
   echo "set-up: installing kgroups and PySpark (about 500 MB, a minute or more)" >&2
-  install spark
+  install spark --no-compile # Python compiles the few modules that the demo imports
 else
   echo "set-up: installing kgroups and its pinned dependencies (PySpark is large: about 500 MB, a minute or more)" >&2
   install all,dev
@@ -37,7 +37,9 @@ else
     install kerberos || echo "set-up: gssapi could not be built; the tests of Kerberos will not run" >&2
   fi
 fi
-# As a wheel's installer does: no start pays for compiling our own modules.
-"$VENV/bin/python" -m compileall -q assignors core cli || true
-[ "$for" = demo ] || VENV="$VENV" scripts/kafka_jars.sh >/dev/null
+if [ "$for" != demo ]; then
+  # As a wheel's installer does: no start pays for compiling our own modules.
+  "$VENV/bin/python" -m compileall -q assignors core cli || true
+  VENV="$VENV" scripts/kafka_jars.sh >/dev/null
+fi
 echo "set-up: done" >&2

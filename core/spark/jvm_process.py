@@ -1,17 +1,29 @@
 """The process of Spark's JVM: noted when it starts, and ended with what it was started for.
 
 A JVM whose start is given up does not end by itself: PySpark takes away the file in which it would
-say where it listens, and then it does not read its input either, at whose end it would end.
+say where it listens, and then it does not read its input either, at whose end it would end. One
+that does read it may first finish a job and write its archive of classes. So on Linux the kernel
+kills it when this process is gone, however it went.
 """
 
 import contextlib
+import ctypes
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import IO, Any, Final
 
 from pyspark import SparkContext
+
+PR_SET_PDEATHSIG: Final = 1
+"""Of prctl(2): the signal that the kernel sends when the thread that started a process is gone."""
+
+_STARTER = ThreadPoolExecutor(1, thread_name_prefix="spark-jvm")
+"""The thread that starts JVMs. It stays as long as this process does, as a caller's may not."""
 
 
 @contextlib.contextmanager
@@ -22,7 +34,13 @@ def starts_noted(started: list[subprocess.Popen[bytes]]) -> Iterator[None]:
     class Noted(subprocess.Popen[bytes]):
         def __init__(self, *args: Any, **settings: Any) -> None:
             started.append(self)
-            super().__init__(*args, **settings)
+            settings["preexec_fn"] = _killed_with_us(settings.get("preexec_fn"))
+            starting = _STARTER.submit(super().__init__, *args, **settings)
+            try:
+                starting.result()
+            except BaseException:  # Ctrl-C: who ends it must know its number
+                wait([starting])
+                raise
 
     before = vars(java_gateway)["Popen"]
     vars(java_gateway)["Popen"] = Noted
@@ -30,6 +48,26 @@ def starts_noted(started: list[subprocess.Popen[bytes]]) -> Iterator[None]:
         yield
     finally:
         vars(java_gateway)["Popen"] = before
+
+
+def _killed_with_us(before: Callable[[], object] | None) -> Callable[[], None]:
+    """What a new process does before it becomes the JVM.
+
+    Args:
+        before: what it would have done.
+    """
+    us = os.getpid()
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def prepare() -> None:
+        if before is not None:
+            before()
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != us:  # gone already
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return prepare
 
 
 def end_jvm(process: subprocess.Popen[bytes] | None, patience_s: float) -> None:

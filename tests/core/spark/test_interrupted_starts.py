@@ -82,6 +82,13 @@ def test_a_program_that_ends_while_its_jvm_starts(number: signal.Signals, tmp_pa
 
 
 @pytest.mark.spark
+def test_a_killed_program_takes_its_jvm_along(tmp_path: Path) -> None:
+    """At once: the JVM has no time to write the archive of its classes."""
+    assert interrupted(tmp_path, signal.SIGKILL, in_session=True, archive=True) == -signal.SIGKILL
+    assert list(tmp_path.glob("spark-*.jsa")) == list(tmp_path.glob("spark-*.[0-9]*")) == []
+
+
+@pytest.mark.spark
 @pytest.mark.slow("a JVM that notes all its classes: 15 seconds")
 def test_ctrl_c_does_not_wait_for_the_archive_of_classes(tmp_path: Path) -> None:
     """And leaves none of its 100 MB."""
