@@ -1,30 +1,32 @@
-"""The program `kgroups`: its commands, and how it ends when something goes wrong.
-
-What answers a line is imported where it is needed: `--version` waits for no parser of arguments.
-"""
+"""The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
 import atexit
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+import traceback
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
+
+import typer
+from typer.main import get_group
 
 from kgroups.cli import signals
-from kgroups.cli.completion.ready import ready_answer
+from kgroups.cli.completion.ready import help_page
+from kgroups.cli.exits import show_error, unprinted, write_lines
 from kgroups.cli.nouns import NOUNS
+from kgroups.cli.official.dispatch import FORCED, official_arguments
 from kgroups.cli.output import outlet
+from kgroups.cli.tree import CONTEXT_SETTINGS, Root, root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,
     EXIT_CODE_INTERRUPTED,
     EXIT_CODE_UNPRINTED,
     KgroupsError,
 )
-
-if TYPE_CHECKING:
-    import typer
 
 HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
@@ -49,22 +51,39 @@ EXAMPLES
   kgroups describe --all-groups --output json
 """
 
-OFFICIAL: Final = frozenset({"official", "delete-records"})
-"""First words that may begin a line in the grammar of Kafka's tools."""
-
 ALLOCATIONS_A_COLLECTION: Final = 100_000
 """A whole cluster is some hundred thousand small objects that live to the end: looking for
 cycles among them after every 700 new ones, as Python does, takes a tenth of the time."""
 
 
-def program(nouns: Iterable[str] = NOUNS) -> "typer.Typer":
-    """The program with these of its commands, in the order of its help."""
-    from kgroups.cli.parsing.typer_params import Commands
-    from kgroups.cli.tree import CONTEXT_SETTINGS, Root, root
+class _Commands(Mapping[str, Any]):
+    """Name to command; its module is imported when the command is asked for."""
 
-    app = Commands(
+    def __getitem__(self, noun: str) -> Any:
+        app = typer.Typer(rich_markup_mode=None)
+        import_module(f"kgroups.cli.{NOUNS[noun]}").register(app)
+        return get_group(app).commands[noun]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NOUNS)
+
+    def __len__(self) -> int:
+        return len(NOUNS)
+
+
+class Program(Root):
+    """The program, which imports no command but the one on the line."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands = ChainMap(self.commands, cast("dict[str, Any]", _Commands()))
+
+
+def program() -> typer.Typer:
+    """The program with its commands, in the order of its help."""
+    app = typer.Typer(
         name="kgroups",
-        cls=Root,
+        cls=Program,
         help=HELP,
         context_settings=CONTEXT_SETTINGS,
         no_args_is_help=True,
@@ -72,39 +91,8 @@ def program(nouns: Iterable[str] = NOUNS) -> "typer.Typer":
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    for noun in nouns:
-        import_module(f"kgroups.cli.{NOUNS[noun]}").register(app)
     app.callback()(root)
     return app
-
-
-def nouns_on(arguments: Sequence[str]) -> Iterable[str]:
-    """The command on the line; all of them where it is not plain to see."""
-    first = first_word(arguments)
-    return (first,) if first in NOUNS else NOUNS
-
-
-def first_word(arguments: Sequence[str]) -> str:
-    """The word behind the global options; empty where those are not all plain to see."""
-    takes_value = _global_flags()
-    words = iter(arguments)
-    for word in words:
-        if not word.startswith("-"):
-            return word
-        flag, equals, _ = word.partition("=")
-        if flag not in takes_value or (equals and not takes_value[flag]):
-            return ""
-        if takes_value[flag] and not equals and next(words, "-").startswith("-"):
-            return ""
-    return ""
-
-
-@cache
-def _global_flags() -> dict[str, bool]:
-    """Every flag of a global option, and whether a value follows it."""
-    from kgroups.cli.params import GLOBAL_OPTIONS
-
-    return {flag: option.parse is not None for option in GLOBAL_OPTIONS for flag in option.flags}
 
 
 def main() -> None:
@@ -132,8 +120,6 @@ def _run(arguments: Sequence[str]) -> int:
         signals.be_quiet()
         return EXIT_CODE_INTERRUPTED
     except KgroupsError as error:
-        from kgroups.cli.exits import show_error
-
         show_error(error)
         return error.exit_code
     except Exception as error:
@@ -142,30 +128,19 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _starter(arguments: Sequence[str]) -> Callable[[], object]:
-    """What runs the line."""
-    text = ready_answer(arguments)
-    if text is not None:
-        return partial(outlet.write_text, text)
-    return (
-        _official(arguments)
-        or _plain(arguments)
-        or partial(program(nouns_on(arguments)), prog_name="kgroups")
-    )
-
-
-def _plain(arguments: Sequence[str]) -> Callable[[], object] | None:
-    """What runs the line without Typer; None where that has to read it."""
-    from kgroups.cli.parsing.plain_lines import plain_call
-
-    return plain_call(first_word(arguments), arguments)
+    """What runs the line; a line in the grammar of Kafka's tools is one of `kgroups official`."""
+    if arguments in (["--help"], ["-h"]):
+        return partial(outlet.write_text, help_page())
+    words = official_arguments(arguments, NOUNS.keys())
+    if words is not None:
+        arguments = [FORCED, *words]
+    return partial(program(), arguments, prog_name="kgroups")
 
 
 def _leave(code: int) -> NoReturn:
     """Leave with this exit code, or with the one for a result that could not be printed."""
     sys.stdout.flush()
     if outlet.is_lost(sys.stdout):
-        from kgroups.cli.exits import unprinted
-
         code = unprinted(code, EXIT_CODE_UNPRINTED)
     sys.stderr.flush()
     if code != EXIT_CODE_INTERRUPTED:
@@ -176,27 +151,8 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)  # what was interrupted is not destroyed piece by piece, which is not silent
 
 
-def _official(arguments: Sequence[str]) -> Callable[[], NoReturn] | None:
-    """What runs the line as Kafka's tools would; None if it is not written in their grammar."""
-    first = first_word(arguments)
-    if first in NOUNS and first not in OFFICIAL:
-        return None
-    from kgroups.cli.commands import official
-    from kgroups.cli.official.dispatch import official_arguments, record_arguments
-
-    words = official_arguments(arguments, NOUNS.keys())
-    if words is not None:
-        return partial(official.run, words)
-    records = record_arguments(arguments)
-    return None if records is None else partial(official.run_delete_records, records)
-
-
 def _report_bug(error: Exception) -> None:
-    from kgroups.cli.exits import write_lines
-
     if "--verbose" in sys.argv:
-        import traceback
-
         write_lines(traceback.format_exc().rstrip("\n").split("\n"), ())
     write_lines(
         [f"error: a bug in kgroups: {type(error).__name__}: {error}"],

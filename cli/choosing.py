@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from kgroups.cli.parsing.option import Argument, option
+import typer
+
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 GroupNames = Annotated[
     list[str] | None,
-    Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
+    typer.Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
 ]
 Regex = Annotated[
     list[str] | None,
-    option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
+    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
 ]
-AllGroups = Annotated[bool, option("--all-groups", help="Every group of the cluster.")]
+AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
 
 
 class Choice(NamedTuple):

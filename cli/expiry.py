@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import typer
+
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from kgroups.core.offsets.expiry import Expiry, GroupExpiry
 
 ShowExpiry = Annotated[
-    bool, option("--expiry", help="When commits expire, from __consumer_offsets.")
+    bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
 ]
 IdleFor = Annotated[
     str | None,
-    option("--idle-for", metavar="TIME", help="Only groups idle for this long: 30d."),
+    typer.Option("--idle-for", metavar="TIME", help="Only groups idle for this long: 30d."),
 ]
 
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
+import typer
+
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.parsing.option import option
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.lag.group_times import Times
 
-LagTime = Annotated[bool, option("--lag-time", help="Lag in seconds, from offsets by timestamp.")]
+LagTime = Annotated[
+    bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
+]
 RecordTimes = Annotated[
-    bool, option("--record-times", help="Lag in seconds, from the next records.")
+    bool, typer.Option("--record-times", help="Lag in seconds, from the next records.")
 ]
 Over = Annotated[
     str | None,
-    option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
+    typer.Option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
 ]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000

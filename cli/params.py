@@ -7,19 +7,15 @@ default.
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+
+import typer
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
-from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
-
-if TYPE_CHECKING:
-    import typer
-
-    from kgroups.cli.parsing.line import Line
 
 OutputFormat = Literal[
     "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"
@@ -216,7 +212,7 @@ WRITE_OPTIONS: Final = (
 """Options that every command takes which changes a cluster."""
 
 
-def options_of(ctx: "typer.Context | Line", *, several: bool = False) -> GlobalOptions:
+def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
     """The global options in force for the command of this context.
 
     Args:
@@ -238,7 +234,7 @@ def options_of(ctx: "typer.Context | Line", *, several: bool = False) -> GlobalO
     )
 
 
-def given_options(ctx: "typer.Context | Line") -> dict[str, Any]:
+def given_options(ctx: typer.Context) -> dict[str, Any]:
     """What flags and environment say, by the names of options; contexts by their names."""
     return {
         option.name: ctx.meta[META + option.name]
@@ -311,8 +307,8 @@ GROUP_STATES: Final = (
 )
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
-Yes = Annotated[bool, option("--yes", "-y", help="Do not ask for confirmation.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 FromFile = Annotated[
     Path | None,
-    option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
+    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
 ]

@@ -1,19 +1,18 @@
 """The command tree's own classes: global options everywhere, plain help, failures as exit codes."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer import TyperException
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kgroups.cli.exits import end_of, usage_error
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.status_line import is_plugin
-from kgroups.cli.params import GLOBAL_OPTIONS, check_texts
-from kgroups.cli.parsing.typer_params import global_params, write_params
+from kgroups.cli.params import GLOBAL_OPTIONS, META, WRITE_OPTIONS, GlobalOption, check_texts
 from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 from kgroups.core.release import VERSION
@@ -53,6 +52,56 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
         if records:
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def global_params(*, environment: bool) -> list[Any]:
+    """The global options as parameters; with `environment` they read `KGROUPS_*` too.
+
+    Each level of the command tree has its own set, so that an option is accepted before the
+    command as well as after it; only the root reads the environment, so that it never beats a flag.
+    """
+    return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
+
+
+def write_params(own: Iterable[Any]) -> list[Any]:
+    """The options of all writes as parameters of a command, which read the environment.
+
+    Args:
+        own: the command's parameters: an option of the same name is another one.
+    """
+    names = {param.name for param in own}
+    wanted = (option for option in WRITE_OPTIONS if option.name not in names)
+    return [_param(option, environment=True) for option in wanted]
+
+
+def _param(option: GlobalOption, *, environment: bool) -> Any:
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if option.parse is None else str,
+        is_flag=option.parse is None,
+        multiple=option.several,
+        default=False if option.parse is None else None,
+        metavar=option.metavar,
+        envvar=option.env if environment else None,
+        help=option.help,
+        expose_value=False,
+        callback=_remember(option),
+    )
+
+
+def _remember(option: GlobalOption) -> Callable[[Any, Any, Any], None]:
+    """A callback that keeps the option's value for `options_of`; later ones win."""
+
+    def keep(ctx: typer.Context, _param: object, value: Any) -> None:
+        if value is None or value is False or value == () or ctx.resilient_parsing:
+            return
+        if option.several:
+            parsed: object = tuple(value)
+        else:
+            parsed = option.parse(value) if option.parse and isinstance(value, str) else value
+        ctx.meta[META + option.name] = parsed
+
+    return keep
 
 
 class Command(TyperCommand):

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
+import typer
+
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
-from kgroups.cli.parsing.option import option
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 Watch = Annotated[
     str | None,
-    option("--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."),
+    typer.Option(
+        "--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."
+    ),
 ]
 
 COLUMNS: Final = (

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from kgroups.cli.parsing.option import option
+import typer
+
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 WhereText = Annotated[
     str | None,
-    option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
+    typer.Option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
 ]
 
 

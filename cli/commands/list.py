@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+import typer
+
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
@@ -42,8 +44,8 @@ from kgroups.cli.params import (
     parse_choice,
     split_names,
 )
-from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
+from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
@@ -51,8 +53,6 @@ from kgroups.core.group_item import coordinator_item
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
-    import typer
-
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.lag.group_times import Times
 
@@ -112,28 +112,26 @@ COLUMNS = (
 )
 
 
-def register(app: "typer.Typer") -> None:
+def register(app: typer.Typer) -> None:
     """Add `list` to the program."""
-    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
-
     app.command("list", help=HELP, cls=Command)(list_groups)
 
 
 def list_groups(
-    ctx: "typer.Context",
+    ctx: typer.Context,
     pattern: Annotated[
-        str | None, Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
+        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
     ] = None,
     state: Annotated[
         list[str] | None,
-        option("--state", metavar="STATE", help="Only groups in these states."),
+        typer.Option("--state", metavar="STATE", help="Only groups in these states."),
     ] = None,
     type_: Annotated[
-        list[str] | None, option("--type", metavar="TYPE", help="Only groups of these types.")
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only groups of these types.")
     ] = None,
     topic: Annotated[
         list[str] | None,
-        option(
+        typer.Option(
             "--topic",
             metavar="TOPIC",
             help="Only groups that read one of these topics.",
@@ -141,14 +139,16 @@ def list_groups(
     ] = None,
     regex: Annotated[
         str | None,
-        option("--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."),
+        typer.Option(
+            "--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."
+        ),
     ] = None,
     sort: Annotated[
         Literal["name", "state", "type", "coordinator"],
-        option("--sort", help="Sort by this, then by name."),
+        typer.Option("--sort", help="Sort by this, then by name."),
     ] = "name",
     top: Annotated[
-        int | None, option("--top", metavar="N", min=1, help="Show only the first N groups.")
+        int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
     where: WhereText = None,
     lag_time: LagTime = False,

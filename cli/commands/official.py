@@ -11,6 +11,8 @@ from kgroups.cli.completion.scripts import FREE, SOURCES, Option
 from kgroups.cli.exits import show_error, unprinted
 from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS
+from kgroups.cli.official.records import run_records
+from kgroups.cli.official.run import run_groups, version_line
 from kgroups.cli.params import check_texts
 from kgroups.core.errors import UsageError
 
@@ -58,28 +60,12 @@ def official(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="OPTIONS...", help="As Kafka's tool takes them.")
     ] = None,
-) -> None:
-    """`kgroups official`."""
-    run(words or [])
-
-
-def run(words: Sequence[str]) -> NoReturn:
-    """Run these words as Kafka's tool would, and leave with the exit code."""
-    from kgroups.cli.official.run import run_groups  # the cluster's client: only when needed
-
-    _check(words)
-    if words[:1] == [RECORDS]:
-        run_delete_records(words[1:])
-    sys.exit(unprinted(run_groups(words), 1))
-
-
-def run_delete_records(words: Sequence[str]) -> NoReturn:
-    """Run these words as kafka-delete-records.sh would, and leave with the exit code."""
-    from kgroups.cli.official.records import run_records
-    from kgroups.cli.official.run import version_line
-
-    _check(words)
-    sys.exit(unprinted(run_records(words, version_line), 1))
+) -> NoReturn:
+    """`kgroups official`: as Kafka's tool would, with its exit codes."""
+    given = words or []
+    _check(given)
+    code = run_records(given[1:], version_line) if given[:1] == [RECORDS] else run_groups(given)
+    sys.exit(unprinted(code, 1))
 
 
 def _check(words: Sequence[str]) -> None:

@@ -12,7 +12,6 @@ from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command, Noun
@@ -74,7 +73,7 @@ NOUN_HELP = """Run an embedded Kafka cluster."""
 
 def register(app: typer.Typer) -> None:
     """Add `sandbox up` to the program."""
-    noun = Commands(cls=Noun, help=NOUN_HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun = typer.Typer(cls=Noun, help=NOUN_HELP, no_args_is_help=True, rich_markup_mode=None)
     noun.command("up", help=HELP, cls=Command)(up)
     app.add_typer(noun, name="sandbox")
 

@@ -11,7 +11,6 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.source import take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
@@ -63,7 +62,7 @@ COLUMNS = (
 
 def register(app: typer.Typer) -> None:
     """Add `snapshot save` and `snapshot show` to the program."""
-    noun = Commands(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
     noun.command("save", help=SAVE_HELP, cls=Command)(save)
     noun.command("show", help=SHOW_HELP, cls=Command)(show)
     app.add_typer(noun, name="snapshot")

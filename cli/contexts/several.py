@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import typer
+
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -14,9 +16,6 @@ from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 
 if TYPE_CHECKING:
-    import typer
-
-    from kgroups.cli.parsing.line import Line
     from kgroups.core.kafka.admin import ClusterAdmin
 
 FORMS: Final = ("table", "json", "jsonl", "csv", "yaml")
@@ -38,7 +37,7 @@ class _Item(NamedTuple):
 
 
 def each_context(
-    ctx: "typer.Context | Line", options: GlobalOptions, **alone: object
+    ctx: typer.Context, options: GlobalOptions, **alone: object
 ) -> tuple[GlobalOptions, ...]:
     """The options within each context, where several are given; else nothing.
 

@@ -26,12 +26,16 @@ _KNOWN: Final = {
 def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
     """The arguments for the official grammar; None if the line is in our own.
 
+    Those of kafka-delete-records.sh begin with `delete-records`.
+
     Args:
         words: what follows the program's name.
         commands: names of our own commands.
     """
     if words[:1] == [FORCED]:
         return list(words[1:])
+    if words[:1] == [RECORDS] and _names(words[1:]) & {"offset-json-file"}:
+        return list(words)
     try:
         for given in walk(words, _KNOWN):
             if given.option is None:
@@ -44,17 +48,13 @@ def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[
     return None
 
 
-def record_arguments(words: Sequence[str]) -> list[str] | None:
-    """The arguments for kafka-delete-records.sh; None if the line is not one of its."""
-    if words[:1] != [RECORDS]:
-        return None
-    names = {word.lstrip("-").partition("=")[0] for word in words[1:] if word.startswith("-")}
-    return list(words[1:]) if "offset-json-file" in names else None
-
-
 def _unreadable(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
     """A line with an unknown option: official if it has an action and no command at all."""
     if any(word in commands for word in words):
         return None
-    names = {word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")}
-    return list(words) if names & set(ACTIONS) else None
+    return list(words) if _names(words) & set(ACTIONS) else None
+
+
+def _names(words: Sequence[str]) -> set[str]:
+    """The options among the words."""
+    return {word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")}

@@ -5,10 +5,11 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Annotated, Final, NamedTuple
 
+import typer
+
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
-from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 
 FORMS: Final = frozenset({"table", "csv"})
@@ -16,7 +17,7 @@ NEIGHBOURS: Final = 3
 
 FieldNames = Annotated[
     list[str] | None,
-    option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
+    typer.Option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
 ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
-from kgroups.cli.parsing.option import option
+import typer
 
 FORM: Final = "openmetrics"
 METRICS: Final = (FORM,)
@@ -16,7 +16,7 @@ METRICS: Final = (FORM,)
 
 TextFile = Annotated[
     Path | None,
-    option("--textfile", metavar="FILE", help="Write -o openmetrics to this file."),
+    typer.Option("--textfile", metavar="FILE", help="Write -o openmetrics to this file."),
 ]
 
 Labels = Mapping[str, str | int | None]

@@ -16,7 +16,6 @@ from kgroups.cli.params import (
     parse_timeout_ms,
     within,
 )
-from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import NotFoundError, UsageError
 
@@ -100,7 +99,7 @@ Name = Annotated[str, typer.Argument(metavar="CONTEXT", help="Name of a context.
 
 def register(app: typer.Typer) -> None:
     """Add `context` and what is below it to the program."""
-    noun = Commands(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
     for name, text, function in (
         ("list", LIST_HELP, list_contexts),
         ("show", SHOW_HELP, show),

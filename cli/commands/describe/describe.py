@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
+import typer
+
 from kgroups.cli.choosing import (
     AllGroups,
     Choice,
@@ -36,8 +38,8 @@ from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fi
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.parsing.option import option
 from kgroups.cli.source import topics_of
+from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
@@ -49,8 +51,6 @@ from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 
 if TYPE_CHECKING:
-    import typer
-
     from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.describe/1"
@@ -107,40 +107,42 @@ EXAMPLES
 """
 
 
-def register(app: "typer.Typer") -> None:
+def register(app: typer.Typer) -> None:
     """Add `describe` to the program."""
-    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
-
     app.command("describe", help=HELP, cls=Command)(describe)
 
 
 def describe(
-    ctx: "typer.Context",
+    ctx: typer.Context,
     groups: GroupNames = None,
     all_groups: AllGroups = False,
     regex: Regex = None,
     topic: Annotated[
         list[str] | None,
-        option("--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."),
+        typer.Option(
+            "--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."
+        ),
     ] = None,
-    offsets: Annotated[bool, option("--offsets", help="Show partitions (default).")] = False,
-    members: Annotated[bool, option("--members", help="Show members.")] = False,
-    state: Annotated[bool, option("--state", help="Show the groups' state.")] = False,
+    offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
+    members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
+    state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
     sort: Annotated[
         Literal["name", "lag"] | None,
-        option("--sort", help="Sort by name, or by lag, highest first."),
+        typer.Option("--sort", help="Sort by name, or by lag, highest first."),
     ] = None,
     top: Annotated[
         int | None,
-        option("--top", metavar="N", min=1, help="Show only the N rows with the highest lag."),
+        typer.Option(
+            "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
+        ),
     ] = None,
     uncommitted: Annotated[
         Uncommitted | None,
-        option("--uncommitted", help="Assume this position where nothing is committed."),
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
     ] = None,
     isolation: Annotated[
         Isolation,
-        option("--isolation", help="read_committed: lag to the last stable offset."),
+        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
     where: WhereText = None,
     lag_time: LagTime = False,

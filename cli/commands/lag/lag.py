@@ -41,7 +41,6 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
@@ -115,7 +114,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `lag report` to the program."""
-    noun = Commands(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
     noun.command("report", help=REPORT_HELP, cls=Command)(report)
     noun.command("history", help=HISTORY_HELP, cls=Command)(history)
     noun.command("collect", help=COLLECT_HELP, cls=Command)(collect)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final
 
-from kgroups.cli.parsing.option import option
+import typer
+
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
 
 # Key -> the texts that were given, in order.
@@ -41,7 +42,7 @@ def with_changes(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameter(change: ChangeOption, kind: Any) -> inspect.Parameter:
-    info = option(change.flag, help=change.help, metavar=change.form)
+    info = typer.Option(change.flag, help=change.help, metavar=change.form)
     hint = Annotated[list[str] | None, info]
     return inspect.Parameter(change.key, kind, default=None, annotation=hint)
 

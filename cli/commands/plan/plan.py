@@ -1,7 +1,8 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import typer
 
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
@@ -19,11 +20,9 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import options_of, split_names
+from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.confidence_words import DEFINITIONS
-
-if TYPE_CHECKING:
-    import typer
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
@@ -84,10 +83,8 @@ EXAMPLES
 """
 
 
-def register(app: "typer.Typer") -> None:
+def register(app: typer.Typer) -> None:
     """Add `plan` to the program."""
-    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
-
     app.command("plan", help=help_text(), cls=Command)(plan)
 
 
@@ -99,7 +96,7 @@ def help_text() -> str:
 
 @with_changes
 def plan(
-    ctx: "typer.Context",
+    ctx: typer.Context,
     groups: params.Groups = None,
     all_groups: params.AllGroups = False,
     assignor: params.Assignors = None,

@@ -3,59 +3,70 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+import typer
+
 from kgroups.cli.choosing import AllGroups as AllGroups
-from kgroups.cli.parsing.option import Argument, option
 
 Grouping = Literal["member", "group", "client", "host", "assignor"]
 _Texts = list[str] | None
 
 
-Groups = Annotated[_Texts, Argument(metavar="[GROUP]...", help="Group names.")]
+Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Group names.")]
 Assignors = Annotated[
-    _Texts, option("--assignor", help="Plan with these assignors.", metavar="NAME")
+    _Texts, typer.Option("--assignor", help="Plan with these assignors.", metavar="NAME")
 ]
 LeaderClient = Annotated[
-    str | None, option("--as", help="Client library of the group's leader.", metavar="CLIENT")
+    str | None, typer.Option("--as", help="Client library of the group's leader.", metavar="CLIENT")
 ]
 LeaderFromLog = Annotated[
-    bool, option("--leader-from-log", help="Read who leads from __consumer_offsets.")
+    bool, typer.Option("--leader-from-log", help="Read who leads from __consumer_offsets.")
 ]
 Source = Annotated[
-    Path | None, option("--from", help="Read a snapshot or a scenario instead.", metavar="FILE")
+    Path | None,
+    typer.Option("--from", help="Read a snapshot or a scenario instead.", metavar="FILE"),
 ]
 
-Faithful = Annotated[bool, option("--faithful", help="Reproduce faults of Java's assignors.")]
+Faithful = Annotated[bool, typer.Option("--faithful", help="Reproduce faults of Java's assignors.")]
 
 # What is shown.
-ShowMetrics = Annotated[bool, option("--metrics", help="Show balance metrics.")]
-ShowMembers = Annotated[bool, option("--members", help="Show each member's assignment.")]
-ShowMoves = Annotated[bool, option("--moves", help="Show partitions that change owner.")]
+ShowMetrics = Annotated[bool, typer.Option("--metrics", help="Show balance metrics.")]
+ShowMembers = Annotated[bool, typer.Option("--members", help="Show each member's assignment.")]
+ShowMoves = Annotated[bool, typer.Option("--moves", help="Show partitions that change owner.")]
 ShowRounds = Annotated[
-    bool, option("--rounds", help="Show what is revoked and assigned in each round.")
+    bool, typer.Option("--rounds", help="Show what is revoked and assigned in each round.")
 ]
-ShowOutcomes = Annotated[bool, option("--outcomes", help="Show every possible outcome.")]
-ShowStages = Annotated[bool, option("--steps", help="Show each step of a deploy.")]
+ShowOutcomes = Annotated[bool, typer.Option("--outcomes", help="Show every possible outcome.")]
+ShowStages = Annotated[bool, typer.Option("--steps", help="Show each step of a deploy.")]
 ShowBlockers = Annotated[
-    bool, option("--blockers", help="Show what blocks a move to another protocol.")
+    bool, typer.Option("--blockers", help="Show what blocks a move to another protocol.")
 ]
 Explained = Annotated[
     _Texts,
-    option("--explain", help="Explain why this partition goes where it goes.", metavar="TOPIC:N"),
+    typer.Option(
+        "--explain", help="Explain why this partition goes where it goes.", metavar="TOPIC:N"
+    ),
 ]
 Checks = Annotated[
-    _Texts, option("--fail-on", help="Exit with 6 if this holds: 'moved > 10%'.", metavar="EXPR")
+    _Texts,
+    typer.Option("--fail-on", help="Exit with 6 if this holds: 'moved > 10%'.", metavar="EXPR"),
 ]
 CheckedAssignor = Annotated[
     str | None,
-    option("--check-assignor", help="Test an assignor on generated groups.", metavar="NAME"),
+    typer.Option("--check-assignor", help="Test an assignor on generated groups.", metavar="NAME"),
 ]
 
 # The fleet.
-FleetReport = Annotated[bool, option("--report", help="Plan the fleet with Spark.")]
-GroupedBy = Annotated[Grouping | None, option("--by", help="Group rows by this.", metavar="KEY")]
-TopRows = Annotated[int, option("--top", help="Show only the first N rows.", metavar="N", min=1)]
-Master = Annotated[str | None, option("--master", help="Spark master.", metavar="URL")]
-Remote = Annotated[str | None, option("--remote", help="Spark Connect server.", metavar="URL")]
+FleetReport = Annotated[bool, typer.Option("--report", help="Plan the fleet with Spark.")]
+GroupedBy = Annotated[
+    Grouping | None, typer.Option("--by", help="Group rows by this.", metavar="KEY")
+]
+TopRows = Annotated[
+    int, typer.Option("--top", help="Show only the first N rows.", metavar="N", min=1)
+]
+Master = Annotated[str | None, typer.Option("--master", help="Spark master.", metavar="URL")]
+Remote = Annotated[
+    str | None, typer.Option("--remote", help="Spark Connect server.", metavar="URL")
+]
 Conf = Annotated[
-    _Texts, option("--conf", help="A setting of Spark; repeatable.", metavar="KEY=VALUE")
+    _Texts, typer.Option("--conf", help="A setting of Spark; repeatable.", metavar="KEY=VALUE")
 ]

@@ -68,7 +68,7 @@ TABLE: Final = (
 
 def in_force(words: list[str], env: dict[str, str]) -> dict[str, Any]:
     """The global options that a command sees."""
-    app = program(())
+    app = program()
 
     def probe(ctx: typer.Context) -> None:
         options: GlobalOptions = options_of(ctx)

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -13,10 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from typer.testing import CliRunner
 
-from kgroups.cli.app import first_word, nouns_on, program
-from kgroups.cli.exits import show_error
-from kgroups.cli.parsing.plain_lines import plain_call
-from kgroups.core.errors import KgroupsError
+from kgroups.cli.app import program
 
 
 @dataclass(frozen=True)
@@ -56,14 +53,10 @@ def run(
 
 def _run(args: Sequence[str]) -> int:
     """Run a line as the program does, without its signals; its exit code."""
-    typers = partial(program(nouns_on(args)), list(args), prog_name="kgroups")
     try:
-        (plain_call(first_word(args), args) or typers)()
+        program()(list(args), prog_name="kgroups")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except KgroupsError as error:
-        show_error(error)
-        return error.exit_code
     return 0
 
 
