@@ -11,14 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.cli.exits import write_lines
 from kgroups.cli.output.envelope import timestamp
 from kgroups.core.errors import KgroupsError
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.admin import ClusterAdmin
 
 NO_AUDIT: Final = "KGROUPS_NO_AUDIT"
 

@@ -4,18 +4,18 @@ import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
+from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.lag.rules import Isolation
+from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.lag.rules import Isolation
 
 GroupNames = Annotated[
     list[str] | None,
@@ -100,9 +100,6 @@ def name_pattern(text: str) -> Callable[[str], bool]:
     Raises:
         UsageError: it does not compile.
     """
-    from kgroups.core.coordinator.ports import PatternError
-    from kgroups.core.patterns import compile_pattern  # RE2: only when a pattern is given
-
     try:
         return compile_pattern(text)
     except PatternError as error:

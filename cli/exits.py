@@ -3,15 +3,14 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from typer import TyperException
 
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.cli.output.status_line import UNKNOWN, status_line
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
-
-if TYPE_CHECKING:
-    from typer import TyperException
 
 MANY: Final = 10
 """Failures up to this number are told one by one."""

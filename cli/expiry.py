@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -10,12 +10,12 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.errors import UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.commit_times import commit_logs
+from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
+from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.offsets.expiry import Expiry, GroupExpiry
 
 ShowExpiry = Annotated[
     bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
@@ -64,9 +64,6 @@ def learn_expiries(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    from kgroups.core.kafka.lookups.commit_times import commit_logs
-    from kgroups.core.offsets.expiry import group_expiry
-
     printer.progress(f"reading __consumer_offsets for {len(groups):,} groups")
     found = commit_logs(admin, groups, retention=retention)
     notes = []
@@ -92,8 +89,6 @@ def learn_expiries(
 
 
 def _matches(pattern: str) -> Any:
-    from kgroups.core.patterns import compile_pattern  # RE2: only where a member has a pattern
-
     return compile_pattern(pattern)
 
 
@@ -127,8 +122,6 @@ def note_of_unknown(unknown: Sequence[str]) -> str:
 
 def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:
     """The report with when commits expire: of groups, and of partitions where it has them."""
-    from kgroups.core.offsets.expiry import Expiry
-
     unknown = Expiry()
     now_ms = snapshot.captured_at_ms
     document_of = report.document_of

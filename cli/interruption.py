@@ -7,17 +7,15 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import typer
 
 from kgroups.cli.exits import write_lines
 from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.result import Doubt
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 STDERR: Final = 2
 

@@ -4,18 +4,19 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from kgroups.cli.output.printer import Printer
+from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.ages import record_ages
+from kgroups.core.lag.group_times import Times
+from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.lag.group_times import Times
 
 LagTime = Annotated[
     bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
@@ -59,8 +60,6 @@ class TimeQuestion(NamedTuple):
         """
         if not fields:
             return self
-        from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES  # which has all figures
-
         if self.of_file and not fields.isdisjoint(OF_AGES | OF_RATES):
             (name, *_) = sorted(fields & (OF_AGES | OF_RATES))
             raise UsageError(
@@ -130,22 +129,17 @@ def times_of(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    from kgroups.core.lag.group_times import Times
-    from kgroups.core.lag.window.unread import unread_places
-
     if not (question.ages or question.records):
         return Times(), ()
     places = unread_places(snapshot)
     now_ms = snapshot.captured_at_ms
     if question.ages:
-        from kgroups.core.kafka.lookups.ages import record_ages
-
         printer.progress(f"asking for the ages of {len(places):,} records")
         return Times(record_ages(admin, places, now_ms), "bisected"), ()
-    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
-
     printer.progress(f"fetching {len(places):,} records for their times")
     timeout_ms = printer.options.timeout_ms
+    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+
     found, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
     ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in found.items()}
     return Times(ages, "record"), errors

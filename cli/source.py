@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
+from kgroups.cli.output.request_lines import tell_request
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.exposure import exposed_secret
+from kgroups.core.kafka.config.settings import ClientSettings, read_settings, settings_of
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.lag.group_lag import check_isolation
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.config.settings import ClientSettings
-    from kgroups.core.kafka.deadline import Deadline
-    from kgroups.core.lag.rules import Isolation
 
 GLOB_SIGNS = frozenset("*?[")
 
@@ -48,15 +49,11 @@ def cluster(
         RefusedError: it is to be written to, and a guard forbids that.
         ClusterError: the cluster does not answer in time or refuses access.
     """
-    from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-
     guard = guard_of(options.context, options.expect_cluster_id, options.unprotected)
     if to_change:
         guard.check_refusal()
     settings = settings_for(options, silent=silent)
     if options.debug:
-        from kgroups.cli.output.request_lines import tell_request
-
         settings = replace(settings, trace=tell_request)
     with ClusterAdmin(
         settings,
@@ -69,8 +66,6 @@ def cluster(
         if not to_change:
             yield admin
             return
-        from kgroups.cli.audit_log import audited  # only writes are in the log
-
         admin.check_writable()
         name = None if options.context is None else options.context.name
         with audited(admin, name, options.reason):
@@ -90,8 +85,6 @@ def cluster_to_change(
     Raises:
         RefusedError: a guard forbids writes; nothing has been planned.
     """
-    from kgroups.core.kafka.deadline import Deadline
-
     deadline = deadline or Deadline.after(options.timeout_ms)
     with cluster(options, deadline, to_change=not dry_run, settles=True) as admin:
         yield admin
@@ -105,11 +98,9 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSett
     Raises:
         UsageError: no address is given, or what is given cannot be understood.
     """
-    from kgroups.core.kafka.config.settings import read_settings, settings_of
-
     file, context = options.command_config, options.context
     if file is None and context is not None and context.properties:
-        from kgroups.cli.contexts.secrets import properties_of  # YAML: only with a context
+        from kgroups.cli.contexts.secrets import properties_of  # YAML
 
         given = properties_of(context, options.timeout_ms, silent=silent)
         settings = settings_of(given, options.bootstrap_server)
@@ -124,8 +115,6 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSett
 
 def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
     """Say on stderr, once for each file, that others can read the password in it."""
-    from kgroups.core.kafka.config.exposure import exposed_secret
-
     warn_once(file, exposed_secret(file, settings))
 
 
@@ -187,8 +176,6 @@ def snapshot_of(
     if file is not None:
         snapshot = snapshot_of_file(file, groups)
         if log_offsets:
-            from kgroups.core.lag.group_lag import check_isolation
-
             check_isolation(snapshot, isolation, f"`{file}`")
         return snapshot
     assert admin is not None, "either a file or a cluster is asked"

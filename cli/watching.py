@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -15,11 +15,9 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.signals import be_quiet, told_to_end
+from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.difference import Difference
 
 Watch = Annotated[
     str | None,
@@ -80,8 +78,6 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
     Raises:
         SystemExit: always, with the exit code of the last look.
     """
-    from kgroups.core.difference import differences
-
     code = 0
     before: list[Item] | None = None
     try:

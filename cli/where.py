@@ -2,17 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.group_figures import (
+    GROUP_FIELDS,
+    OFFSETS,
+    Source,
+    figures_in,
+    source_of,
+)
+from kgroups.core.lag.group_times import Times
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
-
-if TYPE_CHECKING:
-    from kgroups.core.conditions.condition import Condition
-    from kgroups.core.conditions.group_figures import Source
-    from kgroups.core.lag.group_times import Times
-    from kgroups.core.lag.rules import Isolation, Uncommitted
 
 WhereText = Annotated[
     str | None,
@@ -44,15 +49,11 @@ class Where(NamedTuple):
     @property
     def needs_offsets(self) -> bool:
         """Whether commits and the bounds of logs have to be read for it."""
-        from kgroups.core.conditions.group_figures import OFFSETS
-
         return self.source in OFFSETS
 
     @property
     def source(self) -> "Source":
         """What has to be asked for it."""
-        from kgroups.core.conditions.group_figures import source_of
-
         return source_of([self.condition])
 
     def cut(
@@ -63,8 +64,6 @@ class Where(NamedTuple):
         Args:
             note: told how many were left out because that is not known.
         """
-        from kgroups.core.conditions.group_figures import figures_in
-
         kept, unknown = [], 0
         for group in snapshot.groups:
             figures = figures_in(
@@ -97,7 +96,4 @@ def parse_where(
     """
     if text is None:
         return None
-    from kgroups.core.conditions.grammar import parse_condition  # of no use without a condition
-    from kgroups.core.conditions.group_figures import GROUP_FIELDS
-
     return Where(parse_condition(text, GROUP_FIELDS, "--where"), uncommitted, isolation)

@@ -4,13 +4,12 @@ The same words stand for the same things in both; a snapshot holds more of them 
 so that a dry run from a file knows what a live one knows.
 """
 
+import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+from kgroups.core.lag.group_lag import OffsetRow, lag_summary
 from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, PartitionLog, Topic
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.group_lag import OffsetRow
 
 Item = dict[str, Any]
 View = Literal["state", "members", "offsets", "planning"]
@@ -81,8 +80,6 @@ def member_items(
 
 
 def _summary(rows: "Sequence[OffsetRow]") -> Item:
-    from kgroups.core.lag.group_lag import lag_summary  # who asks for states has no rows
-
     return lag_summary(rows)._asdict()
 
 
@@ -127,8 +124,6 @@ def member_item(member: Member, lag: int | None, planning: bool = False) -> Item
 def _bytes_item(data: bytes | None) -> str | None:
     if data is None:
         return None
-    import base64  # few groups have such bytes
-
     return base64.b64encode(data).decode()
 
 

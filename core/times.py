@@ -8,6 +8,7 @@ without a zone is refused, since it would mean another instant on another machin
 of day is an argument. Kafka's own tools have a grammar of their own (`cli/official`).
 """
 
+import datetime
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -116,8 +117,6 @@ def is_instant(text: str) -> bool:
 
 
 def _iso_ms(text: str) -> int:
-    import datetime  # most commands need durations only
-
     try:
         instant = datetime.datetime.fromisoformat(text)
     except ValueError as error:

@@ -8,10 +8,8 @@ Source: org.apache.kafka.common.Uuid (toString, fromString).
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from uuid import UUID
+from typing import Final
+from uuid import UUID
 
 LENGTH: Final = 22
 
@@ -32,8 +30,6 @@ def uuid_from(text: str) -> "UUID":
     Raises:
         ValueError: it is neither.
     """
-    from uuid import UUID  # few lines need more than its bytes
-
     if len(text) != LENGTH:
         return UUID(text)
     found = UUID(bytes=urlsafe_b64decode(f"{text}=="))

@@ -11,6 +11,7 @@ This is the border to code that is not ours, so it is the one place here with a 
 
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import entry_points
 from threading import Thread
 from typing import Any
 
@@ -35,8 +36,6 @@ def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
     if ":" in name:
         found = _imported(name)
     else:
-        from importlib.metadata import entry_points  # slow to import, rarely needed
-
         points = list(entry_points(group=ENTRY_POINTS, name=name))
         if not points:
             raise AssignorError(
@@ -53,8 +52,6 @@ def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
 
 def user_defined_names() -> tuple[str, ...]:
     """Names of the installed entry points, ascending."""
-    from importlib.metadata import entry_points
-
     return tuple(sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -31,6 +31,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.official.layouts import list_text
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
@@ -50,11 +51,10 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.lag.group_times import Times
 
 SCHEMA = "kgroups.list/1"
 
@@ -206,8 +206,6 @@ def list_groups(
         report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
         def plain() -> tuple[str]:
-            from kgroups.cli.official.layouts import list_text  # only this form needs them
-
             types, states = bool(filters.types), bool(filters.states)
             return (list_text(groups[:top], types=types, states=states),)
 
@@ -345,9 +343,6 @@ def _time_fields(
     """A group's figures of time; unknown where its commits are."""
     if not shown or times is None or group.offsets is None:
         return dict.fromkeys(shown)
-    from kgroups.core.lag.group_lag import offset_rows
-    from kgroups.core.lag.group_times import group_times
-
     total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
     return time_fields(total, shown)
 

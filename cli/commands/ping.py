@@ -1,7 +1,6 @@
 """`kgroups ping`: a staged test of the way to a cluster."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,9 +12,9 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, settings_for
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ClusterError, ItemError
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.probing.step import Step
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.probing.probe import probe
+from kgroups.core.kafka.probing.step import Step
 
 SCHEMA = "kgroups.ping/1"
 
@@ -64,9 +63,6 @@ def register(app: typer.Typer) -> None:
 
 def ping(ctx: typer.Context) -> None:
     """`kgroups ping`."""
-    from kgroups.core.kafka.deadline import Deadline  # sockets: only when needed
-    from kgroups.core.kafka.probing.probe import probe
-
     options = options_of(ctx)
     printer = Printer(options)
     settings = settings_for(options)

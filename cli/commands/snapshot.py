@@ -14,6 +14,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
 
 HELP = """Save a cluster's groups to a file, or show one.
 
@@ -73,8 +74,6 @@ def save(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
 ) -> None:
     """`kgroups snapshot save`."""
-    from kgroups.core.snapshot_file import write_snapshot  # YAML: only here
-
     options = options_of(ctx)
     printer = Printer(options)
     snapshot = take_snapshot(options, isolation="read_committed", progress=printer.progress)
@@ -89,8 +88,6 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to read.")],
 ) -> None:
     """`kgroups snapshot show`."""
-    from kgroups.core.snapshot_file import read_snapshot
-
     options = options_of(ctx)
     printer = Printer(options)
     snapshot = read_snapshot(file)
@@ -112,8 +109,6 @@ def counted(snapshot: ClusterSnapshot) -> str:
 
 def snapshot_report(snapshot: ClusterSnapshot) -> Report:
     """The whole snapshot as a `kgroups.snapshot/1` report."""
-    from kgroups.core.snapshot_file import document_rest, snapshot_items
-
     document = document_rest(snapshot)
     return Report(
         schema=document["schema"],

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kgroups.cli.contexts.context_file import read_contexts
 from kgroups.cli.contexts.in_force import config_path, contexts_of
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GlobalOptions, given_options, within
@@ -114,8 +115,6 @@ def _in_context(options: GlobalOptions, line: str, named: tuple[str, ...]) -> Gl
 
 
 def _contexts() -> list[str]:
-    from kgroups.cli.contexts.context_file import read_contexts
-
     return list(read_contexts(config_path()).contexts)
 
 

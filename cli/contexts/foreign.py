@@ -1,6 +1,7 @@
 """Configurations of other clients as contexts: Java properties, kcl, kaf, kafkactl, rpk."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,8 +101,6 @@ def _kind_of(path: Path, text: str) -> str:
 def _tree(text: str, path: Path, kind: str) -> Mapping[str, Any]:
     tree: Any
     if kind == "kcl":
-        import tomllib  # only for this one
-
         try:
             tree = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -1,14 +1,12 @@
 """The guards that hold for writes: of flags, of the environment, of the context in force."""
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.cli.contexts.context import Context
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import RefusedError
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.write_guard import WriteGuard
+from kgroups.core.kafka.write_guard import WriteGuard
 
 READ_ONLY: Final = "KGROUPS_READ_ONLY"
 EXPECT: Final = "KGROUPS_EXPECT_CLUSTER_ID"
@@ -28,8 +26,6 @@ def guard_of(
         expect_cluster_id: of the only cluster that may be written to.
         unprotected: name of the protected context that may be written to.
     """
-    from kgroups.core.kafka.write_guard import WriteGuard
-
     expected = []
     if expect_cluster_id is not None:
         expected.append(("--expect-cluster-id", expect_cluster_id))

@@ -11,6 +11,7 @@ from kgroups.cli.contexts.context import Context
 from kgroups.cli.contexts.context_file import property_text
 from kgroups.cli.exits import warn_once
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.command_output import check_owner, command_output
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.properties import Property
@@ -90,8 +91,6 @@ def _had(
         return text.rstrip("\r\n")
     if silent:
         cursor.fail("a command is not run here")
-    from kgroups.core.input_files.command_output import check_owner, command_output
-
     key = (cursor.document.name, rest)
     try:
         check_owner(Path(cursor.document.name))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import typer
 
@@ -14,9 +14,7 @@ from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.admin import ClusterAdmin
 
 FORMS: Final = ("table", "json", "jsonl", "csv", "yaml")
 CONTEXT: Final = Column("context", "CONTEXT")

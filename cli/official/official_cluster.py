@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import REASON, guard_of_environment
@@ -13,9 +12,9 @@ from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
 from kgroups.cli.source import warn_of_exposure
 from kgroups.core.errors import ClusterError, UsageError
 from kgroups.core.input_files.files import lies_at
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import UnknownProtocol, read_settings
+from kgroups.core.kafka.transport.tls import make_context
 
 _INT_VALUES = 2**32
 
@@ -42,9 +41,6 @@ def open_cluster(
         NoClient: the file or the addresses cannot be used.
         RefusedError: it is to be written to, and a guard forbids that.
     """
-    from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-    from kgroups.core.kafka.config.settings import UnknownProtocol, read_settings
-
     file, address = arguments.value("command-config"), arguments.value("bootstrap-server")
     if file is not None and lies_at(Path(file)) is None:
         raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
@@ -55,8 +51,6 @@ def open_cluster(
     try:
         settings = read_settings(address, None if file is None else Path(file))
         if settings.uses_tls and settings.wire_obstacle() is None:
-            from kgroups.core.kafka.transport.tls import make_context
-
             make_context(settings.tls)  # what is wrong with its files is wrong for every action
     except UnknownProtocol as error:
         raise NoClient(

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.exits import show_error
@@ -26,11 +26,11 @@ from kgroups.core.errors import (
 )
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.doubts import Doubts
+from kgroups.core.kafka.writes.record_deletion import delete_records
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 TIMEOUT_MS: Final = 60_000
 """Of Java's client, where `default.api.timeout.ms` does not say another one."""
@@ -102,9 +102,6 @@ def _sent(
     admin: "ClusterAdmin", before: Mapping[TopicPartition, int], interruption: Interruption
 ) -> dict[TopicPartition, int | ItemError]:
     """The new start of each partition's log, or why it has none, or that this is not known."""
-    from kgroups.core.kafka.doubts import Doubts
-    from kgroups.core.kafka.writes.record_deletion import delete_records
-
     doubts: Doubts[TopicPartition] = Doubts()
     found = interruption.send(lambda: delete_records(admin, before, doubts))
     if found is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from operator import itemgetter
 from typing import Annotated, Final, NamedTuple
 
@@ -78,8 +79,6 @@ def chosen_fields(
 def _check(names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            from difflib import get_close_matches  # for a mistake only
-
             near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
             guess = f"; did you mean {', '.join(near)}?" if near else ""
             raise UsageError(

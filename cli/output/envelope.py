@@ -1,5 +1,6 @@
 """The envelope that every JSON document has around its items, and the report it is made from."""
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,8 +54,6 @@ class Report:
 
 def timestamp(time_ms: int) -> str:
     """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
-    import datetime  # tables show no time
-
     moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -9,8 +9,11 @@ asked of the outlet afterwards.
 import errno
 import io
 import os
+import select
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
+
+from kgroups.cli.output.escapes import visible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -90,8 +93,6 @@ class Outlet(io.RawIOBase):
 
 def _await(descriptor: int, *, takes_output: bool, timeout_ms: float | None = None) -> None:
     """Wait until the descriptor's reader is gone or, if asked so, until it takes output."""
-    import select  # only where it is waited for
-
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT if takes_output else 0)
     poll.poll(timeout_ms)
@@ -151,8 +152,6 @@ def is_lost(stream: TextIO) -> bool:
 def write_text(text: str) -> None:
     """Write text that is itself the data (a completion script, a help page) to stdout."""
     if sys.stdout.isatty():
-        from kgroups.cli.output.escapes import visible
-
         text = visible(text)
     sys.stdout.write(text)
     sys.stdout.flush()

@@ -4,26 +4,29 @@ stdout is data and nothing else; progress, notes and errors go to stderr. Nothin
 whole text of a document: items are written as they come.
 """
 
+import csv
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
+from kgroups.cli.output.group_metrics import report_metrics
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.outlet import write_text as write_text
+from kgroups.cli.output.query import Query, parse_query
 from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
+from kgroups.cli.output.whole_file import check_place, write_whole
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
-
-if TYPE_CHECKING:
-    from kgroups.cli.output.query import Query
+from kgroups.core.imports.orjson_import import orjson
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
 RICH_ROWS: Final = 200
@@ -119,8 +122,6 @@ class Printer:
         if self._query is not None:
             self._value(self._query.answer(_json_text(value)), form)
         elif form in ("table", "json"):
-            import json
-
             self.head(visible(json.dumps(value, indent=2, ensure_ascii=False) + "\n"))
         else:
             self._value(value, form)
@@ -271,8 +272,6 @@ class Printer:
             write(_json_text(item) + "\n")
 
     def _csv(self, report: Report) -> None:
-        import csv
-
         view = report.views[0]
         rows = view.each_row(report.items)
         shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
@@ -287,14 +286,10 @@ class Printer:
             write(visible(text))
 
     def _metrics(self, report: Report) -> None:
-        from kgroups.cli.output.group_metrics import report_metrics  # of no use to other forms
-
         text = report_metrics(report)
         if self._textfile is None:
             self.head(visible(text))
         else:
-            from kgroups.cli.output.whole_file import write_whole
-
             self.wipe()
             write_whole(self._textfile, text, "the figures")
 
@@ -315,8 +310,6 @@ class Printer:
 def _check_textfile(file: Path, options: GlobalOptions) -> None:
     if options.output != "openmetrics":
         raise UsageError("--textfile requires --output openmetrics")
-    from kgroups.cli.output.whole_file import check_place  # of no use without the option
-
     check_place(file)
 
 
@@ -328,8 +321,6 @@ def _query_of(options: GlobalOptions) -> "Query | None":
             f"--query requires a JSON document, and the output is `{options.output}`",
             hint="add --output json (or jsonl, yaml)",
         )
-    from kgroups.cli.output.query import parse_query  # of no use without a query
-
     return parse_query(options.query)
 
 
@@ -375,12 +366,8 @@ def _json_text(value: object) -> str:
     orjson is ten times as fast as the standard library, but refuses what is no Unicode (half a
     surrogate pair in a member's name) and integers beyond 64 bits.
     """
-    from kgroups.core.imports.orjson_import import orjson  # tables need no JSON
-
     try:
         return visible_json(orjson.dumps(value).decode())
     except TypeError:
-        import json
-
         encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
         return visible_json(encoder.encode(value))

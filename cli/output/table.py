@@ -4,6 +4,7 @@ Rich lays out some thousands of cells a second; this writer does a million, so i
 table in a pipe and every long one on a terminal. It knows nothing of streams.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -215,8 +216,6 @@ def _cells_wide(text: str) -> int:
     """Columns of a terminal that the text takes: wide East Asian characters two, marks none."""
     if text.isascii():
         return len(text)
-    import unicodedata  # most names are ASCII
-
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text

@@ -14,7 +14,9 @@ from typing import Final, NoReturn
 from kgroups.core.conditions.condition import MATCHES, Comparison, Condition, Joined, Node, Not
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
 from kgroups.core.conditions.words import SIGNS, Number, Word, number_of, quoted, words_of
+from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import UsageError
+from kgroups.core.patterns import compile_pattern
 
 FORM: Final = (
     "write it like `lag > 10k and state != 'Stable'`; "
@@ -143,9 +145,6 @@ class _Parser:
         return number
 
     def _pattern(self, text: str) -> Callable[[str], bool]:
-        from kgroups.core.coordinator.ports import PatternError
-        from kgroups.core.patterns import compile_pattern  # RE2: only where a pattern is given
-
         try:
             return compile_pattern(text)
         except PatternError as error:

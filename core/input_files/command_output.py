@@ -4,6 +4,8 @@ import os
 import shlex
 import signal
 import stat
+import subprocess
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -32,9 +34,6 @@ def command_output(
     Raises:
         UsageError: it cannot be run, fails, does not end in time or prints nothing.
     """
-    import subprocess  # only where a command runs
-    import tempfile
-
     try:
         words = shlex.split(command)
     except ValueError as error:

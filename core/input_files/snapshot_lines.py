@@ -15,6 +15,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
 
+import cramjam
+
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.group_item import broker_item, describe_item
 from kgroups.core.imports.orjson_import import orjson
@@ -112,8 +114,6 @@ def write_lines(
 
 
 def _pack(file: BinaryIO, lines: Iterator[bytes]) -> None:
-    import cramjam  # only where a file is packed
-
     packer, held = cramjam.zstd.Compressor(PACKING_LEVEL), 0
     for line in lines:
         packer.compress(line)
@@ -196,8 +196,6 @@ def _plain(path: Path) -> Iterator[bytes]:
 
 def _unpacked(path: Path) -> Iterator[bytes]:
     """The lines of a packed file, which is unpacked into memory that is taken as it is filled."""
-    import cramjam  # only where a file is unpacked
-
     shown = f"`{shorten(str(path))}`"
     data = read_file(path, MAX_PACKED_BYTES, EXPECTED)
     room = mmap.mmap(-1, MAX_BYTES)

@@ -19,6 +19,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
+import re2
+import regex
+
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.planning.changes.kinds import Dialect
 
@@ -154,8 +157,6 @@ def _in_re2(pattern: str) -> Any:
     Raises:
         _NotInRe2: with RE2's own words.
     """
-    import re2  # a native library: only where a pattern is read
-
     options = re2.Options()
     options.log_errors = False
     try:
@@ -168,8 +169,6 @@ def _in_re2(pattern: str) -> Any:
 
 def _backtracking(translated: str, pattern: str) -> Matches:
     """A Java pattern that RE2 does not have, for a limited time."""
-    import regex  # only where a pattern needs it
-
     try:
         compiled = regex.compile(translated)
     except regex.error as error:

@@ -1,11 +1,23 @@
 """`kgroups context`: named clusters, listed, chosen and changed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from kgroups.cli.commands.context.context_report import contexts_report
+from kgroups.cli.contexts.context_edit import (
+    fields_in,
+    save,
+    with_context,
+    with_current,
+    without_context,
+)
+from kgroups.cli.contexts.context_file import check_name, parse_contexts, read_contexts
+from kgroups.cli.contexts.foreign import read_foreign
+from kgroups.cli.contexts.in_force import config_path
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (
@@ -16,6 +28,7 @@ from kgroups.cli.params import (
     parse_timeout_ms,
     within,
 )
+from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import NotFoundError, UsageError
 
@@ -122,8 +135,6 @@ def _options(ctx: typer.Context) -> GlobalOptions:
 
 def list_contexts(ctx: typer.Context) -> None:
     """`kgroups context list`."""
-    from kgroups.cli.commands.context.context_report import contexts_report
-
     printer = Printer(_options(ctx))
     file = _read()
     printer.show(contexts_report(file, file.contexts.values(), file.current))
@@ -138,8 +149,6 @@ def show(
     ] = None,
 ) -> None:
     """`kgroups context show`."""
-    from kgroups.cli.commands.context.context_report import contexts_report
-
     file = _read()
     in_force = options_of(ctx).context if name is None else file.named(name)
     if in_force is None:
@@ -155,8 +164,6 @@ def use(
     none: Annotated[bool, typer.Option("--none", help="Unset the current context.")] = False,
 ) -> None:
     """`kgroups context use`."""
-    from kgroups.cli.contexts.context_edit import fields_in, save, with_current
-
     if none == (name is not None):
         raise UsageError("give either a context or --none", hint="see `kgroups context list`")
     file = _read()
@@ -232,11 +239,6 @@ def store(
         UsageError: a name is taken or cannot be one, a field is wrong, the file cannot be written.
         ClusterError: a cluster that is to be pinned cannot be asked.
     """
-    from dataclasses import replace
-
-    from kgroups.cli.contexts.context_edit import fields_in, save, with_context, with_current
-    from kgroups.cli.contexts.context_file import check_name, parse_contexts
-
     file = before = _read()
     expected = fields_in(before)
     for name, fields in added.items():
@@ -268,10 +270,6 @@ def remove(
     names: Annotated[list[str], typer.Argument(metavar="CONTEXT...", help="Names of contexts.")],
 ) -> None:
     """`kgroups context remove`."""
-    from dataclasses import replace
-
-    from kgroups.cli.contexts.context_edit import fields_in, save, without_context
-
     file = before = _read()
     for name in dict.fromkeys(names):
         before.named(name)
@@ -297,8 +295,6 @@ def current(
             "no context is in use",
             hint="use -c, KGROUPS_CONTEXT or `kgroups context use`",
         )
-    from kgroups.cli.commands.context.context_report import contexts_report
-
     file = _read()
     Printer(_options(ctx)).show(contexts_report(file, options.contexts, file.current))
 
@@ -316,16 +312,11 @@ def import_contexts(
     pin: Annotated[bool, typer.Option("--pin", help="Ask each cluster for its id.")] = False,
 ) -> None:
     """`kgroups context import`."""
-    from kgroups.cli.contexts.foreign import read_foreign
-
     printer = Printer(_options(ctx))
     store(printer, read_foreign(file.expanduser(), kind, name), pin=pin)
 
 
 def _read() -> Any:
-    from kgroups.cli.contexts.context_file import read_contexts
-    from kgroups.cli.contexts.in_force import config_path
-
     return read_contexts(config_path())
 
 
@@ -355,8 +346,6 @@ def _cluster_id(printer: Printer, context: Any) -> str:
         ClusterError: it cannot be asked.
         UsageError: it has none.
     """
-    from kgroups.cli.source import cluster
-
     with cluster(within(GlobalOptions(), (), context)) as admin:
         found = admin.cluster_id()
     printer.wipe()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 
@@ -34,6 +34,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -45,13 +46,11 @@ from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.uncommitted import uncommitted_notes
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.describe/1"
 
@@ -275,8 +274,6 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     )
 
     def plain() -> Iterator[str]:
-        from kgroups.cli.official.layouts import described_text  # only this form needs them
-
         return described_text(snapshot, views, verbose=printer.options.verbose)
 
     if request.expiry and admin is not None:

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.cli.commands.describe.time_view import (
     TIMES,
@@ -17,11 +17,9 @@ from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import OffsetRow, offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.group_times import Times
 
 OFFSET_COLUMNS = (
     Column("group", "GROUP"),
@@ -102,8 +100,6 @@ def describe_items(
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
         if times is not None and rows is not None:
-            from kgroups.core.lag.group_times import group_times
-
             item[TIMES] = group_times(snapshot, group, rows, times)
         yield item
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.group_item import offset_item
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.group_times import GroupTimes, TimeFigures
+from kgroups.core.lag.group_times import GroupTimes, TimeFigures
 
 TIMES: Final = "times"
 """Where an item has its `GroupTimes` on the way to a table or a document."""
@@ -57,8 +55,6 @@ def timed_document(item: Item, fields: Sequence[str]) -> Item:
 
 
 def _unknown() -> "TimeFigures":
-    from kgroups.core.lag.group_times import TimeFigures  # only where times are asked for
-
     return TimeFigures()
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -28,6 +28,7 @@ from kgroups.cli.commands.gates.check_report import (
     fields_report,
 )
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
+from kgroups.cli.commands.lag.lag_options import row_fields
 from kgroups.cli.contexts.several import each_context, in_context, look_in_each
 from kgroups.cli.exits import end_with
 from kgroups.cli.lag_times import (
@@ -54,11 +55,10 @@ from kgroups.core.conditions.group_figures import (
 )
 from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.planning.metrics import PLAN_FIELDS
 from kgroups.core.snapshot import ClusterSnapshot
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 LEAST_FOR_MS: Final = 1_000
 
@@ -293,9 +293,6 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
 
 def _tables() -> dict[str, Fields]:
     """The fields of each kind of thing that conditions are about."""
-    from kgroups.cli.commands.lag.lag_options import row_fields
-    from kgroups.core.planning.metrics import PLAN_FIELDS
-
     return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
 
 

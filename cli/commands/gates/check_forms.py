@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Final
+from xml.etree import ElementTree
 
 from kgroups.cli.commands.gates.check_report import met_text
 from kgroups.cli.output.envelope import timestamp
@@ -18,8 +19,6 @@ NAMED: Final = 3
 
 def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) -> str:
     """One `<testsuite>` with a `<testcase>` for each group, as readers of JUnit's XML take it."""
-    from xml.etree import ElementTree  # slow to load, and needed here alone
-
     suite = ElementTree.Element("testsuite", name="kgroups check", timestamp=_iso(now_ms))
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for each in judged:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -30,12 +30,10 @@ from kgroups.core.conditions.group_figures import (
 )
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.wait/1"
 

@@ -1,16 +1,16 @@
 """What reports on lag ask the cluster about times: next records, past log ends."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import cluster
 from kgroups.core.errors import ItemError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.next_records import next_record_times
+from kgroups.core.kafka.lookups.offsets_by_time import ends_at
+from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 Times = dict[tuple[str, int, int], int]
 Ends = dict[int, dict[TopicPartition, int]]
@@ -24,9 +24,6 @@ def next_times(
     Raises:
         ClusterError: the cluster cannot be reached.
     """
-    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
-    from kgroups.core.lag.window.unread import unread_places
-
     places = unread_places(snapshot)
     printer.waiting(f"fetching {len(places):,} records for their times")
     with cluster(options) as admin:
@@ -41,8 +38,6 @@ def ends_then(
     Raises:
         ClusterError: the cluster cannot be reached.
     """
-    from kgroups.core.kafka.lookups.offsets_by_time import ends_at
-
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
         printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")

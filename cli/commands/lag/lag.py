@@ -47,6 +47,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, within
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -173,7 +174,6 @@ def report(
     require_extra("spark", "`lag report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
     from kgroups.core.lag.report_columns import report_columns
-    from kgroups.core.planning.leaders.guess import infer_leader
 
     options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)

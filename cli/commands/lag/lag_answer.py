@@ -10,6 +10,7 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.output.whole_file import check_place
+from kgroups.cli.pages.render import write_page
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place, Store, check_file
@@ -148,6 +149,5 @@ def write_files(
         write_parquet(parquet, answer)
     if html is not None:
         from kgroups.cli.commands.lag.lag_page import lag_page
-        from kgroups.cli.pages.render import write_page
 
         write_page(html, lag_page(answer, shown, hours_note(answer.summary)))

@@ -17,12 +17,12 @@ from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.extras import require_extra
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.lag.captures.collector import Capture
 
 LEAST_RAW_MS: Final = 3_600_000

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.pages.charts import bars, heat_map, lines, shares
 from kgroups.cli.pages.page import Figure, Page, Section, Table
+from kgroups.core.lag.pictures import Pictures
 
 if TYPE_CHECKING:
-    from kgroups.core.lag.pictures import Pictures
     from kgroups.core.lag.report import LagReport
 
 # Good is green, what needs a look amber, what needs a person red; each is written out too.

@@ -2,7 +2,9 @@
 
 import sys
 
-from kgroups.assignors.spec import Assignor
+from kgroups.assignors.registry import SERVER_ASSIGNORS, assignor
+from kgroups.assignors.spec import Assignor, AssignorError
+from kgroups.assignors.user.conformance import check_assignor
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.source import now_ms
@@ -25,8 +27,6 @@ def check_report(schema: str, name: str) -> Report:
     Raises:
         KgroupsError: there is no such assignor, or it cannot be loaded.
     """
-    from kgroups.assignors.user.conformance import check_assignor
-
     strategy = _strategy(name)
     findings = check_assignor(strategy, SEED, CASES)
     items: list[Item] = [
@@ -53,9 +53,6 @@ def check_report(schema: str, name: str) -> Report:
 
 
 def _strategy(name: str) -> Assignor:
-    from kgroups.assignors.registry import SERVER_ASSIGNORS, assignor
-    from kgroups.assignors.spec import AssignorError
-
     if ":" in name and "" not in sys.path:
         sys.path.insert(0, "")
     try:

@@ -1,6 +1,7 @@
 """The options of `kgroups plan` that change a group, made from the table of changes."""
 
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final
@@ -53,8 +54,6 @@ def changes_help() -> str:
 
 
 def _lines(change: ChangeOption) -> Iterator[str]:
-    import textwrap  # for the help only
-
     yield f"  {change.flag} {change.usage}"
     yield from textwrap.wrap(
         change.about, WIDTH, initial_indent=INDENT * 2, subsequent_indent=INDENT * 2

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
+from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import snapshot_of_file
 from kgroups.core.extras import require_extra
+from kgroups.core.planning.fleet import Fleet, next_fleet
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
-
-if TYPE_CHECKING:
-    from kgroups.core.planning.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
         NotFoundError: a change names what no group or no topic of the cluster has.
     """
     require_extra("spark", "`plan --report`")
-    from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
-    from kgroups.cli.commands.lag.spark_line import SparkLine
     from kgroups.core.lag.report import LagQuery, check_query, lag_report
-    from kgroups.core.planning.fleet import next_fleet
-    from kgroups.core.planning.leaders.guess import infer_leader
 
     asked = LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top)
     check_query(asked, "snapshot")

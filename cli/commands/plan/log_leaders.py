@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.cli.output.printer import Printer
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.logged_leaders import QUICK, LoggedLeaders, logged_leaders
+from kgroups.core.kafka.lookups.newest_records import Reach
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders
 
 # Groups that are looked up without being asked to, at most: each may cost two round trips.
 MOST_UNASKED: Final = 8
@@ -49,9 +48,6 @@ def with_leaders(
         groups = [group for group in groups if leader_matters(group, grows=grows)]
     if not groups or (not asked and len(groups) > MOST_UNASKED):
         return snapshot
-    from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
-    from kgroups.core.kafka.lookups.newest_records import Reach
-
     hidden = [group for group in groups if group.offsets_partition is None]
     if hidden and asked:
         raise broker_error(OFFSETS_TOPIC, DENIED).as_error()

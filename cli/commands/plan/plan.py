@@ -6,7 +6,9 @@ import typer
 
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
+from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
+from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.commands.plan.plan_report import (
     VIEWS,
     blocker_notes,
@@ -125,8 +127,6 @@ def plan(
     """`kgroups plan`."""
     printer = Printer(options_of(ctx))
     if check_assignor is not None:
-        from kgroups.cli.commands.plan.assignor_check import check_report
-
         checked = check_report(CHECK_SCHEMA, check_assignor)
         printer.show(checked)
         end_with(checked.errors)
@@ -148,8 +148,6 @@ def plan(
             raise UsageError(
                 "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
             )
-        from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
-
         texts.refuse_views("--report")
         query = FleetQuery(by or "member", assignors, top, master, remote, tuple(conf or ()))
         fleet_report(printer, query, file, texts)

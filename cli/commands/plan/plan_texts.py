@@ -1,27 +1,51 @@
 """What `kgroups plan` was told: its texts, the groups they are about, and the plan of one group."""
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from kgroups.cli.commands.plan.change_options import ChangeTexts
 from kgroups.cli.commands.plan.log_leaders import with_leaders
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
 from kgroups.cli.source import cluster, cut_to_groups, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
+from kgroups.core.input_files.document import read_document
+from kgroups.core.input_files.snapshot_lines import has_lines
+from kgroups.core.kafka.lookups.broker_settings import broker_settings
+from kgroups.core.kafka.lookups.kip848_support import kip848_support
+from kgroups.core.planning.changes.change_table import CHANGES, Context
+from kgroups.core.planning.changes.kinds import (
+    DIALECTS,
+    AddMembers,
+    AddTopic,
+    Change,
+    Deploy,
+    Dialect,
+    Pattern,
+    SetPartitions,
+    Subscribe,
+)
+from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.explanation.explain import explain, parse_partition
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.libraries import LIBRARIES
+from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
+from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
+from kgroups.core.planning.plan import Plan
+from kgroups.core.planning.plan_item import explanation_item, plan_item
+from kgroups.core.planning.scenario import is_scenario, parse_scenario
+from kgroups.core.planning.topic_patterns import topic_matcher
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.cli.commands.plan.change_options import ChangeTexts
-    from kgroups.core.conditions.condition import Condition
-    from kgroups.core.planning.changes.kinds import Change, Deploy, Dialect
-    from kgroups.core.planning.migration.broker_rules import BrokerRules
-    from kgroups.core.planning.plan import Plan
+from kgroups.core.snapshot_parser import parse_snapshot
 
 TO_PROTOCOL = "to_protocol"
 RACKS: Final = {"franz-go:racks": True, "franz-go:no-racks": False}
@@ -49,8 +73,6 @@ class PlanTexts:
         Raises:
             UsageError: an option's text is wrong.
         """
-        from kgroups.core.planning.leaders.libraries import LIBRARIES
-
         parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
@@ -58,8 +80,6 @@ class PlanTexts:
             raise UsageError("`--to-protocol` can be used only once")
         _conditions(self.fail_on)
         if self.explain:
-            from kgroups.core.planning.explanation.explain import parse_partition
-
             for text in self.explain:
                 parse_partition(text)
         self._of_nobody()
@@ -105,8 +125,6 @@ class PlanTexts:
 
     def changes_for(self, group: Group) -> list["Change | Deploy"]:
         """What happens to a group, in the order of the table."""
-        from kgroups.core.planning.changes.change_table import CHANGES, Context
-
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
         context = Context(frozenset(ids), self._dialect(group) if self.has_changes else "java")
@@ -122,8 +140,6 @@ class PlanTexts:
         Raises:
             UsageError: a deploy is among them.
         """
-        from kgroups.core.planning.changes.change_table import CHANGES
-
         for option in CHANGES:
             if option.deploys and self.changes.get(option.key):
                 raise UsageError(
@@ -135,8 +151,6 @@ class PlanTexts:
 
     def _dialect(self, group: Group) -> "Dialect":
         """Whose patterns the members of a group use."""
-        from kgroups.core.planning.leaders.guess import infer_leader
-
         if group.type == "consumer":
             return "re2"
         return (
@@ -145,8 +159,6 @@ class PlanTexts:
 
     def topics_named(self) -> set[str]:
         """The topics that have to be there for the changes to be made."""
-        from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions
-
         made = self._of_nobody()
         grown = {each.topic for each in made if isinstance(each, SetPartitions)}
         new = {each.topic for each in made if isinstance(each, AddTopic)}
@@ -155,15 +167,10 @@ class PlanTexts:
     @property
     def grows(self) -> bool:
         """Whether topics are created or grow."""
-        from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions
-
         return any(isinstance(each, AddTopic | SetPartitions) for each in self._of_nobody())
 
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
-        from kgroups.core.planning.changes.kinds import DIALECTS, AddMembers, Pattern
-        from kgroups.core.planning.topic_patterns import topic_matcher
-
         named = self._subscribed()
         made = self._of_nobody()
         patterns = {each.pattern for each in made if isinstance(each, Pattern)}
@@ -182,8 +189,6 @@ class PlanTexts:
 
     def _subscribed(self) -> set[str]:
         """Topics that members are to read by name."""
-        from kgroups.core.planning.changes.kinds import AddMembers, Subscribe
-
         made = self._of_nobody()
         return {
             topic
@@ -216,10 +221,6 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     snapshot = live_snapshot(printer, names, texts)
     if not texts.moves_to_protocol:
         return PlanSource(snapshot)
-    from kgroups.core.kafka.lookups.broker_settings import broker_settings
-    from kgroups.core.kafka.lookups.kip848_support import kip848_support
-    from kgroups.core.planning.migration.broker_rules import ASKED_FOR, rules_from
-
     coordinators = {
         group.coordinator: group.group for group in snapshot.groups if group.coordinator is not None
     }
@@ -268,11 +269,6 @@ def read_source(
             "`--leader-from-log` and `--from` cannot be used together",
             hint="leave out one of them; the log is that of a cluster",
         )
-    from kgroups.core.input_files.document import read_document
-    from kgroups.core.input_files.snapshot_lines import has_lines
-    from kgroups.core.planning.scenario import is_scenario, parse_scenario
-    from kgroups.core.snapshot_parser import parse_snapshot
-
     if has_lines(file):
         return PlanSource(snapshot_of_file(file, names))
     document = read_document(file)
@@ -322,9 +318,6 @@ def plan_or_error(
     verbose: bool = False,
 ) -> Item | None:
     """The plan of one group as an item; None, and one more error, if it cannot be planned."""
-    from kgroups.core.planning.deploys.deploy import plan_changes
-    from kgroups.core.planning.plan_item import plan_item
-
     if assignor is not None and ":" in assignor and "" not in sys.path:
         sys.path.insert(0, "")  # where kgroups runs, as `python -m` has it
     changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
@@ -342,15 +335,10 @@ def plan_or_error(
         )
         item = plan_item(plan)
         if texts.explain:
-            from kgroups.core.planning.explanation.explain import explain, parse_partition
-            from kgroups.core.planning.plan_item import explanation_item
-
             wanted = [parse_partition(text) for text in texts.explain]
             item["explanations"] = [explanation_item(explain(plan, *each)) for each in wanted]
     except KgroupsError as error:
         if verbose and error.code == "ASSIGNOR_FAILED":
-            import traceback
-
             traceback.print_exception(error)
         errors.append(ItemError.of(group.group, error))
         return None
@@ -366,16 +354,11 @@ def _conditions(texts: Sequence[str]) -> list["Condition"]:
     """
     if not texts:
         return []
-    from kgroups.core.conditions.grammar import parse_condition
-    from kgroups.core.planning.metrics import PLAN_FIELDS
-
     return [parse_condition(text, PLAN_FIELDS, "--fail-on") for text in texts]
 
 
 def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[ItemError]:
     """One error for each condition that holds in some outcome, or that cannot be told."""
-    from kgroups.core.planning.metrics import values_of
-
     unsure = plan.confidence == "counts"
     each = [values_of(m, sizes_only=unsure) for m in plan.outcome_metrics or (plan.metrics,)]
     for condition in conditions:

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from kgroups.cli.meanings.lookup import EVERY, meanings_of
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -47,8 +48,6 @@ def explain(
     ] = None,
 ) -> None:
     """`kgroups explain`."""
-    from kgroups.cli.meanings.lookup import EVERY, meanings_of  # long tables
-
     printer = Printer(options_of(ctx))
     items = [each._asdict() for each in (EVERY if code is None else meanings_of(code))]
     printer.show(

@@ -1,7 +1,7 @@
 """The page of a search: today's settings beside the best, the path there, and every trial."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.cli.commands.simulate.search_rows import (
     AS_IS,
@@ -18,10 +18,8 @@ from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.pages.charts import bars, descent
 from kgroups.cli.pages.page import Figure, Page, Section, Table
-
-if TYPE_CHECKING:
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
-    from kgroups.core.simulation.search.search import Found
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.search.search import Found
 
 REFUSED = Column("refused", "REFUSED")
 

@@ -1,15 +1,15 @@
 """The trials of a search as rows and as JSON, and what it costs to stay as is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.cli.output.table import Column, Item, Row
+from kgroups.core.simulation.figures.confidence import median
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.figures.outcome_item import FIGURES
+from kgroups.core.simulation.search.search import Found, Tried, improvements
 from kgroups.core.times import show_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.simulation.figures.outcome import Outcome
-    from kgroups.core.simulation.search.search import Found, Tried
 
 AS_IS = "as is"
 DIGITS = 3
@@ -63,8 +63,6 @@ def rounded(value: float | None) -> float | None:
 
 def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
     """One trial as JSON, with its figures."""
-    from kgroups.core.simulation.search.search import improvements
-
     anew = {found.best.number: found.best_anew, 0: found.as_is_anew}
     return {
         "trial": tried.number,
@@ -81,9 +79,6 @@ def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
 
 def figures_of(outcomes: Sequence["Outcome"]) -> dict[str, int] | None:
     """Medians over the runs, added up over groups; None where nothing ran."""
-    from kgroups.core.simulation.figures.confidence import median
-    from kgroups.core.simulation.figures.outcome_item import FIGURES
-
     if not outcomes:
         return None
     groups = list(zip(*(one.groups for one in outcomes), strict=True))

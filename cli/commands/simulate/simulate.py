@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from kgroups.cli.commands.simulate.simulate_checks import (
     spark_settings,
     unsettled,
 )
+from kgroups.cli.commands.simulate.simulate_report import Simulated, variation_text
+from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
+from kgroups.cli.commands.simulate.simulate_timeline import show_timeline
 from kgroups.cli.commands.simulate.simulated_group import (
     Captures,
     Over,
@@ -25,16 +28,22 @@ from kgroups.cli.commands.simulate.simulated_group import (
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
-
-if TYPE_CHECKING:
-    from kgroups.core.input_files.document import Document
-    from kgroups.core.simulation.figures.outcome import Outcome
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.input_files.document import Document, read_document
+from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.figures.outcome_item import group_items
+from kgroups.core.simulation.scenario.event_file import parse_event
+from kgroups.core.simulation.scenario.member_file import with_properties
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.scenario.units import parse_ms
+from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 
 SCHEMA = "kgroups.simulate/1"
 
@@ -198,8 +207,6 @@ def simulate_command(
 ) -> None:
     """`kgroups simulate`."""
     if search or minimise:
-        from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
-
         check_search(search, minimise, alone=not (timeline or vary or master or fail_on))
     if html is not None:
         require_extra("html", "`--html`")
@@ -227,8 +234,6 @@ def simulate_command(
                 "`--timeline` shows a single run",
                 hint="leave out `--vary`, `--repeat`, `--fail-on` and `--html`",
             )
-        from kgroups.cli.commands.simulate.simulate_timeline import show_timeline
-
         end_with(show_timeline(printer, one))
         return
     flags = {
@@ -246,9 +251,7 @@ def simulate_command(
     items, errors = items_of(runs, variations)
     errors += failed_checks(runs, variations, conditions)
     if html is not None:
-        from kgroups.cli.commands.simulate.simulate_report import Simulated
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
-        from kgroups.cli.pages.render import write_page
 
         views = Simulated(plain=False).chosen(
             ["groups", "rebalances", "deploys", "scalings", "members"]
@@ -276,9 +279,6 @@ def read_scenario(
         raise UsageError("expected either a scenario file or `--from-group`")
     if file is not None:
         raise UsageError("`--from` requires `--from-group`")
-    from kgroups.core.input_files.document import read_document
-    from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-
     document = read_document(path)
     return parse_simulation(document), document
 
@@ -295,9 +295,6 @@ def tell_sources(printer: Printer, scenario: "Scenario") -> None:
 
 def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
     """The scenario with a client's own properties for every member."""
-    from kgroups.core.input_files.document import read_document
-    from kgroups.core.simulation.scenario.member_file import with_properties
-
     return with_properties(scenario, read_document(path, "properties"))
 
 
@@ -305,9 +302,6 @@ def with_options(
     scenario: "Scenario", events: Sequence[str], seed: int | None, until: str | None
 ) -> "Scenario":
     """The scenario with what the command line says besides."""
-    from kgroups.core.simulation.scenario.event_file import parse_event
-    from kgroups.core.simulation.scenario.units import parse_ms
-
     more = tuple(parse_event(text, scenario) for text in events)
     scenario = replace(scenario, events=(*scenario.events, *more))
     if seed is not None:
@@ -327,9 +321,6 @@ def run_all(
     settings: Mapping[str, str],
 ) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
     """The outcomes of every variation, and the variations."""
-    from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
-    from kgroups.core.simulation.scenario.variation import combinations, parse_vary
-
     variations = combinations(parse_vary(vary))
     seeds = range(scenario.seed, scenario.seed + repeat)
     tasks = plan_tasks(scenario, variations, seeds)
@@ -355,9 +346,6 @@ def items_of(
     runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
 ) -> tuple[list[dict[str, Any]], list[ItemError]]:
     """The items of every variation, and what did not settle."""
-    from kgroups.cli.commands.simulate.simulate_report import variation_text
-    from kgroups.core.simulation.figures.outcome_item import group_items
-
     items: list[dict[str, Any]] = []
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
@@ -374,8 +362,6 @@ def show_items(
     chosen: Sequence[str],
 ) -> None:
     """Print the tables, or the document."""
-    from kgroups.cli.commands.simulate.simulate_report import Simulated
-
     views = Simulated(plain=printer.options.output == "csv").chosen(chosen)
     printer.show(
         Report(

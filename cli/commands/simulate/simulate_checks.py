@@ -1,21 +1,21 @@
 """What is wrong with a scenario or with what came out of it: refusals, conditions, no rest."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from kgroups.cli.commands.simulate.simulate_report import variation_text
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
-
-if TYPE_CHECKING:
-    from kgroups.core.conditions.condition import Condition
-    from kgroups.core.input_files.document import Document
-    from kgroups.core.simulation.figures.outcome import Outcome
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.input_files.document import Document
+from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS, values_of
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.spark.settings import parse_settings
 
 
 def check(scenario: "Scenario", document: "Document | None") -> None:
     """Refuse what cannot be, with its line if it is from a file."""
-    from kgroups.core.simulation.engine.refusals import check_scenario
-
     check_scenario(scenario, document)
 
 
@@ -45,9 +45,6 @@ def read_conditions(texts: Sequence[str]) -> list["Condition"]:
     """
     if not texts:
         return []
-    from kgroups.core.conditions.grammar import parse_condition
-    from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS
-
     return [parse_condition(text, SIMULATION_FIELDS, "--fail-on") for text in texts]
 
 
@@ -59,9 +56,6 @@ def failed_checks(
     """One error for each group of a variation and condition that holds."""
     if not conditions:
         return []
-    from kgroups.cli.commands.simulate.simulate_report import variation_text
-    from kgroups.core.simulation.figures.figure_fields import values_of
-
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
         for place, group in enumerate(outcomes[0].groups):
@@ -86,6 +80,4 @@ def spark_settings(master: str | None, conf: Sequence[str]) -> dict[str, str]:
         if conf:
             raise UsageError("`--conf` requires `--master`")
         return {}
-    from kgroups.core.spark.settings import parse_settings
-
     return parse_settings(conf)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.cli.commands.simulate.search_rows import (
     PATH_COLUMNS,
@@ -17,15 +17,16 @@ from kgroups.cli.commands.simulate.search_rows import (
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import View
+from kgroups.cli.pages.render import write_page
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
-
-if TYPE_CHECKING:
-    from kgroups.core.simulation.engine.sweep import Task
-    from kgroups.core.simulation.figures.outcome import Outcome
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
-    from kgroups.core.simulation.search.search import Found
+from kgroups.core.simulation.engine.sweep import Task, sweep
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.search.objective import Objective
+from kgroups.core.simulation.search.search import Found, Search
+from kgroups.core.simulation.search.space import parse_space
 
 SCHEMA = "kgroups.simulate.search/1"
 
@@ -70,11 +71,6 @@ def search_settings(
     Raises:
         UsageError: what varies or the objective cannot be understood, or nothing has a value.
     """
-    from kgroups.core.simulation.engine.sweep import sweep
-    from kgroups.core.simulation.search.objective import Objective
-    from kgroups.core.simulation.search.search import Search
-    from kgroups.core.simulation.search.space import parse_space
-
     done = 0
 
     def run(tasks: Sequence["Task"]) -> Iterable[tuple[int, "Outcome"]]:
@@ -90,7 +86,6 @@ def search_settings(
     items = [trial_item(one, found) for one in found.tried]
     if html is not None:
         from kgroups.cli.commands.simulate.search_page import search_page
-        from kgroups.cli.pages.render import write_page
 
         write_page(html, search_page(scenario, minimise, found, items, done))
     show_found(printer, minimise, found, items, done)

@@ -1,7 +1,7 @@
 """`kgroups simulate --timeline`: a run's lines as they happen."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.cli.commands.simulate.simulate_checks import unsettled
 from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
@@ -11,18 +11,15 @@ from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import View
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import ItemError
-
-if TYPE_CHECKING:
-    from kgroups.core.simulation.figures.outcome import Outcome
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.engine.run import Run
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.scenario.scenario_model import Scenario
 
 TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
 
 
 def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
     """Print a run's lines as they happen."""
-    from kgroups.core.simulation.engine.run import Run
-
     errors: list[ItemError] = []
     ended: list[Outcome] = []
     run = Run(scenario, scenario.seed)

@@ -1,7 +1,7 @@
 """`simulate --from-group`: a group as it is, its load assumed, measured, or taken from captures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,13 +11,12 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import asked, now_ms, snapshot_of, take_snapshot
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
+from kgroups.core.lag.stores.places import Place
+from kgroups.core.simulation.live.from_group import scenario_of_group
+from kgroups.core.simulation.live.measured_load import MeasuredLoad, look_at, measured_load
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import MAX_MS, parse_duration_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.stores.places import Place
-    from kgroups.core.simulation.live.measured_load import MeasuredLoad
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
-    from kgroups.core.snapshot import ClusterSnapshot
 
 Over = Annotated[
     str | None,
@@ -65,8 +64,6 @@ def scenario_of(
         NotFoundError: there is no such group, or no captures of it.
         UsageError: it cannot be simulated, or a length of time is none.
     """
-    from kgroups.core.simulation.live.from_group import scenario_of_group
-
     printer.progress("reading the group")
     load: MeasuredLoad | None = None
     if captures is not None:
@@ -85,8 +82,6 @@ def _measured(
     printer: Printer, group: str, over_ms: int
 ) -> "tuple[ClusterSnapshot, MeasuredLoad | None]":
     """The group now, and its load since a look before."""
-    from kgroups.core.simulation.live.measured_load import look_at, measured_load
-
     with asked(printer.options, None) as admin:
         assert admin is not None, "no file takes its place"
         question = TimeQuestion(over_ms=over_ms)
@@ -104,7 +99,6 @@ def _captured(
     """Its load in the captures of a window that ends now."""
     from kgroups.core.lag.captures.capture_tables import cluster_name
     from kgroups.core.simulation.live.captured_looks import captured_looks
-    from kgroups.core.simulation.live.measured_load import measured_load
 
     until_ms = now_ms()
     since_ms = until_ms - round(parse_duration_ms(over, least_ms=1, most_ms=MAX_MS))

@@ -1,18 +1,16 @@
 """The page of a simulation: figures, who owned what over time, lag, and the tables."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.cli.output.table import View
 from kgroups.cli.pages.charts import lines, spans
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.errors import ItemError
+from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.times import show_ms
-
-if TYPE_CHECKING:
-    from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
-    from kgroups.core.simulation.scenario.scenario_model import Scenario
 
 # More lanes than these cannot be told apart.
 MAX_LANES = 60

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.doubts import WRITING
+from kgroups.core.kafka.writes.commit_reads import read_until
+from kgroups.core.kafka.writes.group_writes import write_and_read
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
 from kgroups.core.offsets.result import Doubt
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 Answers = dict[Key, ItemError | None]
 
@@ -31,10 +31,6 @@ def commit(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    from kgroups.core.kafka.doubts import WRITING
-    from kgroups.core.kafka.writes.commit_reads import read_until
-    from kgroups.core.kafka.writes.group_writes import write_and_read
-
     until = admin.ends()
     writing = until.part(WRITING)
     sent = interruption.send(lambda: write_and_read(admin, wanted, (), writing)[0])

@@ -1,7 +1,6 @@
 """`--delete`: groups go with all that they committed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, not_waited_for
@@ -20,11 +19,9 @@ from kgroups.cli.official.words import (
     unlisted,
 )
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.answers import Outcome
 from kgroups.core.offsets.result import Doubt
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 
 def delete(arguments: Arguments) -> int:

@@ -22,6 +22,7 @@ from kgroups.cli.official.words import (
 )
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import TopicPartition
@@ -43,8 +44,6 @@ OF_GROUP: Final = frozenset(
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments, to_change=True) as admin:
-        from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-
         group = arguments.value("group") or ""
         scope = scope_of(arguments.values("topic"))
         interruption = Interruption(admin)

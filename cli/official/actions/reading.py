@@ -16,16 +16,15 @@ from kgroups.cli.official.words import (
     list_failure,
     nobody_answers,
 )
+from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.lag.rules import LEADERLESS_ERRORS
+from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 
 def validate_regex(arguments: Arguments) -> int:
     """Check a regular expression as brokers do."""
-    from kgroups.core.coordinator.ports import PatternError
-    from kgroups.core.patterns import compile_pattern  # RE2: only for this
-
     pattern = arguments.value("validate-regex") or ""
     try:
         compile_pattern(pattern)

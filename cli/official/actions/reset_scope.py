@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgroups.cli.official.actions.official_csv import read_plan
 from kgroups.cli.official.actions.topic_scope import scope_of
@@ -11,14 +10,14 @@ from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.streams import fail, fail_command
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import WRAPPER, error_text, exception_text
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import partitions_of
 from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 
 @dataclass
@@ -136,8 +135,6 @@ def _topics(
     admin: "ClusterAdmin", names: set[str]
 ) -> tuple[Mapping[str, Topic], Mapping[str, str]]:
     """Those of the topics that exist, and the errors of those that are not to be seen."""
-    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-
     if not names:
         return {}, {}
     return topics_with_bounds(admin, names)
@@ -184,8 +181,6 @@ def offsets_since(
     Raises:
         LateError: the moment is before 1970, which is a code of another meaning on the wire.
     """
-    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
-
     if moment < 0:
         raise LateError(exception_text("UNSUPPORTED_VERSION"))
     inside = {at for scope in scopes.values() for at in scope}

@@ -7,7 +7,7 @@ official options mean by it, and how it is told.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
@@ -39,16 +39,15 @@ from kgroups.cli.official.words import (
     unlisted,
 )
 from kgroups.cli.source import now_ms
+from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, plan_reset
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.targets import Target, TargetKind
 from kgroups.core.snapshot import CommittedOffset, Group, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 RESET_TABLE = (
     layouts.GROUP,
@@ -101,8 +100,6 @@ def _report(arguments: Arguments, reset: Reset) -> int:
     elif reset.plans:
         show(reset_table(reset.plans))
     if reset.undo is not None and is_unread():
-        from kgroups.cli.undo_file import add_outcome
-
         add_outcome(reset.undo, reset.results)
     if reset.interrupted:
         results = reset.results
@@ -289,8 +286,6 @@ def _write(admin: "ClusterAdmin", reset: Reset, interruption: Interruption) -> N
         LateError: nothing was written, to the only group.
         UsageError: what is replaced cannot be saved, so nothing is written.
     """
-    from kgroups.cli.undo_file import default_undo_dir, save_undo
-
     changes = [change for planned in reset.plans.values() for change in planned]
     if not changes:
         return

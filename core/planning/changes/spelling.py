@@ -20,6 +20,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
     SwitchClient,
 )
+from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.snapshot import MemberProtocol
 
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -169,8 +170,6 @@ def client_library(name: str, option: str, text: str) -> str:
     Raises:
         UsageError: there is none of this name.
     """
-    from kgroups.core.planning.leaders.libraries import LIBRARIES  # costs time at every start
-
     if name not in LIBRARIES:
         raise UsageError(
             f"`{option} {text}`: unknown client library `{name}`",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
@@ -13,14 +13,12 @@ from kgroups.core.planning.leaders.guess import Known
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
+from kgroups.core.planning.migration.broker_rules import BrokerRules
+from kgroups.core.planning.migration.move import ProtocolMove, move_to_protocol
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, find_moves
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.planning.migration.broker_rules import BrokerRules
-    from kgroups.core.planning.migration.move import ProtocolMove
 
 CHANGES_MADE: Final = "the changes are applied"
 
@@ -84,8 +82,6 @@ def plan_changes(
     moved: ProtocolMove | None = None
     for deploy in deploys:
         if isinstance(deploy, MoveToProtocol):
-            from kgroups.core.planning.migration.move import move_to_protocol
-
             patterns = [change for change in once if isinstance(change, Pattern)]
             moved = move_to_protocol(
                 walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns

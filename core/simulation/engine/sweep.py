@@ -2,19 +2,17 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import Variation, varied
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
 
 # How long runs are carried out here before other processes are thought of, and how often then.
 ALONE_S: Final = 0.25
@@ -163,8 +161,6 @@ class SharedSweep:
 
     def _give(self) -> None:
         """Give the others what they can do next; where there can be none, all is done here."""
-        from concurrent.futures import BrokenExecutor
-
         with self._lock:
             while self._waiting and len(self._given) < CHUNKS_A_PROCESS * self._helpers:
                 chunk = [self._waiting.popleft() for _ in range(self._chunk())]
@@ -185,7 +181,6 @@ class SharedSweep:
     def _started(self) -> "ProcessPoolExecutor":
         if self._pool is None:
             # Only who asks for several jobs pays for this import.
-            from concurrent.futures import ProcessPoolExecutor
             from multiprocessing import get_context
 
             self._pool = ProcessPoolExecutor(self._helpers, mp_context=get_context("spawn"))
@@ -193,16 +188,12 @@ class SharedSweep:
 
     def _wait(self) -> None:
         """Until one of the others has done something."""
-        from concurrent.futures import FIRST_COMPLETED, wait
-
         with self._lock:
             given = list(self._given)
         wait(given, return_when=FIRST_COMPLETED)
 
     def _collect(self) -> None:
         """Take what the others have done; what they have not is done here."""
-        from concurrent.futures import BrokenExecutor
-
         with self._lock:
             for future in [one for one in self._given if one.done()]:
                 chunk = self._given.pop(future)

@@ -1,7 +1,5 @@
 """Looks at a group's offsets from captures (`lag collect`), by Arrow alone."""
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -9,10 +7,8 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.lag.captures.capture_window import Window, open_window
 from kgroups.core.lag.captures.delta_table import DATE, rows_in
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores import places
 from kgroups.core.simulation.live.measured_load import Look, Place
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.stores import places
 
 COLUMNS = ("topic", "partition", "log_end_offset", "committed_offset", "member_id")
 
