@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/snapshot" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -149,21 +149,6 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "apply/--expect-cluster-id") echo '@free' ;;
     "apply/--unprotected") echo '@contexts' ;;
     "apply/--reason") echo '@free' ;;
-    "audit/--since") echo '@free' ;;
-    "audit/--last") echo '@free' ;;
-    "official/--validate-regex") echo '@free' ;;
-    "official/--group") echo '@groups' ;;
-    "official/--topic") echo '@topics' ;;
-    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
-    "official/--type") echo 'classic consumer share streams' ;;
-    "official/--to-offset") echo '@free' ;;
-    "official/--shift-by") echo '@free' ;;
-    "official/--by-duration") echo '@free' ;;
-    "official/--to-datetime") echo '@free' ;;
-    "official/--from-file") echo '@files' ;;
-    "official/--timeout") echo '@free' ;;
-    "official/--bootstrap-server") echo '@free' ;;
-    "official/--command-config") echo '@files' ;;
     "lag report/--by") echo 'group topic partition member client host assignor' ;;
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
@@ -208,6 +193,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--default-timeout") echo '@free' ;;
     "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
     "context import/--name") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -217,6 +204,19 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "sandbox up/--as-version") echo '@free' ;;
     "sandbox up/--faults") echo '@files' ;;
     "sandbox up/--property") echo '@free' ;;
+    "official/--validate-regex") echo '@free' ;;
+    "official/--group") echo '@groups' ;;
+    "official/--topic") echo '@topics' ;;
+    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "official/--type") echo 'classic consumer share streams' ;;
+    "official/--to-offset") echo '@free' ;;
+    "official/--shift-by") echo '@free' ;;
+    "official/--by-duration") echo '@free' ;;
+    "official/--to-datetime") echo '@free' ;;
+    "official/--from-file") echo '@files' ;;
+    "official/--timeout") echo '@free' ;;
+    "official/--bootstrap-server") echo '@free' ;;
+    "official/--command-config") echo '@files' ;;
     *) return 1 ;;
   esac
 }
@@ -225,6 +225,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "snapshot save") echo '@files' ;;
+    "snapshot show") echo '@files' ;;
     "check") echo '@groups' ;;
     "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
@@ -235,12 +237,6 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "apply") echo '@free' ;;
-    "official") echo '@free' ;;
-    "schema") echo '@free' ;;
-    "explain") echo '@free' ;;
-    "completion") echo 'bash zsh fish' ;;
-    "snapshot save") echo '@files' ;;
-    "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
     "context show") echo '@contexts' ;;
@@ -248,16 +244,23 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context add") echo '@contexts' ;;
     "context remove") echo '@contexts' ;;
     "context import") echo '@files' ;;
+    "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
+    "completion") echo 'bash zsh fish' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: what can be typed there
   local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
-    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply ping audit demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
+    "") echo "list describe coordinator snapshot check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply lag context ping audit sandbox demo official schema explain completion --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --fields --textfile --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
+    "snapshot") echo "save show --help $common" ;;
+    "snapshot save") echo "--help $common" ;;
+    "snapshot show") echo "--help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --conf --from --help $common" ;;
@@ -269,16 +272,6 @@ _kgroups_words() { # path: what can be typed there
     "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "remove-members") echo "--member --instance --all --reason --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
     "apply") echo "--drift --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
-    "ping") echo "--help $common" ;;
-    "audit") echo "--since --last --help $common" ;;
-    "demo") echo "--spark --keep --help $common" ;;
-    "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
-    "schema") echo "--help $common" ;;
-    "explain") echo "--help $common" ;;
-    "completion") echo "--help $common" ;;
-    "snapshot") echo "save show --help $common" ;;
-    "snapshot save") echo "--help $common" ;;
-    "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
     "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
@@ -292,8 +285,15 @@ _kgroups_words() { # path: what can be typed there
     "context remove") echo "--help $common" ;;
     "context current") echo "--short --help $common" ;;
     "context import") echo "--format --name --pin --help $common" ;;
+    "ping") echo "--help $common" ;;
+    "audit") echo "--since --last --help $common" ;;
     "sandbox") echo "up --help $common" ;;
     "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --help $common" ;;
+    "demo") echo "--spark --keep --help $common" ;;
+    "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
+    "schema") echo "--help $common" ;;
+    "explain") echo "--help $common" ;;
+    "completion") echo "--help $common" ;;
   esac
 }
 _kgroups() {

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/snapshot" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -150,21 +150,6 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "apply/--expect-cluster-id") echo '@free' ;;
     "apply/--unprotected") echo '@contexts' ;;
     "apply/--reason") echo '@free' ;;
-    "audit/--since") echo '@free' ;;
-    "audit/--last") echo '@free' ;;
-    "official/--validate-regex") echo '@free' ;;
-    "official/--group") echo '@groups' ;;
-    "official/--topic") echo '@topics' ;;
-    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
-    "official/--type") echo 'classic consumer share streams' ;;
-    "official/--to-offset") echo '@free' ;;
-    "official/--shift-by") echo '@free' ;;
-    "official/--by-duration") echo '@free' ;;
-    "official/--to-datetime") echo '@free' ;;
-    "official/--from-file") echo '@files' ;;
-    "official/--timeout") echo '@free' ;;
-    "official/--bootstrap-server") echo '@free' ;;
-    "official/--command-config") echo '@files' ;;
     "lag report/--by") echo 'group topic partition member client host assignor' ;;
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
@@ -209,6 +194,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--default-timeout") echo '@free' ;;
     "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
     "context import/--name") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -218,6 +205,19 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "sandbox up/--as-version") echo '@free' ;;
     "sandbox up/--faults") echo '@files' ;;
     "sandbox up/--property") echo '@free' ;;
+    "official/--validate-regex") echo '@free' ;;
+    "official/--group") echo '@groups' ;;
+    "official/--topic") echo '@topics' ;;
+    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "official/--type") echo 'classic consumer share streams' ;;
+    "official/--to-offset") echo '@free' ;;
+    "official/--shift-by") echo '@free' ;;
+    "official/--by-duration") echo '@free' ;;
+    "official/--to-datetime") echo '@free' ;;
+    "official/--from-file") echo '@files' ;;
+    "official/--timeout") echo '@free' ;;
+    "official/--bootstrap-server") echo '@free' ;;
+    "official/--command-config") echo '@files' ;;
     *) return 1 ;;
   esac
 }
@@ -226,6 +226,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "snapshot save") echo '@files' ;;
+    "snapshot show") echo '@files' ;;
     "check") echo '@groups' ;;
     "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
@@ -236,12 +238,6 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "apply") echo '@free' ;;
-    "official") echo '@free' ;;
-    "schema") echo '@free' ;;
-    "explain") echo '@free' ;;
-    "completion") echo 'bash zsh fish' ;;
-    "snapshot save") echo '@files' ;;
-    "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
     "context show") echo '@contexts' ;;
@@ -249,6 +245,10 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context add") echo '@contexts' ;;
     "context remove") echo '@contexts' ;;
     "context import") echo '@files' ;;
+    "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
+    "completion") echo 'bash zsh fish' ;;
     *) return 1 ;;
   esac
 }
@@ -277,6 +277,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'list:List consumer groups.'
         'describe:Describe groups\: committed offsets, lag, members, state.'
         'coordinator:Show which broker coordinates a group, and why.'
+        'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'check:Fail if a condition holds for a group.'
         'wait:Wait until a condition holds for groups.'
         'plan:Predict the next rebalance of a group.'
@@ -288,17 +289,16 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
         'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'lag:Report lag across a cluster and over time, with Spark.'
+        'context:Manage named clusters.'
         'ping:Test the connection to a cluster, step by step.'
         'audit:Show what was written to clusters from here.'
+        'sandbox:Run an embedded Kafka cluster.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
         'explain:Explain an error code, a verdict or an exit code.'
         'completion:Print a shell completion script.'
-        'snapshot:Save a cluster'\''s groups to a file, or show one.'
-        'lag:Report lag across a cluster and over time, with Spark.'
-        'context:Manage named clusters.'
-        'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
         '--version:Show the version.'
@@ -353,6 +353,25 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot")
+      commands=(
+        'save:Save the cluster'\''s groups to a file.'
+        'show:Show a snapshot file.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot save")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot show")
+      options+=(
         '--help:Show help.'
       )
       ;;
@@ -591,94 +610,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
-    "ping")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "audit")
-      options+=(
-        '--since:Only from then on\: 7d, 2026-11-21T06\:00Z.'
-        '--last:Only the last N.'
-        '--help:Show help.'
-      )
-      ;;
-    "demo")
-      options+=(
-        '--spark:Include the lag report (needs Java 17).'
-        '--keep:Keep cluster and members running until Ctrl-C.'
-        '--help:Show help.'
-      )
-      ;;
-    "official")
-      options+=(
-        '--list:List consumer groups.'
-        '--describe:Describe groups\: offsets, members or state.'
-        '--delete:Delete groups with their offsets.'
-        '--delete-offsets:Delete a group'\''s offsets of topics.'
-        '--reset-offsets:Reset a group'\''s offsets; writes nothing without --execute.'
-        '--validate-regex:Check a regular expression as brokers do.'
-        '--group:A group; may be repeated.'
-        '--all-groups:Every consumer group.'
-        '--topic:A topic, or some of its partitions\: t or t\:0,1; may be repeated.'
-        '--all-topics:Every topic that the group committed.'
-        '--offsets:View\: partitions, offsets, lag (default).'
-        '--members:View\: the members.'
-        '--state:View\: state; with --list a filter, several by commas.'
-        '--type:Show types, or only these\: classic, consumer.'
-        '--verbose:More columns.'
-        '--to-earliest:Reset to the start of the log.'
-        '--to-latest:Reset to the end of the log.'
-        '--to-current:Reset to what is committed, or the end.'
-        '--to-offset:Reset to this offset.'
-        '--shift-by:Shift by this many records; negative goes back.'
-        '--by-duration:Reset to this long ago\: PT1H30M.'
-        '--to-datetime:Reset to a time\: 2026-01-31T12\:00\:00.000.'
-        '--from-file:Reset to the offsets of a CSV file.'
-        '--dry-run:Show the plan and write nothing.'
-        '--execute:Write the changes.'
-        '--export:Print the plan as CSV.'
-        '--timeout:Longest wait in milliseconds (30000).'
-        '--bootstrap-server:Broker address; several separated by commas.'
-        '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
-        '--version:Show the version.'
-        '--help:Show help.'
-      )
-      ;;
-    "schema")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "explain")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "completion")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot")
-      commands=(
-        'save:Save the cluster'\''s groups to a file.'
-        'show:Show a snapshot file.'
-      )
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot save")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot show")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
     "lag")
       commands=(
         'report:Report lag by group, topic or member.'
@@ -814,6 +745,18 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "ping")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "audit")
+      options+=(
+        '--since:Only from then on\: 7d, 2026-11-21T06\:00Z.'
+        '--last:Only the last N.'
+        '--help:Show help.'
+      )
+      ;;
     "sandbox")
       commands=(
         'up:Run an embedded Kafka cluster until Ctrl-C.'
@@ -834,6 +777,63 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'
+        '--help:Show help.'
+      )
+      ;;
+    "demo")
+      options+=(
+        '--spark:Include the lag report (needs Java 17).'
+        '--keep:Keep cluster and members running until Ctrl-C.'
+        '--help:Show help.'
+      )
+      ;;
+    "official")
+      options+=(
+        '--list:List consumer groups.'
+        '--describe:Describe groups\: offsets, members or state.'
+        '--delete:Delete groups with their offsets.'
+        '--delete-offsets:Delete a group'\''s offsets of topics.'
+        '--reset-offsets:Reset a group'\''s offsets; writes nothing without --execute.'
+        '--validate-regex:Check a regular expression as brokers do.'
+        '--group:A group; may be repeated.'
+        '--all-groups:Every consumer group.'
+        '--topic:A topic, or some of its partitions\: t or t\:0,1; may be repeated.'
+        '--all-topics:Every topic that the group committed.'
+        '--offsets:View\: partitions, offsets, lag (default).'
+        '--members:View\: the members.'
+        '--state:View\: state; with --list a filter, several by commas.'
+        '--type:Show types, or only these\: classic, consumer.'
+        '--verbose:More columns.'
+        '--to-earliest:Reset to the start of the log.'
+        '--to-latest:Reset to the end of the log.'
+        '--to-current:Reset to what is committed, or the end.'
+        '--to-offset:Reset to this offset.'
+        '--shift-by:Shift by this many records; negative goes back.'
+        '--by-duration:Reset to this long ago\: PT1H30M.'
+        '--to-datetime:Reset to a time\: 2026-01-31T12\:00\:00.000.'
+        '--from-file:Reset to the offsets of a CSV file.'
+        '--dry-run:Show the plan and write nothing.'
+        '--execute:Write the changes.'
+        '--export:Print the plan as CSV.'
+        '--timeout:Longest wait in milliseconds (30000).'
+        '--bootstrap-server:Broker address; several separated by commas.'
+        '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
+        '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
+    "schema")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "explain")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "completion")
+      options+=(
         '--help:Show help.'
       )
       ;;
