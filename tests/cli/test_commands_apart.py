@@ -26,7 +26,8 @@ SHARED = {
     "list": {"describe"},
     "plan": {"lag"},
     "simulate": {"lag"},
-    "writes": {"gates"},
+    "gates": {"lag"},
+    "writes": {"gates", "lag"},
 }
 """Modules or folders of commands that use those of another."""
 

@@ -20,9 +20,7 @@ HEAVY = (
     "pyarrow",
     "numpy",
     "rich.table",
-    "jmespath",
 )
-CONDITIONS = ("kgroups.core.conditions.grammar", "kgroups.core.conditions.group_figures")
 
 PROBE = """
 import json, sys
@@ -75,14 +73,6 @@ def test_help_and_completion_import_nothing_heavy(args: tuple[str, ...]) -> None
 def test_list_and_describe_import_nothing_heavy(command: str, shop: str) -> None:
     """In a pipe not even Rich's tables are imported."""
     assert imported(*command.split(), "--from", shop) == []
-
-
-@pytest.mark.parametrize("command", ["list", "describe --all-groups"])
-def test_conditions_are_imported_with_a_condition(command: str, shop: str) -> None:
-    """Who gives none does not wait for their parser."""
-    line = (*command.split(), "--from", shop)
-    assert imported(*line, modules=CONDITIONS) == []
-    assert imported(*line, "--where", "lag > 1", modules=CONDITIONS) == list(CONDITIONS)
 
 
 @pytest.mark.parametrize(

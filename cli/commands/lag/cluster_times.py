@@ -7,7 +7,6 @@ from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import cluster
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.next_records import next_record_times
 from kgroups.core.kafka.lookups.offsets_by_time import ends_at
 from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
@@ -27,6 +26,8 @@ def next_times(
     places = unread_places(snapshot)
     printer.waiting(f"fetching {len(places):,} records for their times")
     with cluster(options) as admin:
+        from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+
         return next_record_times(admin.settings, places, timeout_ms=options.timeout_ms)
 
 
