@@ -12,7 +12,7 @@ import pytest
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
 from tests.support.cli.process import PROGRAM, environment, finish, start
-from tests.support.kafka.child import Child, read_until, run_program
+from tests.support.kafka.child import WAIT_S, Child, read_until, run_program
 
 CRASH = """
 import sys
@@ -40,7 +40,7 @@ def test_closed_pipe(form: str, fleet: str) -> None:
         assert process.stdout is not None
         assert process.line()
         process.stdout.close()
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(timeout=WAIT_S)[1] == ""
         assert process.returncode == 0
 
 
@@ -66,7 +66,7 @@ def test_ctrl_c_while_waiting_for_a_cluster() -> None:
                 connection.settimeout(60)
                 assert connection.recv(1)  # the request is under way
                 process.send_signal(signal.SIGINT)
-                stdout, stderr = process.communicate(timeout=60)
+                stdout, stderr = process.communicate(timeout=WAIT_S)
     assert (process.returncode, stdout, stderr) == (130, "", "")
 
 

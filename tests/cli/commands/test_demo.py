@@ -12,6 +12,7 @@ from kgroups.cli.commands.demo import STEPS
 from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
 from tests.support.cli.process import environment, finish, start
 from tests.support.cli.runner import check_document
+from tests.support.kafka.child import WAIT_S
 
 BIN = str(Path(sys.executable).parent)
 
@@ -46,7 +47,7 @@ def test_kept_until_ctrl_c() -> None:
         code, stdout, _ = finish("list", "-b", bootstrap)
         assert (code, stdout.count("Stable")) == (0, len(MEMBERS))
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=WAIT_S)
         assert (process.returncode, "Traceback" in stderr) == (0, False)
     host, port = bootstrap.split(",")[0].rsplit(":", 1)
     with socket.socket() as caller:
@@ -58,7 +59,7 @@ def test_ctrl_c_in_the_middle() -> None:
     with start("demo", start_new_session=True) as process:
         process.line_that(f"$ kgroups {shlex.join(STEPS[0].arguments)}\n")
         os.killpg(process.pid, signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     assert "Traceback" not in stderr
 

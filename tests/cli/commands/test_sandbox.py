@@ -14,7 +14,7 @@ import pytest
 from referencing import Registry, Resource
 
 from tests.support.cli.process import start
-from tests.support.kafka.child import run_program
+from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.librdkafka_members import produce
 from tests.support.sandbox.sandbox_process import SandboxProcess, write_lines
@@ -66,7 +66,7 @@ def test_plain_output_is_the_address() -> None:
         host, port = process.line().strip().rsplit(":", 1)
         socket.create_connection((host, int(port)), timeout=60).close()
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60) == ("", "")
+        assert process.communicate(timeout=WAIT_S) == ("", "")
         assert process.returncode == 0
 
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from tests.support.kafka.broker import BrokerDied, KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
-from tests.support.kafka.child import Child
+from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
@@ -127,5 +127,5 @@ def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
         admin = AdminClient({"bootstrap.servers": address})
         assert len(admin.list_topics(timeout=60).brokers) == 1
         served.send_signal(signal.SIGINT)
-        assert served.communicate(timeout=60)[0] == ""
+        assert served.communicate(timeout=WAIT_S)[0] == ""
         assert served.returncode == 0

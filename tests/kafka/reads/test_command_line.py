@@ -16,6 +16,7 @@ from tests.support.cli.process import finish, start
 from tests.support.cli.runner import Outcome, run
 from tests.support.endings.program import run_program
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
@@ -303,7 +304,7 @@ def test_head(address: str) -> None:
         assert process.stdout is not None
         assert process.line()
         process.stdout.close()
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(timeout=WAIT_S)[1] == ""
         assert process.returncode == 0
 
 

@@ -30,5 +30,5 @@ def test_ctrl_c_ends_quietly() -> None:
                 client.settimeout(WAIT_S)
                 assert client.recv(1000)  # it has asked, and waits
                 process.send_signal(signal.SIGINT)
-                stdout, stderr = process.communicate(timeout=60)
+                stdout, stderr = process.communicate(timeout=WAIT_S)
     assert (stdout, stderr) == ("interrupted\n", "")

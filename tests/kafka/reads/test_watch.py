@@ -41,7 +41,7 @@ def documents(process: Child) -> Iterator[dict[str, Any]]:
 def end(process: Child) -> tuple[int, str]:
     """Exit code and stderr after Ctrl-C."""
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=WAIT_S)
     return process.returncode, stderr
 
 

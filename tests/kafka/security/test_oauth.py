@@ -18,6 +18,7 @@ from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.token_server import AUDIENCE, CLIENT, SECRET, TokenServer
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
@@ -377,6 +378,6 @@ def test_watching_outlives_tokens(broker: KafkaCluster, tokens: TokenServer, fil
             assert any(tokens.issued >= before + 3 for _ in good)
             assert next(good)["summary"] is not None
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            process.communicate(timeout=WAIT_S)
     finally:
         tokens.lifetime_s = 600.0

@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.cli.process import environment, start
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.child import Child
+from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.waiting import DeadlinePassed
 from tests.support.kafka.workload import commit_offsets, create_topics
 
@@ -72,7 +72,7 @@ def test_java_and_its_workers(secure_kafka: KafkaCluster, tmp_path: Path) -> Non
         while not ended(running):
             for name, words in seen(psutil.Process(running.pid)):
                 found[name] = found.get(name, "") + words
-        stdout, stderr = running.communicate(timeout=30)
+        stdout, stderr = running.communicate(timeout=WAIT_S)
     assert running.returncode == 0, stderr
     assert '"seen"' in stdout
     assert {"java", "python"} <= {name.rstrip("0123456789.") for name in found}

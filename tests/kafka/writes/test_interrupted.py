@@ -14,7 +14,7 @@ from kgroups.cli.commands.writes.batches import BATCH
 from tests.support.cli.process import start
 from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.tampering import HeldAnswers, TamperingProxy
-from tests.support.kafka.child import Child
+from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
@@ -74,7 +74,7 @@ def test_a_member_joins_between_preview_and_apply(
         with LiveGroup(address, group, members, protocol=protocol) as live:  # type: ignore[arg-type]
             live.wait_stable(2)
             os.write(answer, b"y\n")
-            stdout, stderr = process.communicate(timeout=60)
+            stdout, stderr = process.communicate(timeout=WAIT_S)
             assert process.returncode == 4, stderr
             assert f"1 member: stop-{command} on /127.0.0.1" in stderr
             assert fetch_offsets(address, group) == {(TOPIC, 0): 10}
@@ -110,7 +110,7 @@ def test_a_topic_is_recreated_between_preview_and_apply(
         delete_topics(address, [topic])
         create_topics(address, {topic: 1})
         os.write(answer, b"y\n")
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 4, stderr
     assert "the topic was deleted or recreated meanwhile" in stderr
     assert stdout.count(",refused,") == stdout.count(",done,") == 1
@@ -167,7 +167,7 @@ def test_ctrl_c_among_thousands(address: str) -> None:
         process.send_signal(signal.SIGINT)
         process.text_until("stopping after this batch", stream="stderr")
         second.let_go()
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     sent = 2 * BATCH
     assert f"interrupted: {sent:,} of {MANY:,} groups were sent" in stderr
@@ -195,7 +195,7 @@ def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
         process.send_signal(signal.SIGINT)
         process.text_until("stops at once\n", stream="stderr")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=WAIT_S)
         first.let_go()
     assert process.returncode == 130
     assert run("-b", address, *LONG, *line).exit_code == 0

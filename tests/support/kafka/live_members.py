@@ -13,10 +13,17 @@ from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._group import MemberDescription
 
 from kgroups.core.snapshot import TopicPartition
+from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.waiting import wait_for_thread, wait_until
 from tests.support.kafka.workload import Offsets, admin_of
 
 Protocol = Literal["classic", "consumer"]
+
+SESSION_MS = 60_000
+"""No member is taken for dead that only waits for the processor."""
+
+STATIC_SESSION_MS = 10_000
+"""A static member does not leave: its group is empty once its session is over."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class LiveMember:
             BaseException: what went wrong while it polled.
         """
         self._stop.set()
-        wait_for_thread(self._thread, timeout_s=60)
+        wait_for_thread(self._thread, timeout_s=WAIT_S)
         if self.failure is not None:
             raise self.failure
 
@@ -98,7 +105,7 @@ class LiveMember:
         """Let the polling thread do it, and wait; its exception is raised here."""
         done: Future[None] = Future()
         self._asked.put((action, done))
-        done.result(60)
+        done.result(WAIT_S)
 
     def _poll(self, consumer: Consumer) -> None:
         try:
@@ -152,11 +159,12 @@ class LiveGroup:
             "log_level": 0,
         }
         if protocol == "classic":
-            self._settings |= {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 300}
+            self._settings |= {"session.timeout.ms": SESSION_MS, "heartbeat.interval.ms": 300}
             self._settings["partition.assignment.strategy"] = assignor or "range"
         elif assignor:
             self._settings["group.remote.assignor"] = assignor
-        self._settings |= settings or {}
+        self._given = dict(settings or {})
+        self._settings |= self._given
         self._admin = admin_of(bootstrap)
         self.members: list[LiveMember] = []
         for spec in members:
@@ -178,6 +186,8 @@ class LiveGroup:
         settings = {**self._settings, "client.id": spec.client_id}
         if spec.instance_id:
             settings["group.instance.id"] = spec.instance_id
+            if self._protocol == "classic" and "session.timeout.ms" not in self._given:
+                settings["session.timeout.ms"] = STATIC_SESSION_MS
         member = LiveMember(settings, spec)
         self.members.append(member)
         return member

@@ -28,6 +28,9 @@ SPEC = ClusterSpec(
     }
 )
 
+STAYING = {"session.timeout.ms": "60000"}
+"""Of static members that nobody waits for."""
+
 ODD_NAMES = (
     "グループ",
     "comma,group",
@@ -138,7 +141,7 @@ def _live_groups(bootstrap: str) -> list[tuple[LiveGroup, int]]:
     return [
         (LiveGroup(bootstrap, "live-classic", two), 15),
         (LiveGroup(bootstrap, "live-robin", two, assignor="roundrobin"), 15),
-        (LiveGroup(bootstrap, "live-static", static), 3),
+        (LiveGroup(bootstrap, "live-static", static, settings=STAYING), 3),
         (LiveGroup(bootstrap, "live-kip848", kip848, protocol="consumer"), 15),
         (
             LiveGroup(

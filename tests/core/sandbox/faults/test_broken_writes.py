@@ -14,6 +14,7 @@ from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.writes.test_interrupted import csv_rows
 from tests.support.cli.process import start
 from tests.support.cli.runner import run
+from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, fetch_offsets, produce
 
@@ -73,7 +74,7 @@ def test_ctrl_c_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
     with reset(cluster, tmp_path) as process:
         wait_until(lambda: fault.hits > 0, "the second batch is on its way")
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     assert f"interrupted: {2 * BATCH:,} of {GROUPS:,} groups were sent" in stderr
     (undo,) = tmp_path.iterdir()
@@ -92,7 +93,7 @@ def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
     with reset(cluster, tmp_path, "--timeout", "15s") as process:
         wait_until(lambda: fault.hits > 0, "the second batch is on its way")
         cluster.stop_broker(1)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 3, stderr
     assert stdout.count(",done,") == BATCH
     assert stdout.count(",unknown,") == BATCH

@@ -14,6 +14,7 @@ from kgroups.core.kafka.transport.logins.token_keeper import TokenKeeper
 from kgroups.core.kafka.transport.logins.tokens import Token, token_of
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import start
+from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.token_server import encoded
 from tests.support.kafka.waiting import wait_until
 
@@ -101,7 +102,7 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
         with start("list", "--command-config", str(file), "--timeout", "600s") as process:
             wait_until(pids.exists, "the command to run")
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            process.communicate(timeout=WAIT_S)
     for pid in map(int, pids.read_text().split()):
         wait_until(lambda pid=pid: is_gone(pid), "the command to end")  # type: ignore[misc]
 
