@@ -26,6 +26,7 @@ from tests.support.kafka.releases import chosen_release
 from tests.support.limits import Limits
 from tests.support.requirements import tell_gaps
 from tests.support.sandbox.twins import Twins
+from tests.support.shares import Shares
 from tests.support.spark_session import spark
 from tests.support.unit_resources import NAME, UnitResources, resources_of
 
@@ -99,6 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (budget_s := config.getoption("budget")) is not None:
         config.pluginmanager.register(Budget(budget_s, recorded()))
     config.pluginmanager.register(Twins())
+    config.pluginmanager.register(Shares())
     config.pluginmanager.register(Limits())
     is_one_of_several = hasattr(config, "workerinput")
     config.pluginmanager.register(UnitResources(ends_with_unit=is_one_of_several), NAME)

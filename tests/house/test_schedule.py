@@ -13,6 +13,7 @@ from tests.schedule import SHARED, in_order, seconds, units_of
 from tests.support.durations import Duration, recorded
 from tests.support.kafka.child import run_program
 from tests.support.sandbox.twins import mark_twins
+from tests.support.shares import Shares
 
 ROOT = Path(__file__).parents[2]
 RECORDED = {
@@ -37,7 +38,8 @@ import subprocess, sys, time
 BURN = "import time\\nwhile time.process_time() < 1.5: pass"
 
 def test_burns():
-    while time.process_time() < 1.5: pass
+    start = time.process_time()
+    while time.process_time() < start + 1.5: pass
 
 def test_lets_another_burn():
     subprocess.run([sys.executable, "-c", BURN], timeout=300)
@@ -149,6 +151,31 @@ def test_the_same_on_a_real_broker_is_slow() -> None:
     taken, left = cast(FunctionType, test_taken), cast(FunctionType, test_left)
     mark_twins([made(theirs, taken), made(mine, taken), made(mine, left)])
     assert marked == [(mine.__name__, "test_taken")]
+
+
+def test_a_share_of_many_cases() -> None:
+    """The first case and some of the others, by name; without the mark all of them."""
+    marked: list[str] = []
+
+    def made(nodeid: str, *marks: pytest.Mark) -> pytest.Item:
+        fake = SimpleNamespace(
+            nodeid=nodeid,
+            get_closest_marker=lambda name: next(iter(marks), None),
+            add_marker=lambda mark: marked.append(nodeid),
+        )
+        return cast(pytest.Item, fake)
+
+    names = [f"tests/a.py::test_1[{number}]" for number in range(400)]
+    share = pytest.mark.share(4).mark
+    Shares().pytest_collection_modifyitems([made(name, share) for name in names])
+    assert names[0] not in marked
+    assert 250 < len(marked) < 350
+    first, marked = marked, []
+    Shares().pytest_collection_modifyitems([made(name, share) for name in names[:100]])
+    assert marked == [name for name in first if name in names[:100]]
+    marked.clear()
+    Shares().pytest_collection_modifyitems([made(name) for name in names])
+    assert marked == []
 
 
 def slow_marks(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -79,14 +79,14 @@ def played(
 def test_simple_strategies(library: str, strategy: str) -> None:
     """Certain in every group."""
     for kind in (USUAL, UNEVEN):
-        found = played(library, strategy, 1, 400, kind)
+        found = played(library, strategy, 1, 200, kind)
         assert found.certain == found.rounds
 
 
 @pytest.mark.parametrize("library", one_of("kafkajs"))
 def test_kafkajs(library: str) -> None:
     """Certain as long as somebody says who leads."""
-    found = played(library, "RoundRobinAssigner", 1, 2000, UNEVEN)
+    found = played(library, "RoundRobinAssigner", 1, 1000, UNEVEN)
     assert found.certain == found.rounds
 
 
@@ -94,7 +94,7 @@ def test_kafkajs(library: str) -> None:
 @pytest.mark.parametrize("strategy", STICKY)
 def test_sarama_sticky(library: str, strategy: str) -> None:
     """Everything that comes is possible, and what is possible comes, where it is little."""
-    found = played(library, strategy, TIMES, 250, SMALL)
+    found = played(library, strategy, TIMES, 125, SMALL)
     assert found.seen >= 0.9 * found.few
 
 
@@ -103,7 +103,7 @@ def test_sarama_sticky(library: str, strategy: str) -> None:
 @pytest.mark.parametrize("kind", [USUAL, UNEVEN], ids=["usual", "uneven"])
 def test_franz_go_sticky(library: str, strategy: str, kind: Kind) -> None:
     """Everything that comes is possible, and what is possible comes, where it is little."""
-    found = played(library, strategy, TIMES, 250, kind)
+    found = played(library, strategy, TIMES, 125, kind)
     assert found.seen >= 0.9 * found.few
 
 
@@ -112,7 +112,7 @@ def test_franz_go_sticky(library: str, strategy: str, kind: Kind) -> None:
 def test_franz_go_range_that_balances_racks(library: str, alike: float) -> None:
     """Certain in every group."""
     ours = RACK_BALANCING["range"]
-    found = played(library, "range", 1, 400, Kind(alike=alike, racks=True), ours)
+    found = played(library, "range", 1, 200, Kind(alike=alike, racks=True), ours)
     assert found.certain == found.rounds
 
 

@@ -45,6 +45,7 @@ CASES = share(
 )
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("name", "condition"), CASES, ids=names_of(CASES))
 def test_clusters(world: World, name: str, condition: str) -> None:
     """One failure is told, with its exit code, in time, and nothing is claimed."""

@@ -92,6 +92,7 @@ def guarded_place(world: World, name: str, cluster_id: str) -> Place:
     return place
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("name", WRITES)
 def test_refused(
@@ -114,6 +115,7 @@ def test_refused(
     assert undo_files(place) == files
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", WRITES)
 def test_allowed(
     world: World,

@@ -129,6 +129,7 @@ READ_BACK = share(
 ONCE = share([(name, number) for name in WRITES for number in CODES], each=1)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("name", "number"), READ_BACK, ids=names_of(READ_BACK))
 def test_while_reading_back(world: World, name: str, number: str) -> None:
     """At once; one line says that everything is written, and names the undo file."""
@@ -154,6 +155,7 @@ def test_while_reading_back(world: World, name: str, number: str) -> None:
     assert world.state(place) == place.new
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("name", "number"), ONCE, ids=names_of(ONCE))
 def test_once_while_writing(world: World, name: str, number: str) -> None:
     """The answer is waited for, and told."""

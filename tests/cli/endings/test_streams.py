@@ -28,6 +28,7 @@ CASES = share(
 )
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("name", "condition"), CASES, ids=names_of(CASES))
 def test_streams(world: World, name: str, condition: str) -> None:
     """The work is done as ever; 74 (1 in the official grammar) where its result is nowhere."""

@@ -118,6 +118,7 @@ async def huge_count(wire: Wire) -> None:
     wire.send(wire.frame[:place] + count + wire.frame[place:])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("api", COMMANDS)
 def test_a_count_of_four_billion(api: str, upstream: str, tmp_path: Path) -> None:
     """It would take 34 GB, which ends a process that asks for them."""
@@ -194,6 +195,7 @@ CONDUCTS: list[Conduct] = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("api", ["api_versions", "metadata", "offset_fetch"])
 @pytest.mark.parametrize("conduct", CONDUCTS, ids=lambda conduct: conduct.__name__)
 def test_bytes_that_are_no_answer(
@@ -293,6 +295,7 @@ READ = ["api_versions", "metadata", "list_groups", "find_coordinator", "describe
 READ += ["offset_fetch", "list_offsets", "consumer_group_describe"]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("api", READ)
 def test_answers_of_a_real_cluster_with_bytes_changed(api: str, upstream: str) -> None:
     """What comes of them is an answer, a row of `errors` or a failure that names the cluster."""

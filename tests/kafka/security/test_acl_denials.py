@@ -341,12 +341,14 @@ def check_refusal(
     assert state_of(cluster) == before
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", REFUSED, ids=_case)
 def test_refused(cluster: KafkaCluster, tmp_path: Path, case: Refused) -> None:
     """By name, of whom may see the names of all groups."""
     check_refusal(cluster, tmp_path, case, "carol")
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("case", [case for case in REFUSED if case.named], ids=_case)
 def test_refused_without_describe_on_the_cluster(
     cluster: KafkaCluster, tmp_path: Path, case: Refused
@@ -355,6 +357,7 @@ def test_refused_without_describe_on_the_cluster(
     check_refusal(cluster, tmp_path, case, "dave")
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "case",
     [case for case in REFUSED if case.line[0] not in WIRE_ONLY],
@@ -365,6 +368,7 @@ def test_refused_through_librdkafka(cluster: KafkaCluster, tmp_path: Path, case:
     check_refusal(cluster, tmp_path, case, "carol", librdkafka=True)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("line", WORKS, ids=_shown)
 def test_works_without_a_right_that_it_does_not_need(
     cluster: KafkaCluster, tmp_path: Path, line: tuple[str, ...]

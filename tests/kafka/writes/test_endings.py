@@ -26,12 +26,14 @@ def world(secure_kafka: KafkaCluster, tmp_path_factory: pytest.TempPathFactory) 
         yield made
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("name", "condition"), ODD, ids=names_of(ODD))
 def test_streams(world: World, name: str, condition: str) -> None:
     """The work is done, whoever reads of it."""
     hold_streams(world, name, condition)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("name", "number"), TOLD, ids=names_of(TOLD))
 def test_at_a_moment(world: World, name: str, number: str) -> None:
     """Nothing is lost, nothing claimed."""
@@ -39,6 +41,7 @@ def test_at_a_moment(world: World, name: str, number: str) -> None:
         hold_at_a_moment(world, name, number, time)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", WRITES)
 def test_a_wrong_password(world: World, secure_kafka: KafkaCluster, name: str) -> None:
     """One failure, and everything is as it was."""
