@@ -110,6 +110,9 @@ fmt: setup
 docs: setup  # the generated tables of README.md and docs/
 	$(PY) scripts/docs.py tables
 
+messages: setup  # core/protocol/tables, from Kafka's message definitions
+	$(PY) -m scripts.messages
+
 completions: setup
 	$(PY) scripts/docs.py completions
 

@@ -9,12 +9,12 @@ from typing import Annotated, NamedTuple
 import typer
 
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.patterns import compile_pattern
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot
 
 GroupNames = Annotated[

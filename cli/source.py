@@ -12,7 +12,6 @@ from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.output.request_lines import tell_request
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.exposure import exposed_secret
@@ -20,6 +19,7 @@ from kgroups.core.kafka.config.settings import ClientSettings, read_settings, se
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 GLOB_SIGNS = frozenset("*?[")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.offsets.result import Result
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import Group
 
 # States in which a group has no members; None where the broker is too old to tell.

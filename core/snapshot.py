@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from kgroups.assignors.partition import TopicPartition as TopicPartition
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
+from kgroups.core.protocol.errors import broker_error
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 MemberProtocol = Literal["classic", "consumer"]

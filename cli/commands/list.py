@@ -49,11 +49,11 @@ from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 SCHEMA = "kgroups.list/1"

@@ -1,6 +1,6 @@
 """Every code of an error: Kafka's, our own, blockers of a move to another protocol, faults.
 
-Of a broker's error the sentence and the hint are those that commands print (`broker_errors`).
+Of a broker's error the sentence and the hint are those that commands print (`protocol.errors`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Final
 
 from kgroups.cli.meanings.exit_codes import EXIT_CODES
 from kgroups.cli.meanings.meaning import Kind, Meaning
-from kgroups.core.broker_errors import MEANINGS
+from kgroups.core.protocol.errors import MEANINGS
 
 _ADVICE: Final[Mapping[int | None, str | None]] = {
     each.exit_code: each.to_do for each in EXIT_CODES

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.errors import DeadlinePassed, ItemError
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.times import show_ms
 
 SHORTHANDS: Final[Mapping[str, str]] = {

@@ -21,7 +21,7 @@ from kgroups.core.coordinator.admin_messages import (
     ListGroupsResponse,
     described_as_dead,
 )
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -30,6 +30,7 @@ from kgroups.core.coordinator.kip848.messages import (
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.delete import all_offset_tombstones
 from kgroups.core.coordinator.shard import PartitionState, Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def describe_groups(shard: Shard, token: Hashable, request: DescribeGroupsRequest) -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 
 GROUP_KEY_TYPE = 0
 GROUP_NOT_FOUND_VERSION = 6  # DescribeGroups: from here on a missing group is an error

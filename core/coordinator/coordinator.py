@@ -26,7 +26,6 @@ from kgroups.core.coordinator import common_routes
 from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.kip848 import routes as kip848_routes
@@ -50,6 +49,7 @@ from kgroups.core.coordinator.shard import (
     TimerKind,
 )
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]
 OnTopology = Callable[[Shard, Topology], None]

@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
 from kgroups.core.coordinator.log.records import OffsetCommitValue, Record
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 CommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
 # (topic id, partition) -> code: a consumer group judges a commit of an older epoch by partition.

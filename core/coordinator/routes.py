@@ -20,10 +20,11 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 # (shard, token, request, group or None)
 GroupHandler = Callable[[Shard, Hashable, Any, Any], None]

@@ -21,7 +21,7 @@ from kgroups.core.coordinator.effects import (
     Reply,
     Write,
 )
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.offsets.store import CommitRecord, OffsetStore, Undo
@@ -29,6 +29,7 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 
 class TimerKind(StrEnum):

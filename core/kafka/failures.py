@@ -7,8 +7,8 @@ rest could.
 from collections.abc import Sequence
 from typing import Any, Self
 
-from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, KgroupsError, shorten
+from kgroups.core.protocol.errors import broker_error, meaning_of
 
 NAME_CHARS = 120
 """How much of a host name that others chose is shown."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ClusterError, ItemError, RefusedError
 from kgroups.core.offsets.result import Result, result_of
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import CommittedOffset, Group, Member
 
 # States in which a group has no members; None where the broker is too old to tell.

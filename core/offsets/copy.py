@@ -4,7 +4,6 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
@@ -12,6 +11,7 @@ from kgroups.core.offsets.reset import Known, committed, committed_partitions, p
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.offsets.targets import Target
 from kgroups.core.offsets.undo import is_same
+from kgroups.core.protocol.errors import broker_error, meaning_of
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 

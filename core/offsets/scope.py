@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.protocol.errors import broker_error, meaning_of
 from kgroups.core.snapshot import Topic, TopicPartition
 
 

@@ -20,7 +20,7 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.placement import offsets_partition
-from kgroups.core.sandbox.storage.batches import build_batch, empty_batch, split_batches
+from kgroups.core.protocol.batches import build_batch, empty_batch, split_batches
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import OFFSETS_TOPIC, Topic, Topics
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group

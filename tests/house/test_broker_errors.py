@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgroups.core import errors
-from kgroups.core.broker_errors import MEANINGS
+from kgroups.core.protocol.errors import MEANINGS
 
 ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "core" / "broker_errors.py"
+TABLE = ROOT / "core" / "protocol" / "errors.py"
 CLASSES = {
     name: kind
     for name, kind in vars(errors).items()

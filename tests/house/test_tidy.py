@@ -55,19 +55,36 @@ IMPURE |= {
 }
 
 
-OWN = ("kgroups.core.coordinator", "kgroups.assignors.wire", "kgroups.assignors.order")
+OWN = (
+    "kgroups.core.coordinator",
+    "kgroups.core.protocol",
+    "kgroups.assignors.wire",
+    "kgroups.assignors.order",
+)
+OF_PROTOCOL = ("kgroups.core.protocol", "kgroups.core.errors", "kgroups.core.snapshot")
+CODECS = ("cramjam", "crc32c")
 
 
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """Itself, a codec, hash tables; of the standard library no clocks, chance, files, threads."""
+    """Itself, codecs, hash tables; of the standard library no clocks, chance, files, threads."""
+    assert impure_imports(ROOT / "core" / "coordinator", OWN) == {}
+
+
+def test_the_protocol_needs_nothing_but_pure_python() -> None:
+    """Itself, errors and committed offsets; of others the codecs of record batches."""
+    assert impure_imports(ROOT / "core" / "protocol", (*OF_PROTOCOL, *CODECS)) == {}
+
+
+def impure_imports(folder: Path, allowed: tuple[str, ...]) -> dict[str, set[str]]:
+    """What the modules of a folder import that is neither allowed nor pure."""
     found: dict[str, set[str]] = {}
-    for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         for name in imported_modules(path):
             top = name.split(".")[0]
-            own = name.startswith(OWN)
+            own = name.startswith(allowed)
             if not own and (top not in sys.stdlib_module_names or top in IMPURE):
                 found.setdefault(path.name, set()).add(name)
-    assert found == {}
+    return found
 
 
 def test_imports_point_one_way() -> None:

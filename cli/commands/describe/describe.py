@@ -43,12 +43,12 @@ from kgroups.cli.source import topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.uncommitted import uncommitted_notes
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 

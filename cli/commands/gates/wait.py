@@ -16,7 +16,6 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.tree import Command
-from kgroups.core.broker_errors import LASTING
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
@@ -33,6 +32,7 @@ from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.protocol.errors import LASTING
 from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.wait/1"

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.cli.output.printer import Printer
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.logged_leaders import QUICK, LoggedLeaders, logged_leaders
 from kgroups.core.kafka.lookups.newest_records import Reach
 from kgroups.core.planning.leaders.guess import leader_matters
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 # Groups that are looked up without being asked to, at most: each may cost two round trips.

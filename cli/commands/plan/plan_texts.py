@@ -14,7 +14,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
 from kgroups.cli.source import cluster, cut_to_groups, snapshot_of_file
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
@@ -44,6 +43,7 @@ from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import explanation_item, plan_item
 from kgroups.core.planning.scenario import is_scenario, parse_scenario
 from kgroups.core.planning.topic_patterns import topic_matcher
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.snapshot_parser import parse_snapshot
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError
 from kgroups.core.offsets.change import Change, blocked_group
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.scope import Scope, partitions_of
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:

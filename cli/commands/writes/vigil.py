@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from kgroups.cli.commands.gates.polling import Polls
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
-from kgroups.core.broker_errors import LASTING
 from kgroups.core.errors import ClusterError, ItemError, KgroupsError
 from kgroups.core.offsets.change import IDLE_STATES, Change, members_text
 from kgroups.core.offsets.read_back import Held, settle
+from kgroups.core.protocol.errors import LASTING
 from kgroups.core.snapshot import Group
 
 if TYPE_CHECKING:

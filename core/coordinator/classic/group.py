@@ -17,7 +17,7 @@ from kgroups.core.coordinator.classic.states import (
     Ask,
     ClassicState,
 )
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart, Session
 from kgroups.core.coordinator.log.records import (
@@ -28,6 +28,7 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
+from kgroups.core.protocol.errors import ErrorCode
 
 # Every commit of a member looks them up.
 COMMIT_OUTCOMES = OUTCOMES[Ask.COMMIT_MEMBER]

@@ -25,10 +25,11 @@ from kgroups.core.coordinator.classic.rebalance import (
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
 from kgroups.core.coordinator.config import NEW_MEMBER_JOIN_TIMEOUT_MS
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue, Record
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 KNOWN_MEMBER_ID_VERSION = 4  # KIP-394: from here on a new member asks twice
 SKIP_ASSIGNMENT_VERSION = 9  # KIP-814: from here on a returning leader learns the members

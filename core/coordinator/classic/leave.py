@@ -15,9 +15,9 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.classic.rebalance import rebalance_or_complete, take_out_member
 from kgroups.core.coordinator.classic.states import OUTCOMES, Ask
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 BATCH_VERSION = 3
 

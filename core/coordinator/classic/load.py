@@ -15,11 +15,11 @@ from kgroups.core.coordinator.classic.rebalance import (
 )
 from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import NO_TIMESTAMP, GroupMetadataKey, GroupMetadataValue
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def replay_group(

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 
 UNKNOWN_MEMBER_ID = ""
 NO_GENERATION = -1

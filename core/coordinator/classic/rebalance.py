@@ -9,9 +9,9 @@ from kgroups.core.coordinator.classic.members import ClassicMember, Parked
 from kgroups.core.coordinator.classic.messages import JoinGroupResponse, SyncGroupResponse
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 # From this version on a null protocol name is null on the wire; before it is empty.
 NULLABLE_PROTOCOL_VERSION = 7

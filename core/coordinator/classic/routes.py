@@ -13,7 +13,6 @@ from kgroups.core.coordinator.classic.messages import (
     LeaveGroupRequest,
     SyncGroupRequest,
 )
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.log.records import GroupMetadataKey
 from kgroups.core.coordinator.request import Request
@@ -30,6 +29,7 @@ from kgroups.core.coordinator.routes import (
     refuse_sync_request,
 )
 from kgroups.core.coordinator.shard import Replay, TimerHandler, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 CLASSIC = GroupKind.CLASSIC
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.protocol.errors import ErrorCode
 
 
 class ClassicState(StrEnum):

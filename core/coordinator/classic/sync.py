@@ -21,11 +21,12 @@ from kgroups.core.coordinator.classic.rebalance import (
 )
 from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode, append_error
+from kgroups.core.coordinator.errors import NO_ERROR, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 HEARTBEAT_OUTCOMES = OUTCOMES[Ask.HEARTBEAT]
 

@@ -26,10 +26,10 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.ports import Positions, no_positions
 from kgroups.core.coordinator.client.requests import commit_request, find_request
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
+from kgroups.core.protocol.errors import ErrorCode
 
 REQUEST, BACKOFF, COMMIT_OVER = "request", "back-off", "commit"
 AGAIN: Final = frozenset({Reaction.RETRY, Reaction.FIND})

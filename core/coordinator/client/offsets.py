@@ -9,13 +9,13 @@ from enum import Enum
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchGroup,
     OffsetFetchRequest,
     OffsetFetchResponse,
     OffsetFetchTopic,
 )
+from kgroups.core.protocol.errors import ErrorCode
 
 FETCH_VERSION = 9
 

@@ -13,8 +13,8 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.fields.sender import Body, Sender
+from kgroups.core.protocol.errors import ErrorCode
 
 _NULL_PROTOCOL_SINCE = 7
 """JoinGroup version from which a missing protocol name is null; before that it is empty."""

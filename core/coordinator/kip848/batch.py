@@ -7,11 +7,11 @@ batch is written, so that every decision of the step rests on the same state, as
 from collections.abc import Iterable
 
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.shard import Failed, Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 CONSUMER = GroupKind.CONSUMER
 EMPTY = "Empty"

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import (
     CommitRequest,
@@ -54,6 +54,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 FIRST_EPOCH = 1
 PROTOCOL_TYPE = "consumer"

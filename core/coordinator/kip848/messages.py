@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 
 
 class TopicPartitions(NamedTuple):

@@ -9,7 +9,6 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.kip848.bridge import classic_join, classic_stay
 from kgroups.core.coordinator.kip848.load import load_group, note_topology, unload_group
@@ -35,6 +34,7 @@ from kgroups.core.coordinator.routes import (
     refuse_sync_request,
 )
 from kgroups.core.coordinator.shard import TimerHandler, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 __all__ = ["AT_ONCE", "LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
 

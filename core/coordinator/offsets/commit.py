@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.classic.join import create_group
 from kgroups.core.coordinator.effects import Write
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode, append_error
+from kgroups.core.coordinator.errors import NO_ERROR, append_error
 from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,
@@ -29,6 +29,7 @@ from kgroups.core.coordinator.offsets.messages import (
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.protocol.errors import ErrorCode
 
 MEMBER_EPOCH_VERSION = 9
 TOPIC_ID_VERSION = 10

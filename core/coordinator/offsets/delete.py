@@ -7,7 +7,7 @@ Source: `OffsetMetadataManager.deleteOffsets`, `cleanupExpiredOffsets`, `onParti
 from collections.abc import Hashable
 
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,
@@ -23,6 +23,7 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.shard import PartitionState, Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def refuse_delete_offsets(request: OffsetDeleteRequest, error: ErrorCode) -> OffsetDeleteResponse:

@@ -5,7 +5,6 @@ Source: `KafkaApis.handleOffsetFetchRequest`, `OffsetMetadataManager.fetchOffset
 
 from collections.abc import Hashable
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import OffsetCommitValue
 from kgroups.core.coordinator.offsets.messages import (
@@ -18,6 +17,7 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchTopic,
 )
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 TOP_LEVEL_ERROR_VERSION = 2
 TOPIC_ID_VERSION = 10

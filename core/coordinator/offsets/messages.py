@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 
 INVALID_OFFSET = -1
 NO_LEADER_EPOCH = -1

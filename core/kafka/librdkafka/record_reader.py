@@ -16,10 +16,10 @@ from confluent_kafka import (
     TopicPartition as ConfluentPartition,
 )
 
-from kgroups.core.broker_errors import MEANINGS
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNHEARD, BrokerFailure
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
+from kgroups.core.protocol.errors import MEANINGS
 from kgroups.core.snapshot import TopicPartition
 
 # Partitions that are fetched from at once, and the bytes that each is asked for: what comes beyond

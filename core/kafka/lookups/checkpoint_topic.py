@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -15,6 +14,7 @@ from kgroups.core.offsets.checkpoints import (
     decode_checkpoint,
     topic_prefix,
 )
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import TopicPartition
 
 

@@ -11,16 +11,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
 from kgroups.core.kafka.loops.running import running
-from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import decode_passing, error_name
+from kgroups.core.protocol.batches import CorruptBatch, find_records
 
 FIRST_WINDOW: Final = 2_000  # offsets
 GROWTH: Final = 4
@@ -116,7 +115,7 @@ class _Search:
     async def result(self) -> NewestRecords:
         try:
             lowest, start = await self._search()
-        except (BrokerFailure, RecordError) as failure:
+        except (BrokerFailure, CorruptBatch) as failure:
             code = failure.code if isinstance(failure, BrokerFailure) else "CORRUPT_MESSAGE"
             return NewestRecords(self._found, {self._partition: code}, before=self._before)
         unread = {self._partition: lowest} if self._left and lowest > start else {}
@@ -148,16 +147,17 @@ class _Search:
             if data is None:  # held back by a quota: the next answer comes when it may
                 continue
             fetches, self._bytes = fetches + 1, self._bytes + len(data)
-            batches = find_records(data, self._left)
-            for one in batches.found:
-                if one.offset < high:
-                    seen.setdefault(one.key, deque(maxlen=MOST_BEFORE + 1)).append(one.value)
-            if batches.next_offset is None:  # compaction left nothing up to the end
+            records, next_offset = find_records(data, self._left)
+            for record in records:
+                if record.key is not None and record.offset < high:
+                    values = seen.setdefault(record.key, deque(maxlen=MOST_BEFORE + 1))
+                    values.append(record.value)
+            if next_offset is None:  # compaction left nothing up to the end
                 break
-            offset = max(offset + 1, batches.next_offset)
-        for key, values in seen.items():
+            offset = max(offset + 1, next_offset)
+        for key, said in seen.items():
             self._left.discard(key)
-            *before, self._found[key] = values
+            *before, self._found[key] = said
             self._before[key] = tuple(before)
         return True
 

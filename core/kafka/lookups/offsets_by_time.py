@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
@@ -11,6 +10,7 @@ from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import list_offsets_at
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import Topic, TopicPartition
 
 if TYPE_CHECKING:

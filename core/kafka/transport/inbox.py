@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kgroups.core.broker_errors import SPEAKS_KAFKA
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import kafka_name
 from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.protocol.errors import SPEAKS_KAFKA
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Future, Stream

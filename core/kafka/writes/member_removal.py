@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kgroups.core.broker_errors import meaning_of
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -11,6 +10,7 @@ from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
+from kgroups.core.protocol.errors import meaning_of
 from kgroups.core.snapshot import Member
 
 

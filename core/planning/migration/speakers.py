@@ -18,7 +18,6 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupRequest,
     SyncGroupRequest,
 )
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
@@ -31,6 +30,7 @@ from kgroups.core.planning.migration.stored_group import (
     SESSION_TIMEOUT_MS,
     subscription_bytes,
 )
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.snapshot import Member
 
 # Sends a request; None where it is not answered at once.

@@ -2,9 +2,9 @@
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.core.protocol.batches import CorruptBatch
 from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.handlers.fetch import leader_error
-from kgroups.core.sandbox.storage.batches import CorruptBatch
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition
 from kgroups.core.sandbox.wire.schema import Body

@@ -4,14 +4,14 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.handlers.dispatch import Call
-from kgroups.core.sandbox.storage.batches import (
+from kgroups.core.protocol.batches import (
     CONTROL,
     TRANSACTIONAL,
     BatchHeader,
     CorruptBatch,
     split_batches,
 )
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition, Topic
 from kgroups.core.sandbox.wire.schema import Body
 

@@ -7,7 +7,7 @@ segment alone: it says where the log ends. Source: Kafka's Cleaner and LogCleane
 
 from collections.abc import Sequence
 
-from kgroups.core.sandbox.storage.batches import (
+from kgroups.core.protocol.batches import (
     BatchHeader,
     Record,
     read_batch_header,

@@ -18,7 +18,7 @@ from uuid import UUID
 from kgroups.core.errors import RefusedError, UsageError, shorten
 from kgroups.core.input_files.document import read_document
 from kgroups.core.input_files.files import MIB, show_bytes
-from kgroups.core.sandbox.storage.batches import (
+from kgroups.core.protocol.batches import (
     HEADER_BYTES,
     BatchHeader,
     CorruptBatch,

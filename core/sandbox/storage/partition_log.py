@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgroups.core.sandbox.storage.batches import BatchHeader, Record, place_batch, read_records
+from kgroups.core.protocol.batches import BatchHeader, Record, place_batch, read_records
 from kgroups.core.sandbox.storage.compaction import compact
 from kgroups.core.sandbox.storage.producers import ProducerStates
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.storage.batches import BatchHeader
+from kgroups.core.protocol.batches import BatchHeader
 
 _REMEMBERED_BATCHES = 5
 _SEQUENCE_LIMIT = 2**31

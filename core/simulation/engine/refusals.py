@@ -11,12 +11,12 @@ from uuid import UUID
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.input_files.document import Document
 from kgroups.core.ports.broker_ports import coordinator_ports
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.scenario.contradictions import (
     Contradiction,
     contradictions,

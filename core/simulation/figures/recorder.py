@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.world.actors import Step
 from kgroups.core.simulation.world.process import GroupState, Process
 from kgroups.core.simulation.world.zookeeper_service import KINDS

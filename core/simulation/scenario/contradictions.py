@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.core.coordinator.client.ports import ClientAssignor
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.ports.client_ports import known_assignor
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import NO_CHANGE, Deploy
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member

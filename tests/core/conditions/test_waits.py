@@ -2,12 +2,12 @@
 
 import pytest
 
-from kgroups.core.broker_errors import broker_error
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import GROUP_FIELDS
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ItemError
+from kgroups.core.protocol.errors import broker_error
 
 
 def waiting(*groups: str, stable_ms: int = 0, until: str = "lag = 0") -> Wait:

@@ -12,7 +12,6 @@ from kgroups.core.coordinator.admin_messages import (
 )
 from kgroups.core.coordinator.classic.messages import JoinGroupResponse
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.offsets.messages import (
     OffsetDeleteRequest,
@@ -21,6 +20,7 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, Topology
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import (
     commit,

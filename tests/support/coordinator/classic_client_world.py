@@ -43,7 +43,6 @@ from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
@@ -54,6 +53,7 @@ from kgroups.core.coordinator.offsets.messages import (
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.ports.client_ports import client_assignors
+from kgroups.core.protocol.errors import ErrorCode
 
 GROUP = "g"
 START_MS = 1_000_000

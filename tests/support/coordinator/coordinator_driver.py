@@ -12,12 +12,12 @@ from uuid import UUID
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Effect, Event, Reply, Write
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 START_MS = 1_000_000
 TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4), TopicInfo("u", UUID(int=12), 2)], version=1)

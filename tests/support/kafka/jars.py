@@ -35,11 +35,13 @@ class JarSet:
         name: of their folder in the cache.
         artifacts: organisation, name and version of what they are the dependencies of.
         size: what is fetched and how long it takes, for people.
+        alone: without what the artifacts depend on.
     """
 
     name: str
     artifacts: tuple[tuple[str, str, str], ...]
     size: str
+    alone: bool = False
 
 
 KAFKA = JarSet(
@@ -56,6 +58,16 @@ KAFKA_082 = JarSet(
     "kafka-0.8.2.2",
     (("org.apache.kafka", "kafka_2.11", "0.8.2.2"),),
     "Kafka 0.8.2.2 (17 jars, 14 MB; half a minute, once)",
+)
+# Kafka's definitions of its messages, from which `core/protocol/tables` are generated.
+MESSAGES = JarSet(
+    "messages-4.4.0",
+    (
+        ("org.apache.kafka", "kafka-clients", "4.4.0"),
+        ("org.apache.kafka", "kafka-group-coordinator", "4.4.0"),
+    ),
+    "Kafka 4.4.0's message definitions (2 jars, 12 MB; some seconds, once)",
+    alone=True,
 )
 
 
@@ -127,8 +139,10 @@ def _ivy_jar() -> Path:
 
 def _ivy_file(wanted_set: JarSet) -> str:
     """The Ivy module whose dependencies are the artifacts."""
+    transitive = str(not wanted_set.alone).lower()
     wanted = "".join(
-        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default"/>'
+        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default"'
+        f' transitive="{transitive}"/>'
         for org, name, revision in wanted_set.artifacts
     )
     return (
@@ -162,7 +176,7 @@ def _fetch(wanted: JarSet, folder: Path) -> None:
                 fetched += 1
                 if fetched % 15 == 0:
                     say(f"{fetched} jars fetched")
-    if child.returncode != 0 or not any(folder.glob("kafka_2.*.jar")):
+    if child.returncode != 0 or not any(folder.glob("kafka*.jar")):
         kept = cache_folder() / "ivy.log"
         kept.write_text("".join(log))
         raise ClusterError(
@@ -227,6 +241,7 @@ def main(every_release: bool = False) -> int:
         require_java()
         jars = kafka_jars()
         harness_jar()
+        kafka_jars(MESSAGES)
         if every_release:
             for wanted in (KAFKA_082, *map(broker_jars, RELEASES)):
                 kafka_jars(wanted)

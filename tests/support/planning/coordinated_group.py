@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupHeartbeatRequest,
@@ -14,6 +13,7 @@ from kgroups.core.coordinator.kip848.messages import (
 )
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.ports.broker_ports import coordinator_ports
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
 from tests.support.coordinator.coordinator_driver import Harness

@@ -33,8 +33,9 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.client.classic.steps import commit_again
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.topology import BrokerEndpoint
+from kgroups.core.protocol.errors import ErrorCode
 
 # By what a member sees whether anybody is there.
 TELLING = frozenset({Api.HEARTBEAT, Api.FIND})

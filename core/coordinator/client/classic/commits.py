@@ -10,7 +10,7 @@ from kgroups.core.coordinator.client.classic.member import ClientMember, ClientT
 from kgroups.core.coordinator.client.classic.states import ClientState, Reaction
 from kgroups.core.coordinator.client.classic.steps import send_commit
 from kgroups.core.coordinator.client.effects import ClientEventKind, CommitOffsets
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.protocol.errors import ErrorCode
 
 BETWEEN_GENERATIONS = frozenset({ClientState.JOINING, ClientState.SYNCING})
 OVER = frozenset({ClientState.CLOSED, ClientState.FAILED})

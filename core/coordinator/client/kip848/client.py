@@ -47,13 +47,14 @@ from kgroups.core.coordinator.client.kip848.states import (
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requests import find_request
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
+from kgroups.core.protocol.errors import ErrorCode
 
 
 class Kip848Client(Kip848ClientSteps):

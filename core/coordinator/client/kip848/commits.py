@@ -22,8 +22,8 @@ from kgroups.core.coordinator.client.kip848.member import (
 )
 from kgroups.core.coordinator.client.kip848.states import BEAT_REACTIONS, BeatReaction
 from kgroups.core.coordinator.client.requests import commit_request
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 
 AGAIN: Final = frozenset({BeatReaction.RETRY, BeatReaction.FIND})
 

@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.errors import NO_ERROR, ErrorCode
+from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
+from kgroups.core.protocol.errors import ErrorCode
 
 HEARTBEAT_VERSION = 1
 

@@ -20,7 +20,7 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
@@ -39,6 +39,7 @@ from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicP
 from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: Group) -> None:

@@ -20,7 +20,7 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import Kip848Group
@@ -28,6 +28,7 @@ from kgroups.core.coordinator.kip848.member import Kip848Member, MemberState
 from kgroups.core.coordinator.kip848.steps.checks import find_static
 from kgroups.core.coordinator.kip848.steps.leave import leave_group
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:

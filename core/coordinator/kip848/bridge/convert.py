@@ -21,7 +21,6 @@ from kgroups.core.coordinator.classic.rebalance import refuse_join, restart_sess
 from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import (
     Kip848Group,
@@ -45,6 +44,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.order.javahash import uuid_map_order
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 
 # What may watch over a member of a consumer group.
 MEMBER_TIMERS = (

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import (
     JOIN_EPOCH,
@@ -24,6 +23,7 @@ from kgroups.core.coordinator.kip848.messages import (
     TopicPartitions,
 )
 from kgroups.core.coordinator.order.javahash import hash_map_order
+from kgroups.core.protocol.errors import ErrorCode
 
 CLIENT_MADE_ID_VERSION = 1  # from here on the client makes its member id itself
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import (
@@ -59,6 +59,7 @@ from kgroups.core.coordinator.kip848.steps.regex import (
 from kgroups.core.coordinator.kip848.steps.static_members import take_over
 from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 
 def heartbeat(

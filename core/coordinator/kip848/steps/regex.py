@@ -8,7 +8,6 @@ heartbeat that asked for it. Source: `GroupMetadataManager.maybeUpdateRegularExp
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member
@@ -22,6 +21,7 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.ports import Matches, PatternError
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.protocol.errors import ErrorCode
 
 # Resolutions of one group are at least this far apart.
 MIN_INTERVAL_MS = 10_000

@@ -21,13 +21,13 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitPartition,
     OffsetCommitRequest,
     OffsetCommitTopic,
 )
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import Harness
 
 GROUPS = st.sampled_from(["g", "h"])

@@ -16,8 +16,8 @@ from kgroups.core.coordinator.client.effects import (
     Subscribe,
     TopicPartition,
 )
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import App, World
 
 SETTLE_MS = 10_000

@@ -10,7 +10,7 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import App, World
 
 COUNTING = {"tolerated_losses": 3, "retry_backoff_ms": 200, "retry_backoff_max_ms": 200}

@@ -8,9 +8,9 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupRequest,
     SyncGroupRequest,
 )
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import App, World
 
 ASSIGNORS = st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"])

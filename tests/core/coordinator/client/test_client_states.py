@@ -18,7 +18,7 @@ from kgroups.core.coordinator.client.classic.states import (
     Reaction,
     reaction_to,
 )
-from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.protocol.errors import ErrorCode
 from scripts.draw_states import with_diagram
 
 PAGE = Path(__file__).parents[4] / "core/coordinator/README.md"

@@ -10,9 +10,9 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.client.classic.states import ClientState
 from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind, TopicPartition
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import App, World
 
 EAGER = ["range", "roundrobin", "sticky", "lag"]

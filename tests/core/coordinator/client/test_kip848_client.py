@@ -14,13 +14,13 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.states import MOVES, MemberState
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import topology
 from tests.support.coordinator.kip848_client_world import Member, World
 

@@ -14,7 +14,6 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
 )
 from kgroups.core.coordinator.client.kip848.states import MemberState
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
     OffsetCommitResponse,
@@ -22,6 +21,7 @@ from kgroups.core.coordinator.offsets.messages import (
     TopicErrors,
 )
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.kip848_client_world import Member, World
 
 T0 = TopicPartition("t", 0)

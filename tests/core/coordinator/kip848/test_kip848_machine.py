@@ -14,13 +14,13 @@ from kgroups.core.coordinator.classic.messages import (
     MemberIdentity,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
 from kgroups.core.ports.broker_ports import coordinator_ports
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import join
 

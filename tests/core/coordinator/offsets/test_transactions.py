@@ -7,12 +7,12 @@ import pytest
 
 from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import (
     TxnOffsetCommitRequest,
     WriteTxnMarkerRequest,
 )
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import (
     commit,

@@ -3,9 +3,9 @@
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.storage.batches import build_batch, read_batch_header, split_batches
+from kgroups.core.protocol.batches import build_batch, read_batch_header, split_batches
 from kgroups.core.sandbox.storage.partition_log import PartitionLog, TimestampAnswer
-from tests.core.sandbox.storage.test_batches import their_batch
+from tests.core.protocol.test_batches import their_batch
 
 
 def append(log: PartitionLog, count: int, *, timestamp_ms: int = 0, epoch: int = 0) -> int:

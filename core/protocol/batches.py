@@ -2,20 +2,20 @@
 
 A broker does not need to know what is in a batch. Base offset (bytes 0-7) and leader epoch (12-15)
 lie outside the checksum, so both are written over and the rest is passed through, compressed or
-not. Records are read for ListOffsets by timestamp and for `__consumer_offsets`.
+not. Who looks for the records of some keys passes over batches that do not hold a key's bytes.
 Source: Kafka's DefaultRecordBatch and DefaultRecord.
 """
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import cramjam
 from crc32c import crc32c
 
-from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, write_uvarint
+from kgroups.core.protocol.varints import VarintError, read_varint, write_varint
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = _HEADER.size  # 61
@@ -23,6 +23,9 @@ _LENGTH_START = 12  # base offset and length are not counted in `length`
 _CRC_FROM = 21
 _MAGIC = 2
 _MAX_INFLATED_BYTES = 64 * 1024 * 1024
+
+FEW_KEYS = 20
+"""Up to so many keys a batch is searched for each of them before it is read."""
 
 COMPRESSION_MASK = 0x07
 TRANSACTIONAL = 0x10
@@ -147,13 +150,13 @@ def _write_record(
     out: bytearray, delta: int, timestamp_delta_ms: int, key: bytes | None, value: bytes | None
 ) -> None:
     body = bytearray(b"\0")  # attributes
-    _write_varint(body, timestamp_delta_ms)
-    _write_varint(body, delta)
+    write_varint(body, timestamp_delta_ms)
+    write_varint(body, delta)
     for part in (key, value):
-        _write_varint(body, -1 if part is None else len(part))
+        write_varint(body, -1 if part is None else len(part))
         body += part or b""
     body.append(0)  # no headers
-    _write_varint(out, len(body))
+    write_varint(out, len(body))
     out += body
 
 
@@ -184,51 +187,69 @@ def read_records(batch: bytes) -> Iterator[Record]:
         CorruptBatch: the content is not what the header says.
     """
     header = read_batch_header(batch)
-    content = batch[HEADER_BYTES:]
+    content, at = batch, HEADER_BYTES
     codec = header.attributes & COMPRESSION_MASK
     if codec:
-        content = _inflate(codec, content)
-    cursor = Cursor(content)
+        content, at = _inflate(codec, batch[HEADER_BYTES:]), 0
     try:
         for _ in range(header.record_count):
-            yield _read_record(cursor, header)
-    except DecodeError as error:
-        raise CorruptBatch(str(error)) from error
+            record, at = _read_record(content, at, header)
+            yield record
+    except (IndexError, VarintError) as error:
+        raise CorruptBatch(f"the records end early: {error}") from error
 
 
-def _read_record(cursor: Cursor, header: BatchHeader) -> Record:
-    stop = _read_varint(cursor) + cursor.pos
-    cursor.take(1)
-    timestamp_delta = _read_varint(cursor)
-    offset_delta = _read_varint(cursor)
-    key, value = (_read_bytes(cursor) for _ in range(2))
-    if not cursor.pos <= stop <= cursor.end:
-        raise DecodeError(f"record ends at {stop}, read to {cursor.pos}")
-    cursor.pos = stop
-    return Record(
-        header.base_offset + offset_delta, header.base_timestamp_ms + timestamp_delta, key, value
-    )
+def _read_record(data: bytes, at: int, header: BatchHeader) -> tuple[Record, int]:
+    size, at = read_varint(data, at)
+    stop = at + size
+    timestamp_delta, at = read_varint(data, at + 1)  # after its attributes
+    offset_delta, at = read_varint(data, at)
+    key, at = _read_bytes(data, at)
+    value, at = _read_bytes(data, at)
+    if not at <= stop <= len(data):
+        raise CorruptBatch(f"a record ends at byte {stop} and was read to {at} of {len(data)}")
+    offset, time_ms = header.base_offset + offset_delta, header.base_timestamp_ms + timestamp_delta
+    return Record(offset, time_ms, key, value), stop
 
 
-def _read_bytes(cursor: Cursor) -> bytes | None:
-    length = _read_varint(cursor)
-    return None if length < 0 else cursor.take(length)
+def _read_bytes(data: bytes, at: int) -> tuple[bytes | None, int]:
+    size, at = read_varint(data, at)
+    if size > len(data) - at:
+        raise CorruptBatch(f"{size} bytes are announced at byte {at} of {len(data)}")
+    return (None, at) if size < 0 else (data[at : at + size], at + size)
 
 
-def _read_varint(cursor: Cursor) -> int:
-    """A zig-zag varint of up to 64 bits."""
-    shift = value = 0
-    while shift < 70:
-        byte = cursor.take(1)[0]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1)
-        shift += 7
-    raise DecodeError("varint has no end")
+def find_records(data: bytes, keys: Collection[bytes]) -> tuple[tuple[Record, ...], int | None]:
+    """The records of these keys in the answer to a Fetch.
+
+    Returns:
+        The records in order; the offset after the last whole batch, None if there was none. A
+        batch that is cut short at the end is left out.
+    Raises:
+        CorruptBatch: the bytes are no batches.
+    """
+    found: list[Record] = []
+    start, next_offset = 0, None
+    while start + HEADER_BYTES <= len(data):
+        header = read_batch_header(data, start)
+        stop = start + _LENGTH_START + header.length
+        if header.magic != _MAGIC or header.length < HEADER_BYTES - _LENGTH_START:
+            raise CorruptBatch(f"no record batch of format 2 at byte {start}")
+        if stop > len(data):
+            break
+        batch = data[start:stop]
+        if _may_hold(batch, header.attributes, keys):
+            found += [record for record in read_records(batch) if record.key in keys]
+        start, next_offset = stop, header.base_offset + header.last_offset_delta + 1
+    return tuple(found), next_offset
 
 
-def _write_varint(out: bytearray, value: int) -> None:
-    write_uvarint(out, value << 1 if value >= 0 else (-value << 1) - 1)
+def _may_hold(batch: bytes, attributes: int, keys: Collection[bytes]) -> bool:
+    if attributes & CONTROL:
+        return False
+    if attributes & COMPRESSION_MASK or len(keys) > FEW_KEYS:
+        return True
+    return any(key in batch for key in keys)
 
 
 def _inflate(codec: int, content: bytes) -> bytes:
@@ -258,12 +279,13 @@ def _inflate_snappy(content: bytes) -> bytes:
     if not content.startswith(_XERIAL_MAGIC):
         return _inflate_snappy_block(content)
     out = bytearray()
-    cursor = Cursor(content, _XERIAL_HEADER_BYTES)
-    try:
-        while cursor.pos < cursor.end:
-            out += _inflate_snappy_block(cursor.take(int.from_bytes(cursor.take(4), "big")))
-    except DecodeError as error:
-        raise CorruptBatch(f"snappy block: {error}") from error
+    at = _XERIAL_HEADER_BYTES
+    while at < len(content):
+        stop = at + 4 + int.from_bytes(content[at : at + 4], "big")
+        if stop > len(content):
+            raise CorruptBatch(f"a snappy block ends at byte {stop} of {len(content)}")
+        out += _inflate_snappy_block(content[at + 4 : stop])
+        at = stop
     return bytes(out)
 
 

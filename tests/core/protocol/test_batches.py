@@ -5,7 +5,7 @@ import random
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 
-from kgroups.core.sandbox.storage.batches import (
+from kgroups.core.protocol.batches import (
     CorruptBatch,
     build_batch,
     empty_batch,

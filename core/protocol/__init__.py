@@ -1,0 +1,1 @@
+"""Kafka's messages as bytes: tables of their fields, a codec, frames, record batches, errors."""

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Writes core/protocol/tables from the message definitions in Kafka's jars.
+
+`python -m scripts.messages` fetches the jars if need be. Names, types, versions and defaults are
+taken over, in the form that `core/protocol/README.md` describes; texts are not.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from zipfile import ZipFile
+
+from tests.support.kafka.jars import MESSAGES, kafka_jars
+
+TABLES = Path(__file__).parents[1] / "core" / "protocol" / "tables"
+APIS = (
+    "Produce",
+    "Fetch",
+    "ListOffsets",
+    "Metadata",
+    "OffsetCommit",
+    "OffsetFetch",
+    "FindCoordinator",
+    "JoinGroup",
+    "Heartbeat",
+    "LeaveGroup",
+    "SyncGroup",
+    "DescribeGroups",
+    "ListGroups",
+    "SaslHandshake",
+    "ApiVersions",
+    "CreateTopics",
+    "DeleteTopics",
+    "DeleteRecords",
+    "InitProducerId",
+    "OffsetForLeaderEpoch",
+    "DescribeConfigs",
+    "SaslAuthenticate",
+    "CreatePartitions",
+    "DeleteGroups",
+    "OffsetDelete",
+    "DescribeQuorum",
+    "DescribeCluster",
+    "ConsumerGroupHeartbeat",
+    "ConsumerGroupDescribe",
+    "DescribeTopicPartitions",
+    "ShareGroupDescribe",
+    "StreamsGroupDescribe",
+)
+"""What kgroups speaks, by key."""
+
+RECORDS = (
+    "OffsetCommit",
+    "GroupMetadata",
+    "ConsumerGroupMetadata",
+    "ConsumerGroupPartitionMetadata",
+    "ConsumerGroupMemberMetadata",
+    "ConsumerGroupTargetAssignmentMetadata",
+    "ConsumerGroupTargetAssignmentMember",
+    "ConsumerGroupCurrentMemberAssignment",
+    "ConsumerGroupRegularExpression",
+)
+"""Kinds of records of `__consumer_offsets` that are about classic and consumer groups."""
+
+Definition = Mapping[str, Any]
+
+
+class Versions(NamedTuple):
+    """Versions from the first to the last."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, text: str, within: "Versions") -> Self | None:
+        """What Kafka's `2+`, `0-3` or `none` means within others; None for none of them."""
+        if text == "none":
+            return None
+        first, plus, last = re.fullmatch(r"(\d+)(\+)?(?:-(\d+))?", text).groups()  # type: ignore[union-attr]
+        end = within.last if plus else int(last or first)
+        first, end = max(int(first), within.first), min(end, within.last)
+        return cls(first, end) if first <= end else None
+
+    def text(self, within: "Versions") -> str:
+        """These versions as a table has them."""
+        if self.last == within.last and self.first < self.last:
+            return f"{self.first}+"
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+
+def snake_case(name: str) -> str:
+    """`TopicId` as `topic_id`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def table(definition: Definition) -> str:
+    """The table of a message: a line for it and one for each field."""
+    first, last = re.fullmatch(r"(\d+)(?:-(\d+))?", definition["validVersions"]).groups()  # type: ignore[union-attr]
+    versions = Versions(int(first), int(last or first))
+    flexible = Versions.of(definition["flexibleVersions"], versions)
+    head = f"{definition['name']} {first}-{versions.last}"
+    if flexible is not None:
+        head += f" flexible {flexible.first}+"
+    shared = {struct["name"]: struct["fields"] for struct in definition.get("commonStructs", ())}
+    return "\n".join((head, *_fields(definition["fields"], versions, versions, shared, 1)))
+
+
+def _fields(
+    fields: list[Definition],
+    message: Versions,
+    within: Versions,
+    shared: Mapping[str, list[Definition]],
+    depth: int,
+) -> Iterator[str]:
+    for field in fields:
+        versions = Versions.of(field["versions"], within)
+        if versions is None:
+            continue
+        kind, array = field["type"].removeprefix("[]"), field["type"].startswith("[]")
+        inner = field.get("fields") or shared.get(kind)
+        words = [
+            snake_case(field["name"]),
+            ("[]" if array else "") + ("struct" if inner else kind) + _mark(field, versions),
+        ]
+        if versions != within:
+            words.append(versions.text(message))
+        words += _extras(field, message, versions)
+        yield "    " * depth + " ".join(words)
+        if inner:
+            yield from _fields(inner, message, versions, shared, depth + 1)
+
+
+def _mark(field: Definition, versions: Versions) -> str:
+    nullable = Versions.of(field.get("nullableVersions", "none"), versions)
+    return "?" if nullable == versions else ""
+
+
+def _extras(field: Definition, message: Versions, versions: Versions) -> Iterator[str]:
+    nullable = Versions.of(field.get("nullableVersions", "none"), versions)
+    if nullable is not None and nullable != versions:
+        yield f"null {nullable.text(message)}"
+    if "tag" in field:
+        assert Versions.of(field["taggedVersions"], versions) == versions, field
+        yield f"tag {field['tag']}"
+    default = field.get("default")
+    if default is not None:  # Kafka's generator takes a bare null for no default
+        yield f"default {json.dumps(default) if default in ('', True, False) else default}"
+
+
+def module(title: str, tables: Mapping[str, str]) -> str:
+    """The text of a module with these tables, each by its name."""
+    parts = [f'"""{title}."""\n\nfrom typing import Final\n']
+    parts += [f'\n{name}: Final = """\n{text}\n"""\n' for name, text in tables.items()]
+    return "".join(parts)
+
+
+def definitions() -> dict[str, Definition]:
+    """Kafka's definitions by message name."""
+    found = {}
+    for path in sorted(kafka_jars(MESSAGES).glob("*.jar")):
+        with ZipFile(path) as jar:
+            for name in jar.namelist():
+                if re.fullmatch(r"common/message/\w+\.json", name):
+                    text = re.sub(r"(?m)^\s*//.*$", "", jar.read(name).decode())
+                    definition = json.loads(text)
+                    found[definition["name"]] = definition
+    return found
+
+
+def modules() -> dict[str, str]:
+    """File name to text of every module in `core/protocol/tables`."""
+    known = definitions()
+    files = {"__init__.py": '"""Kafka\'s messages, generated by `make messages`: do not edit."""\n'}
+    keys = []
+    for api in APIS:
+        request, response = known[f"{api}Request"], known[f"{api}Response"]
+        name, key = snake_case(api), request["apiKey"]
+        keys.append(f"    {name.upper()} = {key}")
+        title = f"{api}, API {key}"
+        files[f"{name}.py"] = module(
+            title, {"REQUEST": table(request), "RESPONSE": table(response)}
+        )
+    files["api_keys.py"] = "\n".join(
+        (
+            '"""The keys of the APIs that kgroups speaks."""\n',
+            "from enum import IntEnum\n\n",
+            "class Api(IntEnum):",
+            '    """Keys by Kafka\'s names."""\n',
+            *keys,
+            "",
+        )
+    )
+    records = {}
+    for kind in RECORDS:
+        name = snake_case(kind).upper()
+        records[f"{name}_KEY"] = table(known[f"{kind}Key"])
+        records[f"{name}_VALUE"] = table(known[f"{kind}Value"])
+    files["group_records.py"] = module("Records of `__consumer_offsets`", records)
+    return files
+
+
+def main() -> None:
+    """Write them anew."""
+    for old in TABLES.glob("*.py"):
+        old.unlink()
+    for name, text in modules().items():
+        (TABLES / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

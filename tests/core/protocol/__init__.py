@@ -1,0 +1,1 @@
+"""Kafka's messages, frames and record batches."""

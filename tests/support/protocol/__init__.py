@@ -1,0 +1,1 @@
+"""Messages for the tests of the protocol: random ones, and kio's."""
