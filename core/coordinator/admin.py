@@ -21,7 +21,7 @@ from kgroups.core.coordinator.admin_messages import (
     ListGroupsResponse,
     described_as_dead,
 )
-from kgroups.core.coordinator.errors import append_error
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     HeartbeatResponse,
@@ -20,7 +21,6 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.shard import Shard

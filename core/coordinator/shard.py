@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, cast
 from uuid import UUID
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import (
     NO_PRODUCER_ID,
@@ -21,7 +22,6 @@ from kgroups.core.coordinator.effects import (
     Reply,
     Write,
 )
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.offsets.store import CommitRecord, OffsetStore, Undo

@@ -155,6 +155,6 @@ def test_no_base_name_is_in_three_packages() -> None:
     packages: dict[str, set[Path]] = {}
     for top in ("assignors", "core", "cli"):
         for path in (ROOT / top).rglob("*.py"):
-            if path.stem != "__init__":
+            if path.stem != "__init__" and path.parent.name != "tables":  # named by Kafka's APIs
                 packages.setdefault(path.stem, set()).add(path.parent)
     assert {stem for stem, found in packages.items() if len(found) >= 3} == PARALLEL

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, DescribedMember
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.members import ClassicMember, ClassicMembers
 from kgroups.core.coordinator.classic.messages import UNKNOWN_MEMBER_ID, JoinGroupProtocol
 from kgroups.core.coordinator.classic.states import (
@@ -17,7 +18,6 @@ from kgroups.core.coordinator.classic.states import (
     Ask,
     ClassicState,
 )
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart, Session
 from kgroups.core.coordinator.log.records import (

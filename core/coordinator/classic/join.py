@@ -5,6 +5,7 @@ Source: `GroupMetadataManager.classicGroupJoinToClassicGroup` and what it calls.
 
 from collections.abc import Hashable
 
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import ClassicMember, Parked
 from kgroups.core.coordinator.classic.messages import (
@@ -25,7 +26,6 @@ from kgroups.core.coordinator.classic.rebalance import (
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
 from kgroups.core.coordinator.config import NEW_MEMBER_JOIN_TIMEOUT_MS
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue, Record
 from kgroups.core.coordinator.shard import Shard, TimerKind

@@ -6,9 +6,9 @@ Source: `ClassicGroup`, `ClassicGroupMember`.
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupResponseMember
 from kgroups.core.coordinator.classic.subscription import SubscriptionError, read_topics
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.order.javahash import JavaHashMap, hash_map_order
 from kgroups.core.protocol.errors import ErrorCode
 

@@ -5,6 +5,7 @@ Source: `GroupMetadataManager.classicGroupSyncToClassicGroup`, `classicGroupHear
 
 from collections.abc import Hashable
 
+from kgroups.core.coordinator.append_errors import NO_ERROR, append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import Parked
 from kgroups.core.coordinator.classic.messages import (
@@ -21,7 +22,6 @@ from kgroups.core.coordinator.classic.rebalance import (
 )
 from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import NO_ERROR, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
-from kgroups.core.coordinator.errors import NO_ERROR
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import (
     CommitRequest,

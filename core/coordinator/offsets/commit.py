@@ -6,9 +6,9 @@ Source: `KafkaApis.handleOffsetCommitRequest` for the topics, `OffsetMetadataMan
 from collections.abc import Hashable
 from uuid import UUID
 
+from kgroups.core.coordinator.append_errors import NO_ERROR, append_error
 from kgroups.core.coordinator.classic.join import create_group
 from kgroups.core.coordinator.effects import Write
-from kgroups.core.coordinator.errors import NO_ERROR, append_error
 from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,

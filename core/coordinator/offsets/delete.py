@@ -6,8 +6,8 @@ Source: `OffsetMetadataManager.deleteOffsets`, `cleanupExpiredOffsets`, `onParti
 
 from collections.abc import Hashable
 
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,

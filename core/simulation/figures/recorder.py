@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.world.actors import Step
 from kgroups.core.simulation.world.process import GroupState, Process

@@ -3,10 +3,10 @@
 import pytest
 
 from kgroups.core.coordinator.admin_messages import DeleteGroupsRequest
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Write
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.offsets.messages import OffsetDeleteRequest, OffsetDeleteTopic
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import START_MS, TOPICS, Harness

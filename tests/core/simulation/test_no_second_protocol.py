@@ -24,7 +24,7 @@ DOORS = {
     "kgroups.core.coordinator.config",
     "kgroups.core.coordinator.coordinator",
     "kgroups.core.coordinator.effects",
-    "kgroups.core.coordinator.errors",
+    "kgroups.core.coordinator.append_errors",
     "kgroups.core.coordinator.client.kip848.client",
     "kgroups.core.coordinator.client.kip848.states",
     "kgroups.core.coordinator.classic.messages",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorResponse
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import (
     NO_GENERATION,
     JoinGroupResponse,
@@ -33,7 +34,6 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.client.classic.steps import commit_again
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.topology import BrokerEndpoint
 from kgroups.core.protocol.errors import ErrorCode
 

@@ -14,6 +14,7 @@ A rebalance begins with a poll and goes on by itself; `Callback` effects are run
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import NO_GENERATION, HeartbeatResponse
 from kgroups.core.coordinator.client.classic.answers import error_of, keep_session, take_answer
 from kgroups.core.coordinator.client.classic.commits import ask_commit, commit_over, send_commits
@@ -67,7 +68,6 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 
 

@@ -8,6 +8,7 @@ application polls: commit, `revoked`, `assigned`, and the next heartbeat acknowl
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
@@ -47,7 +48,6 @@ from kgroups.core.coordinator.client.kip848.states import (
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requests import find_request
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.errors import NO_ERROR
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,

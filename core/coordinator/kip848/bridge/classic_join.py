@@ -11,6 +11,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from kgroups.assignors.wire import Subscription, WireError, decode_subscription
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.join import KNOWN_MEMBER_ID_VERSION, join_no_group
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, Parked
 from kgroups.core.coordinator.classic.messages import (
@@ -20,7 +21,6 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group

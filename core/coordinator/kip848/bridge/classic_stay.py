@@ -8,6 +8,7 @@ Source: `GroupMetadataManager.classicGroupSyncToConsumerGroup`, `...HeartbeatToC
 from collections.abc import Hashable
 
 from kgroups.assignors.wire import encode_assignment_like
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.leave import answer_leave
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE
 from kgroups.core.coordinator.classic.messages import (
@@ -20,7 +21,6 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import Kip848Group

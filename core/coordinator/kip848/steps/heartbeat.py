@@ -9,9 +9,9 @@ import base64
 from collections.abc import Hashable
 from dataclasses import replace
 
+from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.errors import append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import (

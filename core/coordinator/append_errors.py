@@ -1,7 +1,6 @@
-"""Kafka's error codes that a group coordinator answers with.
+"""What a client is told when the log refused the records of its request.
 
 A code is a *value* in a response; the coordinator raises nothing for what a client does wrong.
-Source: `org.apache.kafka.common.protocol.Errors`.
 """
 
 from collections.abc import Mapping
