@@ -32,7 +32,6 @@ def cluster(
     *,
     silent: bool = False,
     to_change: bool = False,
-    short: bool = False,
     settles: bool = False,
 ) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
@@ -42,7 +41,6 @@ def cluster(
         deadline: of all questions together, instead.
         silent: do not warn of anything.
         to_change: see at once that it may be written to.
-        short: whether little is asked, once, so that it counts how soon the client is there.
         settles: ask coordinators only once they know all of their log.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
@@ -60,7 +58,6 @@ def cluster(
         timeout_ms=options.timeout_ms,
         deadline=deadline,
         guard=guard,
-        short=short,
         settles=settles,
     ) as admin:
         if not to_change:
@@ -119,14 +116,12 @@ def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
 
 
 @contextmanager
-def asked(
-    options: GlobalOptions, file: Path | None, *, short: bool = False
-) -> Iterator["ClusterAdmin | None"]:
+def asked(options: GlobalOptions, file: Path | None) -> Iterator["ClusterAdmin | None"]:
     """The cluster that the options name; None where a file takes its place."""
     if file is not None:
         yield None
         return
-    with cluster(options, short=short) as admin:
+    with cluster(options) as admin:
         yield admin
 
 

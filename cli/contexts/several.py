@@ -91,7 +91,7 @@ def found_in(
     """
 
     def look_in(options: GlobalOptions) -> Look:
-        with asked(options, question.file, short=question.every_ms is None) as admin:
+        with asked(options, question.file) as admin:
             if question.every_ms is not None:
                 watch(question.printer, question.every_ms, lambda: look(admin))
             return look(admin)

@@ -8,13 +8,13 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.runner import Runner
 from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
-    from kgroups.core.kafka.loops.loop import Runner
     from kgroups.core.kafka.reads.log_bounds import TopicListing
     from kgroups.core.kafka.transport.broker_connections import Cluster
     from kgroups.core.kafka.wire_backend import WireClient
@@ -40,7 +40,6 @@ class ClusterAdmin:
         deadline: of all questions together, instead.
         through_librdkafka: ask through librdkafka although the wire client could connect.
         guard: what has to hold before anything is written.
-        short: whether little is asked, once, so that it counts how soon the client is there.
         settles: ask coordinators only once they know all of their log: a write is planned on it.
     """
 
@@ -52,7 +51,6 @@ class ClusterAdmin:
         deadline: "Deadline | None" = None,
         through_librdkafka: bool = False,
         guard: WriteGuard | None = None,
-        short: bool = False,
         settles: bool = False,
     ) -> None:
         self.settings = settings
@@ -63,7 +61,6 @@ class ClusterAdmin:
         self.known_id: str | None = None  # the cluster's, once it has told it
         self._may_write = False  # of the question that is put now
         self._timeout_ms = timeout_ms
-        self._is_short = short and settings.is_plain
         self._runner: Runner | None = None
         self._cluster: Cluster | None = None
         self._obstacle = "as requested" if through_librdkafka else settings.wire_obstacle()
@@ -329,7 +326,7 @@ class ClusterAdmin:
                 client.may_write = writes
                 return through_librdkafka(client)
             if self._runner is None:
-                self._runner = self._make_runner()
+                self._runner = Runner()
             return self._runner.run(self._ask(over_wire, deadline))
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
@@ -345,15 +342,6 @@ class ClusterAdmin:
         """
         runner = self._runner
         return runner is not None and runner.cancel()
-
-    def _make_runner(self) -> "Runner":
-        if self._is_short:
-            from kgroups.core.kafka.loops.short_loop import ShortLoop
-
-            return ShortLoop()
-        from kgroups.core.kafka.loops.asyncio_loop import AsyncioRunner
-
-        return AsyncioRunner()
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None or self._fallback.is_stuck:

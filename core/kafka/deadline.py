@@ -1,11 +1,10 @@
 """The end of a question or of a whole command, and the rounds in which something is tried again."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
-
-from kgroups.core.kafka.loops.running import running
 
 _FIRST_PAUSE_S = 0.05
 _LAST_PAUSE_S = 1.0
@@ -80,7 +79,7 @@ class Attempts:
         if pause_s is None:
             raise StopAsyncIteration
         if pause_s:
-            await running().sleep(pause_s)
+            await asyncio.sleep(pause_s)
         return self._round
 
     def __iter__(self) -> Self:

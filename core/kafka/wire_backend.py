@@ -1,5 +1,6 @@
 """The cluster's answers over the wire, put together: listing, snapshot, deletion."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,6 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
 from kgroups.core.kafka.reads.log_bounds import (
@@ -145,7 +145,7 @@ class WireClient:
         progress("listing groups")
         known, types = await self._find(groups, deadline, errors)
         progress(f"describing {len(known):,} groups")
-        described, commits = await running().gather(
+        described, commits = await asyncio.gather(
             self._describe(known, types, deadline, needed=members or groups is not None),
             fetch_commits(self._cluster, _with_commits(known, types), deadline)
             if offsets

@@ -224,7 +224,7 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     coordinators = {
         group.coordinator: group.group for group in snapshot.groups if group.coordinator is not None
     }
-    with cluster(printer.options, short=True) as admin:
+    with cluster(printer.options) as admin:
         answers = broker_settings(admin, coordinators, ASKED_FOR)
         support = kip848_support(admin, coordinators)
     rules = {
@@ -242,7 +242,7 @@ def live_snapshot(
     Raises:
         ClusterError: the cluster cannot be asked, or does not tell us about such a topic.
     """
-    with cluster(printer.options, short=True) as admin:
+    with cluster(printer.options) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
         asked, told = texts.leader_from_log, texts.leader is not None
         grows = texts.grows

@@ -156,17 +156,6 @@ class ClientSettings:
         """Whether the broker asks who we are by SASL."""
         return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether a connection needs neither TLS nor a login that waits for somebody else.
-
-        Nor names of addresses: with them it is not for the small loop.
-        """
-        if self.dns_lookup == CANONICAL:
-            return False
-        own = self.sasl_mechanism in PASSWORD_MECHANISMS
-        return not self.uses_tls and (own or not self.uses_sasl)
-
     def wire_obstacle(self) -> str | None:
         """Why the wire client cannot connect with these settings; None if it can."""
         if self.uses_sasl and (self.sasl_mechanism or "GSSAPI") not in WIRE_MECHANISMS:

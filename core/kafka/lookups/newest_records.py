@@ -6,6 +6,7 @@ records first, then ever more before them, until each key's newest record is fou
 more, or enough was read.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import decode_passing, error_name
@@ -77,7 +77,7 @@ def newest_records(
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:
-        return await running().gather(
+        return await asyncio.gather(
             *(
                 _Search(cluster, broker, partition, keys, reach, deadline).result()
                 for (broker, partition), keys in wanted.items()
@@ -123,7 +123,7 @@ class _Search:
 
     async def _search(self) -> tuple[int, int]:
         """Down to which offset was read, and where the log starts."""
-        start, high = await running().gather(
+        start, high = await asyncio.gather(
             self._bound(requests.EARLIEST), self._bound(requests.LATEST)
         )
         width, windows = FIRST_WINDOW, 0

@@ -2,22 +2,21 @@
 
 import asyncio
 import datetime
-import socket
 import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from kgroups.core.kafka.config.settings import CANONICAL, ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.probing.step import Step, failed
-from kgroups.core.kafka.transport.canonical_names import canonical_addresses
+from kgroups.core.kafka.transport.addresses import bootstrap_addresses, places_of
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.framing import APIS, kafka_name
 from kgroups.core.kafka.transport.inbox import address_text
-from kgroups.core.kafka.transport.stream import open_stream
+from kgroups.core.kafka.transport.stream import close, open_stream
 from kgroups.core.kafka.transport.tls import make_context
 
 FEW_DAYS: Final = 30
@@ -55,23 +54,21 @@ class NetworkProbe:
         hosts = list(dict.fromkeys(host for host, _ in self._addresses))
         steps = await asyncio.gather(*map(self._resolve, hosts))
         lost = {step.target for step in steps if step.status == "failed"}
-        if self._settings.dns_lookup == CANONICAL:
-            self._addresses = list(await canonical_addresses(self._settings, self._deadline))
-        self._addresses = [each for each in self._addresses if each[0] not in lost]
+        addresses = await bootstrap_addresses(self._settings, self._deadline.at)
+        self._addresses = [each for each in addresses if each[0] not in lost]
         return _forgiven(steps)
 
     async def _resolve(self, host: str) -> Step:
-        began, loop = time.monotonic(), asyncio.get_running_loop()
+        began = time.monotonic()
         try:
-            async with asyncio.timeout_at(self._deadline.at):
-                found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            places = await places_of((host, 0), self._deadline.at)
         except TimeoutError:
             why = "the name server did not answer in time"
         except (OSError, UnicodeError) as error:
             known = isinstance(error, OSError) and error.strerror
             why = str(known or "no such name").lower()
         else:
-            known_as = ", ".join(dict.fromkeys(str(item[4][0]) for item in found))
+            known_as = ", ".join(dict.fromkeys(str(at[0]) for *_, at in places))
             return Step("name resolution", host, "ok", known_as, took_ms=_since(began))
         return Step(
             "name resolution",
@@ -93,11 +90,11 @@ class NetworkProbe:
         name, began = address_text(address), time.monotonic()
         limit = self._deadline.share(len(self._addresses))
         try:
-            stream = await open_stream(address, self._settings.tls, None, limit)
+            _, writer = await open_stream(address, self._settings.tls, None, limit)
         except BrokerFailure as failure:
             return failed("TCP", name, failure)
-        took_ms, peer = _since(began), stream.info("peername")
-        await stream.close()
+        took_ms, peer = _since(began), writer.get_extra_info("peername")
+        await close(writer)
         return Step("TCP", name, "ok", f"connected to {peer[0]}", took_ms=took_ms)
 
     async def tls(self) -> list[Step]:
@@ -107,13 +104,13 @@ class NetworkProbe:
         if self._tls is None:
             return [Step("TLS", name, "skipped", self._settings.security_protocol)]
         try:
-            stream = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
+            _, writer = await open_stream(address, self._settings.tls, self._tls, self._deadline.at)
         except BrokerFailure as failure:
             return [failed("TLS", name, failure)]
         took_ms = _since(began)
-        shown: ssl.SSLObject = stream.info("ssl_object")
+        shown: ssl.SSLObject = writer.get_extra_info("ssl_object")
         version, certificate = shown.version() or "TLS", shown.getpeercert()
-        await stream.close()
+        await close(writer)
         return [replace(_judged(name, version, certificate), took_ms=took_ms)]
 
     async def ticket(self) -> list[Step]:

@@ -1,11 +1,11 @@
 """One question about many partitions, put to the leader of each, and again where that may help."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.log_bounds import read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import TopicPartition
@@ -55,7 +55,7 @@ async def ask_leaders(
                 found[topic, number] = "LEADER_NOT_AVAILABLE"
             else:
                 by_leader.setdefault(log.leader, {})[topic, number] = value
-        for answers in await running().gather(
+        for answers in await asyncio.gather(
             *(ask(leader, part) for leader, part in by_leader.items())
         ):
             found |= answers

@@ -1,11 +1,11 @@
 """Committed offsets: thousands of groups of a coordinator a request, all coordinators at once."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, left_out
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -64,7 +64,7 @@ async def _fetch_on(
     connection = await cluster.connection(broker, limit, lane)
     version = connection.offers("offset_fetch")
     if version is not None and version < BATCHED_FROM:
-        parts = await running().gather(
+        parts = await asyncio.gather(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
@@ -90,7 +90,7 @@ async def _fetch(
             return first | await _fetch(cluster, broker, groups[half:], limit, lane)
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await running().gather(
+        parts = await asyncio.gather(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}

@@ -1,12 +1,12 @@
 """Groups of a cluster: listed by every broker, described by the coordinator of each."""
 
+import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -85,7 +85,7 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
             break
         if problem not in RETRIABLE or time.monotonic() + pause_s > limit:
             raise BrokerFailure(problem)
-        await running().sleep(pause_s)  # it is loading its groups, and has others than it lists
+        await asyncio.sleep(pause_s)  # it is loading its groups, and has others than it lists
         pause_s *= 2
     groups = {
         item.group_id: Group(
@@ -145,7 +145,7 @@ async def _describe_on(
             for kind in kinds
             if connection.offers(DESCRIBERS[kind]) is not None
         }
-        answers = await running().gather(
+        answers = await asyncio.gather(
             *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
         )
         asked.update(*names.values())
@@ -210,7 +210,7 @@ async def _describe_as(
     except BrokerFailure as failure:
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await running().gather(
+        parts = await asyncio.gather(
             *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}

@@ -1,12 +1,12 @@
 """Topics and the bounds of their logs: one request a leader and bound, all leaders at once."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
@@ -184,7 +184,7 @@ async def _ask_leaders(
         by_leader.setdefault(leader, {}).setdefault(topic, []).append(number)
 
     async def ask(broker: int, limit: float) -> Answers:
-        found = await running().gather(
+        found = await asyncio.gather(
             *(_ask_leader(cluster, broker, by_leader[broker], bound, limit) for bound in bounds)
         )
         return list(zip(bounds, found, strict=True))
@@ -222,7 +222,7 @@ async def _ask_leader(
                 for topic, numbers in partitions.items()
                 for number in numbers
             }
-        found = await running().gather(
+        found = await asyncio.gather(
             *(_ask_leader(cluster, broker, part, bound, limit) for part in parts)
         )
         return {key: outcome for part in found for key, outcome in part.items()}

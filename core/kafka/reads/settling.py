@@ -12,6 +12,7 @@ Source: `GroupCoordinatorService.fetchOffsets`, `CoordinatorRuntime.append`, `Co
 (Kafka 4); KIP-207, which keeps ListOffsets from the same.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import count
@@ -20,7 +21,6 @@ from typing import Final
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.commit_bytes import (
     BATCHED_FROM,
@@ -50,7 +50,7 @@ async def unsettled(
     connection = await cluster.connection(broker, limit)
     if (connection.offers("offset_fetch") or 0) < BATCHED_FROM:
         return {}
-    async with cluster.settling.setdefault(broker, running().lock()):
+    async with cluster.settling.setdefault(broker, asyncio.Lock()):
         return await _settle(cluster, broker, groups, limit)
 
 

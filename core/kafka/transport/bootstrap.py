@@ -1,14 +1,15 @@
 """The way in: a connection to the bootstrap server that answers first."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
-from kgroups.core.kafka.config.settings import CANONICAL, ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import TELLING, BrokerFailure
-from kgroups.core.kafka.loops import NEXT_PLACE_S
-from kgroups.core.kafka.loops.running import running
+from kgroups.core.kafka.transport.addresses import bootstrap_addresses
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.inbox import Allowance
+from kgroups.core.kafka.transport.stream import NEXT_PLACE_S
 
 if TYPE_CHECKING:
     import ssl
@@ -30,19 +31,19 @@ async def first_to_answer(
     """
 
     async def knock(address: tuple[str, int], delay_s: float) -> Connection:
-        await running().sleep(delay_s)
+        await asyncio.sleep(delay_s)
         return await Connection.open(address, settings, tls, deadline.at, allowance)
 
     tasks = [
-        running().spawn(knock(address, index * NEXT_PLACE_S))
-        for index, address in enumerate(await _addresses(settings, deadline))
+        asyncio.create_task(knock(address, index * NEXT_PLACE_S))
+        for index, address in enumerate(await bootstrap_addresses(settings, deadline.at))
     ]
     failures: list[BrokerFailure] = []
     winner: Connection | None = None
     try:
         left = list(tasks)
         while left and winner is None and not (failures and failures[-1].fatal):
-            await running().wait(left, first=True)
+            await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
             left.remove(done := next(task for task in left if task.done()))
             try:
                 winner = await done
@@ -51,18 +52,9 @@ async def first_to_answer(
     finally:
         for task in tasks:
             task.cancel()
-        for outcome in await running().gather(*tasks, return_exceptions=True):
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, Connection) and outcome is not winner:
                 await outcome.close()
     if winner is None:
         raise next((each for each in failures if each.code in TELLING), failures[-1])
     return winner
-
-
-async def _addresses(settings: ClientSettings, deadline: Deadline) -> tuple[tuple[str, int], ...]:
-    """Host and port of each bootstrap server, by `client.dns.lookup`."""
-    if settings.dns_lookup != CANONICAL:
-        return settings.addresses
-    from kgroups.core.kafka.transport.canonical_names import canonical_addresses
-
-    return await canonical_addresses(settings, deadline)

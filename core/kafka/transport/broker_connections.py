@@ -1,5 +1,6 @@
 """The brokers of one cluster and a connection to each: who is there, who coordinates, who leads."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -16,7 +17,6 @@ from kgroups.core.kafka.failures import (
     item_error,
     left_out,
 )
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.bootstrap import first_to_answer
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_passing, decode_response, error_name
@@ -27,7 +27,6 @@ from kgroups.core.snapshot import Broker
 
 if TYPE_CHECKING:
     import ssl
-    from contextlib import AbstractAsyncContextManager as Lock
 
 Result = TypeVar("Result")
 
@@ -56,12 +55,12 @@ class Cluster:
         self.may_write = False  # whether the question that is put now may change the cluster
         self.settles = False  # whether coordinators are asked only about what they know for sure
         self.settled: dict[int, set[int | str]] = {}  # broker -> partitions, or groups
-        self.settling: dict[int, Lock[object]] = {}
+        self.settling: dict[int, asyncio.Lock] = {}
         self._just_opened = True
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
         self._connections: dict[Lane, Connection] = {}
-        self._opening: dict[Lane, Lock[object]] = {}
+        self._opening: dict[Lane, asyncio.Lock] = {}
         self._failed: dict[int, BrokerFailure] = {}
 
     @classmethod
@@ -88,7 +87,7 @@ class Cluster:
         """Ends all connections."""
         connections = list(self._connections.values())
         self._connections.clear()
-        await running().gather(*(connection.close() for connection in connections))
+        await asyncio.gather(*(connection.close() for connection in connections))
 
     def forget_failures(self) -> None:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
@@ -103,7 +102,7 @@ class Cluster:
         socket, by TLS, by the stream and by the task that reads it, a turn each.
         """
         for _ in range(_TURNS_TO_AN_END):
-            await running().sleep(0)
+            await asyncio.sleep(0)
 
     async def placing(self, deadline: Deadline) -> dict[int, tuple[int, int]]:
         """The leader of each partition of `__consumer_offsets`, and its epoch, as they are now.
@@ -189,7 +188,7 @@ class Cluster:
         Raises:
             BrokerFailure: the broker is not known or cannot be reached.
         """
-        async with self._opening.setdefault((broker, lane), running().lock()):
+        async with self._opening.setdefault((broker, lane), asyncio.Lock()):
             found = self._connections.get((broker, lane))
             if found is not None and await found.stays_open(deadline):
                 return found
@@ -233,7 +232,7 @@ class Cluster:
         """
         ids = sorted(self.brokers) if brokers is None else list(brokers)
         limit = deadline.share(len(ids))
-        outcomes = await running().gather(
+        outcomes = await asyncio.gather(
             *(work(broker, limit) for broker in ids), return_exceptions=True
         )
         results: dict[int, Result] = {}
@@ -325,7 +324,7 @@ class Cluster:
                     )
                     found = {item.key: _coordinator(item) for item in answer.coordinators}
                     return {group: found.get(group, left_out()) for group in groups}
-                answers = await running().gather(
+                answers = await asyncio.gather(
                     *(
                         connection.ask("find_coordinator", find_coordinator([group]), limit)
                         for group in groups

@@ -1,5 +1,6 @@
 """One connection to one broker: TCP or TLS, versions, login, and pipelined requests."""
 
+import asyncio
 import struct
 import time
 from collections import deque
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import (
     APIS,
     Encoded,
@@ -31,12 +31,11 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
-from kgroups.core.kafka.transport.stream import open_stream
+from kgroups.core.kafka.transport.stream import Stream, close, open_stream
 
 if TYPE_CHECKING:
     import ssl
 
-    from kgroups.core.kafka.loops.loop import Future, Stream
 
 _UNSUPPORTED_VERSION = 35
 _RENEW_AFTER = 0.85
@@ -59,7 +58,7 @@ class Connection:
         self,
         address: tuple[str, int],
         settings: ClientSettings,
-        stream: "Stream",
+        stream: Stream,
         allowance: Allowance,
     ) -> None:
         self.address = address_text(address)
@@ -67,15 +66,15 @@ class Connection:
         self.versions: dict[int, VersionRange] = {}
         self._settings = settings
         self._room = allowance.room
-        self._stream = stream
-        self._inbox = Inbox(self.address, stream, allowance, settings.max_answer_bytes)
+        reader, self._writer = stream
+        self._inbox = Inbox(self.address, reader, allowance, settings.max_answer_bytes)
         self._pending: deque[Pending] = deque()
         self._next_id = 0
         self._failure: BrokerFailure | None = None
         self._asked: str = ""
         self._log_in_at: float | None = None  # seconds of `time.monotonic`
-        self._renewal: Future | None = None
-        self._task = running().spawn(self._read())
+        self._renewal: asyncio.Future[None] | None = None
+        self._task = asyncio.create_task(self._read())
 
     @classmethod
     async def open(
@@ -157,7 +156,7 @@ class Connection:
         is_due = self._log_in_at is not None and time.monotonic() >= self._log_in_at
         if not self.usable or not is_due or self._renewal is not None:
             return self.usable
-        renewal = self._renewal = running().future()
+        renewal = self._renewal = asyncio.get_running_loop().create_future()
         try:
             await self._log_in(deadline)
         except BrokerFailure as failure:
@@ -175,8 +174,8 @@ class Connection:
         if self._renewal is None:
             return
         try:
-            async with running().timeout_at(deadline):
-                await running().wait([self._renewal])
+            async with asyncio.timeout_at(deadline):
+                await asyncio.wait([self._renewal])
         except TimeoutError as error:
             raise timed_out(self.address, "renew the login") from error
 
@@ -223,9 +222,9 @@ class Connection:
             frame, pending = self._queue(api, version, body(version), deadline, read)
             frames.append(frame)
             waiting.append(pending)
-        self._stream.write(b"".join(frames))
+        self._writer.write(b"".join(frames))
         answers = [pending.answer for pending in waiting]
-        await running().wait(answers, until=deadline)
+        await asyncio.wait(answers, timeout=max(0.0, deadline - time.monotonic()))
         return [self._outcome(api, pending) for pending in waiting]
 
     def _outcome(self, api: str, pending: Pending) -> Any:
@@ -261,7 +260,7 @@ class Connection:
         self._next_id += 1
         version = (isinstance(body, Encoded) and body.version) or version
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        answer = running().future()
+        answer = asyncio.get_running_loop().create_future()
         understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
         size = len(frame) - 4  # without its length
@@ -281,8 +280,8 @@ class Connection:
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
         self._task.cancel()
-        await running().gather(self._task, return_exceptions=True)
-        await self._stream.close()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await close(self._writer)
 
     async def _ask(
         self, api: str, version: int, body: Any, deadline: float, read: Reader = decode_response
@@ -290,9 +289,9 @@ class Connection:
         if self._failure is not None:
             raise self._failure
         frame, pending = self._queue(api, version, body, deadline, read)
-        self._stream.write(frame)
+        self._writer.write(frame)
         try:
-            async with running().timeout_at(deadline):
+            async with asyncio.timeout_at(deadline):
                 return await pending.answer
         except TimeoutError as error:
             self._tell(pending, failure="REQUEST_TIMED_OUT")

@@ -5,25 +5,24 @@ the bytes of its certificate, then with that certificate as its own authority. N
 these connections.
 """
 
+import asyncio
 import datetime
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.inbox import address_text
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.loops.loop import Stream
+from kgroups.core.kafka.transport.stream import close, connect
 
 CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0
 NAMED: Final = 5
 LONGEST_NAME: Final = 100
+_GREETING: Final = 1 << 16
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python's ssl does not name.
 _NO_CHECK_TIME: Final = 0x200000
@@ -73,26 +72,30 @@ async def speaks_tls(address: tuple[str, int], deadline: float) -> bool:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     greeting = context.wrap_bio(incoming, outgoing)
     try:
-        async with running().timeout_at(deadline):
-            stream = await running().connect(address)
+        async with asyncio.timeout_at(deadline):
+            reader, writer = await connect(address, None, deadline)
             try:
-                return await _greet(greeting, incoming, outgoing, stream)
+                return await _greet(greeting, incoming, outgoing, reader, writer)
             finally:
-                await stream.close()
+                await close(writer)
     except OSError:
         return False
 
 
 async def _greet(
-    greeting: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, stream: "Stream"
+    greeting: ssl.SSLObject,
+    incoming: ssl.MemoryBIO,
+    outgoing: ssl.MemoryBIO,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
 ) -> bool:
     """Whether the other side goes on with the handshake, or refuses it as TLS does."""
     while True:
         try:
             greeting.do_handshake()
         except ssl.SSLWantReadError:
-            stream.write(outgoing.read())
-            answer = await stream.read()
+            writer.write(outgoing.read())
+            answer = await reader.read(_GREETING)
             if not answer:
                 return False
             incoming.write(answer)
@@ -214,13 +217,12 @@ async def _peer_certificate(
 ) -> Any:
     """What a new connection is shown, as DER or taken apart; None without a connection."""
     try:
-        async with running().timeout_at(deadline):
-            stream = await running().connect(address, context)
-    except (OSError, EOFError, UnicodeError, TimeoutError):
+        _, writer = await connect(address, context, deadline)
+    except (OSError, EOFError, UnicodeError):
         return None
-    connection: ssl.SSLObject = stream.info("ssl_object")
+    connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
     shown = connection.getpeercert(binary_form=as_bytes)
-    await stream.close()
+    await close(writer)
     return shown
 
 

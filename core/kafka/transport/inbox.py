@@ -1,22 +1,19 @@
 """What a broker sends, cut into answers, and held against what it was asked."""
 
+import asyncio
 import struct
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.framing import kafka_name
 from kgroups.core.kafka.transport.lengths import Room
 from kgroups.core.protocol.errors import SPEAKS_KAFKA
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.loops.loop import Future, Stream
 
 _LONGEST_HOST: Final = 255
 _TLS_ALERT: Final = b"\x15\x03"
@@ -59,14 +56,14 @@ class Share:
 
     def __init__(self, total: int) -> None:
         self._left = self._total = total
-        self._waiting: deque[tuple[int, Future]] = deque()
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
         """Holds room for an answer of `size` bytes, at most the total, while the block lasts."""
         size = min(size, self._total)
         if self._waiting or size > self._left:
-            turn = running().future()
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((size, turn))
             try:
                 await turn
@@ -109,7 +106,7 @@ class Pending(NamedTuple):
     """
 
     correlation_id: int
-    answer: "Future"
+    answer: "asyncio.Future[Any]"
     read: Callable[[bytes], Any]
     api: str
     most: int
@@ -142,7 +139,9 @@ class Inbox:
         most: bytes that any answer may have.
     """
 
-    def __init__(self, address: str, reader: "Stream", allowance: Allowance, most: int) -> None:
+    def __init__(
+        self, address: str, reader: asyncio.StreamReader, allowance: Allowance, most: int
+    ) -> None:
         self._address = address
         self._reader = reader
         self._allowance = allowance
@@ -191,7 +190,7 @@ class Inbox:
             return await self._reader.readexactly(size)
         share = self._allowance.share(size)
         try:
-            async with running().timeout_at(pending.deadline), share.hold(size):
+            async with asyncio.timeout_at(pending.deadline), share.hold(size):
                 return await self._reader.readexactly(size)
         except TimeoutError as error:
             raise timed_out(self._address, f"answer {kafka_name(pending.api)}") from error

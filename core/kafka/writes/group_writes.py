@@ -4,6 +4,7 @@ All groups of a round are placed by one question, and their requests are on the 
 may be tried again is, within the deadline. Every item has its own answer.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -14,7 +15,6 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
-from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import (
@@ -98,7 +98,7 @@ def write_and_read(
                 return {}
             return {group: commits for group, commits in held.items() if commits is not None}
 
-        return await running().gather(_write(cluster, groups, ids, deadline, doubts), look())
+        return await asyncio.gather(_write(cluster, groups, ids, deadline, doubts), look())
 
     def otherwise(
         client: "LibrdkafkaClient",
@@ -137,7 +137,7 @@ async def _write(
         bundles: dict[tuple[int, int], dict[str, Commits]] = {}
         for index, group in enumerate(names):
             bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
-        answers = await running().gather(
+        answers = await asyncio.gather(
             *(
                 _write_bundle(cluster, broker, lane, bundle, ids, deadline)
                 for (broker, lane), bundle in bundles.items()

@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     known = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep)
     monkeypatch.setattr(deadline, "time", known)
-    monkeypatch.setattr(deadline, "running", lambda: SimpleNamespace(sleep=sleep_later))
+    monkeypatch.setattr(deadline, "asyncio", SimpleNamespace(sleep=sleep_later))
     return now
 
 

@@ -11,7 +11,6 @@ import pytest
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import CANONICAL, read_settings
-from kgroups.core.kafka.loops import short_stream
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
@@ -91,27 +90,6 @@ def test_an_address_that_never_answers(
     monkeypatch.setattr(BaseSelectorEventLoop, "sock_connect", hold)
     servers = f"{NAME}:{kafka.address().rpartition(':')[2]}"
     assert cluster_id(servers) == kafka.cluster_id
-    assert held
-
-
-def test_an_address_that_never_answers_the_small_loop(
-    kafka: KafkaCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same where `list` and `describe` only read."""
-    Names(monkeypatch, {NAME: ["127.0.0.9", "127.0.0.1"]})
-    connect = short_stream._connected
-    held: list[str] = []
-
-    async def hold(loop: Any, place: Any) -> socket.socket:
-        if place[-1][0] == "127.0.0.9":
-            held.append(place[-1][0])
-            await loop.future()
-        return await connect(loop, place)
-
-    monkeypatch.setattr(short_stream, "_connected", hold)
-    settings = read_settings(f"{NAME}:{kafka.address().rpartition(':')[2]}")
-    with ClusterAdmin(settings, timeout_ms=60_000, short=True) as admin:
-        assert admin.list_groups().cluster_id == kafka.cluster_id
     assert held
 
 

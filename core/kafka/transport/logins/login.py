@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Protocol
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.transport.background import in_background
 from kgroups.core.kafka.transport.framing import build, error_name
-from kgroups.core.kafka.transport.logins.background import in_background
 from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from kgroups.core.errors import shorten
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.config.oauth import OAuthSettings
-from kgroups.core.kafka.transport.logins.background import Abort
+from kgroups.core.kafka.transport.background import Abort
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token
 
 _REGION: Final = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com")

@@ -19,7 +19,7 @@ from kgroups.core.errors import KgroupsError, shorten
 from kgroups.core.kafka.config.oauth import OAuthSettings
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.logins.background import Abort
+from kgroups.core.kafka.transport.background import Abort
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token, read_answer, token_of
 from kgroups.core.kafka.transport.tls import make_context
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from kgroups.core.kafka.config.oauth import OAuthSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.logins.background import Abort, in_background
+from kgroups.core.kafka.transport.background import Abort, in_background
 from kgroups.core.kafka.transport.logins.token_sources import name_of, obtain_token
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token
 

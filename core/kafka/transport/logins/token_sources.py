@@ -11,7 +11,7 @@ from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.command_output import command_output
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.kafka.config.oauth import OAuthSettings, TokenSource
-from kgroups.core.kafka.transport.logins.background import Abort
+from kgroups.core.kafka.transport.background import Abort
 from kgroups.core.kafka.transport.logins.msk import token_of_aws
 from kgroups.core.kafka.transport.logins.oidc import endpoint_name, token_of_endpoint
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token, token_of

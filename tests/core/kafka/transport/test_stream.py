@@ -1,5 +1,6 @@
-"""TCP on both loops: what comes, what is sent, and why nobody is there."""
+"""TCP: what comes, what is sent, and why nobody is there."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -11,24 +12,22 @@ import pytest
 
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.loops.loop import Runner, Stream
-from kgroups.core.kafka.loops.running import running
-from kgroups.core.kafka.loops.short_loop import ShortLoop
-from kgroups.core.kafka.transport.stream import open_stream
-from tests.core.kafka.loops.test_loops import LONG_S, RUNNERS
+from kgroups.core.kafka.runner import Runner
+from kgroups.core.kafka.transport.stream import Stream, close, connect, open_stream
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.requirements import requires
 
+LONG_S = 60.0
 MANY = 5_000_000
 """Bytes that no buffer of a socket takes at once."""
 
 Answer = Callable[[socket.socket], None]
 
 
-@pytest.fixture(params=RUNNERS)
-def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
-    """One of the two; it is closed in the end."""
-    made = RUNNERS[request.param]()
+@pytest.fixture
+def runner() -> Iterator[Runner]:
+    """It is closed in the end."""
+    made = Runner()
     yield made
     made.close()
 
@@ -82,15 +81,15 @@ def test_bytes_both_ways(runner: Runner, host: str) -> None:
         peer.sendall(b"ldly")
 
     async def ask(port: int) -> None:
-        stream = await opened(port, host)
-        stream.write(b"hel")
-        stream.write(b"lo")
-        assert await stream.readexactly(2) == b"wo"
-        stream.write(b"!")
-        assert await stream.readexactly(4) == b"rldl"
-        assert await stream.read() == b"y"
-        assert stream.info("peername")[0] in ("127.0.0.1", "::1")
-        await stream.close()
+        reader, writer = await opened(port, host)
+        writer.write(b"hel")
+        writer.write(b"lo")
+        assert await reader.readexactly(2) == b"wo"
+        writer.write(b"!")
+        assert await reader.readexactly(4) == b"rldl"
+        assert await reader.read(MANY) == b"y"
+        assert writer.get_extra_info("peername")[0] in ("127.0.0.1", "::1")
+        await close(writer)
 
     with listener(answer, "127.0.0.1" if host == "localhost" else host) as port:
         runner.run(ask(port))
@@ -104,11 +103,11 @@ def test_more_than_a_socket_takes(runner: Runner) -> None:
         peer.sendall(receive(peer, len(sent))[::-1])
 
     async def ask(port: int) -> None:
-        stream = await opened(port)
-        stream.write(sent[: MANY // 2])
-        stream.write(sent[MANY // 2 :])
-        assert await stream.readexactly(MANY) == sent[::-1]
-        await stream.close()
+        reader, writer = await opened(port)
+        writer.write(sent[: MANY // 2])
+        writer.write(sent[MANY // 2 :])
+        assert await reader.readexactly(MANY) == sent[::-1]
+        await close(writer)
 
     with listener(answer) as port:
         runner.run(ask(port))
@@ -122,10 +121,10 @@ def test_more_than_a_socket_takes_is_given_up(runner: Runner) -> None:
         assert is_over.wait(LONG_S)
 
     async def ask(port: int) -> None:
-        stream = await opened(port)
-        stream.write(bytes(10 * MANY))
-        await running().sleep(0)
-        await stream.close()
+        _, writer = await opened(port)
+        writer.write(bytes(10 * MANY))
+        await asyncio.sleep(0)
+        await close(writer)
 
     with listener(answer) as port:
         runner.run(ask(port))
@@ -139,13 +138,13 @@ def test_the_other_side_hangs_up(runner: Runner) -> None:
         peer.sendall(b"abc")
 
     async def ask(port: int) -> None:
-        stream = await opened(port)
+        reader, writer = await opened(port)
         with pytest.raises((EOFError, OSError)):
-            await stream.readexactly(4)
+            await reader.readexactly(4)
         for _ in range(3):
-            stream.write(b"x")
-            await running().sleep(0)
-        await stream.close()
+            writer.write(b"x")
+            await asyncio.sleep(0)
+        await close(writer)
 
     with listener(answer) as port:
         runner.run(ask(port))
@@ -160,13 +159,13 @@ def test_a_time_limit_of_an_answer(runner: Runner) -> None:
         peer.sendall(b"late")
 
     async def ask(port: int) -> None:
-        stream = await opened(port)
+        reader, writer = await opened(port)
         with pytest.raises(TimeoutError):
-            async with running().timeout_at(time.monotonic() + 0.01):
-                await stream.readexactly(4)
+            async with asyncio.timeout_at(time.monotonic() + 0.01):
+                await reader.readexactly(4)
         may_answer.set()
-        assert await stream.readexactly(4) == b"late"
-        await stream.close()
+        assert await reader.readexactly(4) == b"late"
+        await close(writer)
 
     with listener(answer) as port:
         runner.run(ask(port))
@@ -183,14 +182,14 @@ def test_a_time_limit_of_an_answer(runner: Runner) -> None:
     ],
 )
 def test_nobody_there(runner: Runner, host: str, words: str) -> None:
-    """Both loops say the same."""
+    """Says why."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(BrokerFailure, match=words):
         runner.run(opened(port, host))
 
 
-def test_a_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_up_that_hangs(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is left behind when its time is over, and its answer is nobody's."""
     is_over, is_known = threading.Event(), threading.Event()
     real = socket.getaddrinfo
@@ -205,7 +204,6 @@ def test_a_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
             is_known.set()
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
-    runner = ShortLoop()
     limit = time.monotonic() + 0.05
     with pytest.raises(BrokerFailure, match="did not connect in time"):
         runner.run(open_stream(("kafka", 9092), TlsSettings(), None, limit))
@@ -228,15 +226,15 @@ def test_a_connection_that_is_given_up_leaves_no_socket(
 
     async def give_up(port: int) -> None:
         monkeypatch.setattr(socket, "socket", Kept)
-        opening = running().spawn(running().connect(("127.0.0.1", port)))
+        opening = asyncio.create_task(connect(("127.0.0.1", port), None, time.monotonic() + LONG_S))
         for _ in range(turns):
-            await running().sleep(0)
+            await asyncio.sleep(0)
         monkeypatch.undo()
         opening.cancel()
-        await running().wait([opening])
+        await asyncio.wait([opening])
         if not opening.cancelled():
-            stream = await opening
-            await stream.close()
+            _, writer = await opening
+            await close(writer)
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         runner.run(give_up(listening.getsockname()[1]))

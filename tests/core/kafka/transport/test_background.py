@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kgroups.core.kafka.transport.logins.background import Abort, in_background
+from kgroups.core.kafka.transport.background import Abort, in_background
 from tests.support.kafka.waiting import wait_until
 
 

@@ -59,7 +59,7 @@ async def in_background(work: Callable[[Abort], Result], deadline: float) -> Res
         else:
             tell(lambda: done.set_result(result))
 
-    threading.Thread(target=run, daemon=True, name="kgroups-login").start()
+    threading.Thread(target=run, daemon=True, name="kgroups-background").start()
     try:
         async with asyncio.timeout_at(deadline):
             return await done
