@@ -16,7 +16,8 @@ from kgroups.core.kafka.transport.addresses import bootstrap_addresses, places_o
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.framing import APIS, kafka_name
 from kgroups.core.kafka.transport.inbox import address_text
-from kgroups.core.kafka.transport.stream import close, open_stream
+from kgroups.core.kafka.transport.stream import open_stream
+from kgroups.core.kafka.transport.tcp import close
 from kgroups.core.kafka.transport.tls import make_context
 
 FEW_DAYS: Final = 30

@@ -9,7 +9,7 @@ from kgroups.core.kafka.failures import TELLING, BrokerFailure
 from kgroups.core.kafka.transport.addresses import bootstrap_addresses
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.inbox import Allowance
-from kgroups.core.kafka.transport.stream import NEXT_PLACE_S
+from kgroups.core.kafka.transport.tcp import NEXT_PLACE_S
 
 if TYPE_CHECKING:
     import ssl

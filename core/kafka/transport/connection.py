@@ -1,12 +1,13 @@
 """One connection to one broker: TCP or TLS, versions, login, and pipelined requests."""
 
 import asyncio
+import ssl
 import struct
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
@@ -21,6 +22,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
+from kgroups.core.kafka.transport.handshake import no_handshake, speaks_tls
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -31,11 +33,8 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
-from kgroups.core.kafka.transport.stream import Stream, close, open_stream
-
-if TYPE_CHECKING:
-    import ssl
-
+from kgroups.core.kafka.transport.stream import open_stream
+from kgroups.core.kafka.transport.tcp import Stream, close
 
 _UNSUPPORTED_VERSION = 35
 _RENEW_AFTER = 0.85
@@ -81,7 +80,7 @@ class Connection:
         cls,
         address: tuple[str, int],
         settings: ClientSettings,
-        tls: "ssl.SSLContext | None",
+        tls: ssl.SSLContext | None,
         deadline: float,
         allowance: Allowance | None = None,
     ) -> Self:
@@ -105,7 +104,7 @@ class Connection:
             await connection.close()
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
             doubtful = hung_up and tls is None and not connection.versions
-            if doubtful and await _speaks_tls(address, deadline):
+            if doubtful and await speaks_tls(address, deadline):
                 raise tls_expected(address_text(address)) from error
             raise
         return connection
@@ -334,13 +333,8 @@ class Connection:
 
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
-        if self._settings.uses_tls:
-            import ssl
-
-            from kgroups.core.kafka.transport.handshake import no_handshake
-
-            if isinstance(error, ssl.SSLError):  # TLS 1.3 judges us after our own handshake
-                return no_handshake(self.address, error, self._settings.tls)
+        if isinstance(error, ssl.SSLError):  # TLS 1.3 judges us after our own handshake
+            return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None
         if self._asked == "metadata" and not self._settings.uses_sasl:
@@ -363,12 +357,6 @@ class Connection:
         }
         if self._settings.uses_sasl:
             await self._log_in(deadline)
-
-
-async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
-    from kgroups.core.kafka.transport.handshake import speaks_tls  # OpenSSL: when something failed
-
-    return await speaks_tls(address, deadline)
 
 
 def _introduction(version: int) -> Any:

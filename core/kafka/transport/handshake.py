@@ -16,7 +16,7 @@ from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.inbox import address_text
-from kgroups.core.kafka.transport.stream import close, connect
+from kgroups.core.kafka.transport.tcp import close, connect
 
 CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0

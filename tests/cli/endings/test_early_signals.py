@@ -26,7 +26,7 @@ HALF_MADE = (
     "asyncio.base_events.run_until_complete",
     "asyncio.base_events.run_forever",
     "asyncio.base_events.shutdown_asyncgens",
-    "kgroups.core.kafka.transport.stream._connected",
+    "kgroups.core.kafka.transport.tcp._connected",
 )
 """Functions that leave a loop, a task or a coroutine behind about which Python complains."""
 

@@ -13,7 +13,8 @@ import pytest
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.runner import Runner
-from kgroups.core.kafka.transport.stream import Stream, close, connect, open_stream
+from kgroups.core.kafka.transport.stream import open_stream
+from kgroups.core.kafka.transport.tcp import Stream, close, connect
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.requirements import requires
 
