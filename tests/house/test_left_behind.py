@@ -38,6 +38,10 @@ KINDS: Mapping[str, str] = {
     "a broker": (
         "from tests.support.kafka.broker import KafkaCluster\nheld = KafkaCluster().start()"
     ),
+    "a broker that stands still": (
+        "from tests.support.kafka.broker import KafkaCluster\n"
+        "held = KafkaCluster().start()\nheld.pause(1)"
+    ),
     "an embedded cluster": (
         "from tests.support.sandbox.sandbox_process import SandboxProcess\n"
         "held = SandboxProcess().__enter__()"

@@ -34,9 +34,17 @@ Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]
 Stream = int | IO[str] | IO[bytes] | None
 
-_SETPRIV = shutil.which("setpriv")
-LEASH = (_SETPRIV, "--pdeathsig", "KILL", "--") if _SETPRIV else ()
-"""Words before a command that end it with whoever started it."""
+
+def _leash(signal_name: str) -> tuple[str, ...]:
+    """Words before a command: it gets this signal when whoever started it is gone."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", signal_name, "--") if setpriv else ()
+
+
+LEASH = _leash("KILL")
+"""Ends a program with whoever started it."""
+WAKE = _leash("CONT")
+"""Lets one go on that stands still, so that it sees the end of its input."""
 _STARTER = ThreadPoolExecutor(1, thread_name_prefix="children")
 
 
@@ -74,7 +82,7 @@ class Child(subprocess.Popen[str]):
         self._reading, self._errors = Lock(), errors
         starting = _STARTER.submit(
             super().__init__,
-            [*(() if ends_itself else LEASH), *command],
+            [*(WAKE if ends_itself else LEASH), *command],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
