@@ -249,7 +249,7 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
     return None
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Whatever stands in the file."""
@@ -289,7 +289,7 @@ def test_packed_contents(name: str, tmp_path: Path) -> None:
     assert complaints(kind, run(kind, file, "", tmp_path), file) is None
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_places_that_are_no_files(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Folders, pipes and devices are refused before they are read, and so is what is too long."""

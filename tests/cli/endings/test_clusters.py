@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from tests.support.endings import bad_clusters
-from tests.support.endings.choice import names_of, share, times
+from tests.support.endings.choice import cases, share, times
 from tests.support.endings.held import check_words, check_writes, errors_in
 from tests.support.endings.lines import LINES
 from tests.support.endings.program import Program, is_over, run_program
@@ -45,8 +45,8 @@ CASES = share(
 )
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "condition"), CASES, ids=names_of(CASES))
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "condition"), cases(CASES))
 def test_clusters(world: World, name: str, condition: str) -> None:
     """One failure is told, with its exit code, in time, and nothing is claimed."""
     line, make = LINES[name], CLUSTERS[condition]

@@ -12,7 +12,7 @@ import pytest
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest, NameOf, groups_of
 from kgroups.core.sandbox.wire.frame_codec import Request
-from tests.support.endings.choice import names_of, share
+from tests.support.endings.choice import cases, share
 from tests.support.endings.held import check_words, check_writes, document_of
 from tests.support.endings.lines import LINES, Line
 from tests.support.endings.program import Ending, Program, is_over, run_program
@@ -130,7 +130,7 @@ ONCE = share([(name, number) for name in WRITES for number in CODES], each=1)
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "number"), READ_BACK, ids=names_of(READ_BACK))
+@pytest.mark.parametrize(("name", "number"), cases(READ_BACK))
 def test_while_reading_back(world: World, name: str, number: str) -> None:
     """At once; one line says that everything is written, and names the undo file."""
     place = world.place(LINES[name])
@@ -156,7 +156,7 @@ def test_while_reading_back(world: World, name: str, number: str) -> None:
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "number"), ONCE, ids=names_of(ONCE))
+@pytest.mark.parametrize(("name", "number"), cases(ONCE))
 def test_once_while_writing(world: World, name: str, number: str) -> None:
     """The answer is waited for, and told."""
     place = world.place(LINES[name])

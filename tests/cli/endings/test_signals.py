@@ -15,7 +15,7 @@ import pytest
 from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest
 from tests.support.cli.signal_moments import environment_with, moments_in
 from tests.support.endings.calls import CALLS
-from tests.support.endings.choice import WHOLE, names_of, share, times
+from tests.support.endings.choice import WHOLE, cases, share, times
 from tests.support.endings.lines import LINES
 from tests.support.endings.program import Program, is_over, run_program
 from tests.support.endings.signals import NUMBERS, check_interrupted, hold_at_a_moment
@@ -31,8 +31,8 @@ ASKED = share(
 )
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "number"), CALLED, ids=names_of(CALLED))
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "number"), cases(CALLED))
 def test_at_a_call(world: World, name: str, number: str) -> None:
     """In the middle of whatever the program does then."""
     line = LINES[name]
@@ -65,16 +65,16 @@ def test_calls_are_those_that_were_counted(world: World) -> None:
         assert 0.5 < moments_in(file)["call"] / CALLS[name] < 2, name
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "number"), TIMED, ids=names_of(TIMED))
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "number"), cases(TIMED))
 def test_at_a_moment(world: World, name: str, number: str) -> None:
     """A random time after the program has begun."""
     for time in times(name):
         hold_at_a_moment(world, name, number, time)
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "number"), ASKED, ids=names_of(ASKED))
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "number"), cases(ASKED))
 def test_at_a_request(world: World, name: str, number: str) -> None:
     """While the cluster does not answer: a read ends at once, a write says what became of it."""
     line = LINES[name]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.endings.choice import names_of, share
+from tests.support.endings.choice import cases, share
 from tests.support.endings.lines import LINES, Line
 from tests.support.endings.program import Sink
 from tests.support.endings.streams import STREAMS, hold_streams
@@ -28,8 +28,8 @@ CASES = share(
 )
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("name", "condition"), CASES, ids=names_of(CASES))
+@pytest.mark.share(4)
+@pytest.mark.parametrize(("name", "condition"), cases(CASES))
 def test_streams(world: World, name: str, condition: str) -> None:
     """The work is done as ever; 74 (1 in the official grammar) where its result is nowhere."""
     hold_streams(world, name, condition)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.endings.choice import names_of, share, times
+from tests.support.endings.choice import cases, share, times
 from tests.support.endings.held import check_words, check_writes
 from tests.support.endings.lines import LINES
 from tests.support.endings.program import run_program
@@ -27,14 +27,14 @@ def world(secure_kafka: KafkaCluster, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize(("name", "condition"), ODD, ids=names_of(ODD))
+@pytest.mark.parametrize(("name", "condition"), cases(ODD))
 def test_streams(world: World, name: str, condition: str) -> None:
     """The work is done, whoever reads of it."""
     hold_streams(world, name, condition)
 
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize(("name", "number"), TOLD, ids=names_of(TOLD))
+@pytest.mark.parametrize(("name", "number"), cases(TOLD))
 def test_at_a_moment(world: World, name: str, number: str) -> None:
     """Nothing is lost, nothing claimed."""
     for time in times(name):

@@ -2,10 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pytest
 
 from tests.support.endings.lines import LINES, Line
 from tests.support.endings.world import random_for
 
+HEAVY: Final = pytest.mark.slow("a JVM of its own; other lines meet the same in every run")
 WHOLE = os.environ.get("KGROUPS_ENDINGS") == "all"
 
 
@@ -40,9 +44,17 @@ def times(line: str) -> range:
     return range(3 if WHOLE and LINES[line].kind != "heavy" else 1)
 
 
-def names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Names of the cases, as sentences."""
-    return [f"{line}, {condition}" for line, condition in pairs]
+def cases(pairs: Sequence[tuple[str, str]]) -> list[Any]:
+    """The pairs as cases of a test, named by a sentence; those of heavy lines are slow."""
+    return [
+        pytest.param(
+            line,
+            condition,
+            id=f"{line}, {condition}",
+            marks=HEAVY if LINES[line].kind == "heavy" else (),
+        )
+        for line, condition in pairs
+    ]
 
 
 def lines_where(**wanted: object) -> Mapping[str, Line]:
