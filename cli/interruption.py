@@ -110,11 +110,15 @@ class Interruption:
             raise KeyboardInterrupt
 
 
-def tell_interrupted(done: int, planned: int, unknown: int, undo: Path | None) -> None:
-    """Say how many commits are written, in one line."""
+def tell_interrupted(what: str, done: int, planned: int, unknown: int, undo: Path | None) -> None:
+    """Say in one line how much is written: `interrupted: 3 of 5 groups are deleted`.
+
+    Args:
+        what: is written: `groups are deleted`.
+    """
     open_ = f", {unknown:,} may be" if unknown else ""
     file = "" if undo is None else f"; undo file: {undo}"
-    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
+    write_lines([f"interrupted: {done:,} of {planned:,} {what}{open_}{file}"], [])
 
 
 def _say(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, RefusedError
@@ -15,8 +14,6 @@ IDLE_STATES: Final = frozenset({"Empty", "Dead", None})
 NAMED_MEMBERS: Final = 5
 
 Key = tuple[str, str | None, int | None]
-
-_SILENCE: Final = ItemError("", "FAILED", "the broker did not respond")
 
 
 class Change(NamedTuple):
@@ -50,6 +47,11 @@ class Change(NamedTuple):
     def key(self) -> Key:
         """Group, topic and partition."""
         return self.group, self.topic, self.partition
+
+    @property
+    def whole(self) -> Key:
+        """The key of the whole group."""
+        return self.group, None, None
 
     @property
     def target(self) -> str:
@@ -107,18 +109,6 @@ def members_text(members: Sequence[Member]) -> str:
     return f"{count}: {', '.join(named[:NAMED_MEMBERS] + more)}"
 
 
-_RESULT: Final = Change._fields.index("result")
-_DONE: Final = ("done", None)
-
-
-def skip_planned(changes: Iterable[Change]) -> list[Change]:
-    """The same changes with every planned one skipped: nothing is to be written."""
-    return [
-        change._replace(result="skipped") if change.result == "planned" else change
-        for change in changes
-    ]
-
-
 def whole_groups(
     answers: Mapping[Key, ItemError | None], sizes: Mapping[str, int]
 ) -> dict[Key, ItemError | None]:
@@ -131,29 +121,3 @@ def whole_groups(
     whole = {group for group, size in sizes.items() if done[group] == size}
     kept = {key: error for key, error in answers.items() if key[0] not in whole}
     return dict.fromkeys((group, None, None) for group in whole) | kept
-
-
-def apply_answers(
-    changes: Iterable[Change], answers: Mapping[Key, ItemError | None]
-) -> list[Change]:
-    """The changes with what the broker answered for each planned one.
-
-    Args:
-        changes: the plan.
-        answers: an error or None, by `Change.key`; one that is missing was not answered. That of a
-            whole group (`whole_groups`) is that of each of its partitions.
-    """
-    applied: list[Change] = []
-    for change in changes:
-        if change.result == "planned":
-            error = answers.get((change.group, None, None), _SILENCE)
-            if error is _SILENCE:
-                error = answers.get(change[:3], _SILENCE)
-            if error is _SILENCE:
-                error = replace(_SILENCE, target=change.target)
-            if error is None:  # nearly always, and twice as fast so as by `_replace`
-                change = tuple.__new__(Change, change[:_RESULT] + _DONE)
-            else:
-                change = change.failed(error)
-        applied.append(change)
-    return applied

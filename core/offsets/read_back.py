@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.result import Doubt, result_of
+from kgroups.core.offsets.result import seen
 from kgroups.core.snapshot import CommittedOffset
 
 Held = Mapping[str, Mapping[int, CommittedOffset]]
@@ -105,13 +105,13 @@ def _settled(change: Change, commits: Held | None) -> Change:
         if change.result == "unknown":
             return change
         return change._replace(note="written, but could not be read back")
-    _, topic, partition, old, new, _, _, _, _, _, _, error = change
+    _, topic, partition, old, new, *_ = change
     now = commits.get(topic or "", {}).get(partition or 0)
     found = None if now is None else now.offset
-    if found == (None if new is None else new.offset):
-        return change if error is None else change._replace(result="done", error=None)
+    if found == (new and new.offset):
+        return seen(change, is_done=True, text="")
     text = "no commit" if found is None else found
-    if found != (None if old is None else old.offset):
+    if found != (old and old.offset):
         written = "written, but now" if change.result == "done" else "another write came first:"
         return change.failed(
             ItemError(
@@ -121,13 +121,9 @@ def _settled(change: Change, commits: Held | None) -> Change:
                 "something else is committing: a consumer, or another reset",
             )
         )
-    if isinstance(error, Doubt):
-        return change._replace(result=result_of(error.refuted), error=error.refuted)
-    return change.failed(
-        ItemError(
-            change.target,
-            "NOT_VERIFIED",
-            f"written, but still reads back as {text}",
-            "`kgroups describe GROUP` shows the current offset",
-        )
+    return seen(
+        change,
+        is_done=False,
+        text=f"written, but still reads back as {text}",
+        hint="`kgroups describe GROUP` shows the current offset",
     )

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.result import Doubt, Result, result_of
+from kgroups.core.offsets.result import Result, result_of, seen
 from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
@@ -36,7 +36,7 @@ class RecordDeletion(NamedTuple):
     error: ItemError | None = None
 
     @property
-    def at(self) -> TopicPartition:
+    def key(self) -> TopicPartition:
         """Topic and partition."""
         return self.topic, self.partition
 
@@ -143,25 +143,6 @@ def _unread(at: TopicPartition, start: int, stays: int, readers: tuple[Group, ..
     return "unread by " + ", ".join(named + ([f"{more} more groups"] if more > 0 else []))
 
 
-def apply_deletions(
-    deletions: Iterable[RecordDeletion], answers: Mapping[TopicPartition, ItemError | None]
-) -> list[RecordDeletion]:
-    """The plan with what the brokers answered for each planned entry.
-
-    Args:
-        deletions: the plan.
-        answers: an error or None; one that is missing was not answered.
-    """
-    applied = []
-    for each in deletions:
-        if each.result == "planned":
-            silence = ItemError(each.target, "FAILED", "the broker did not respond")
-            error = answers.get(each.at, silence)
-            each = each._replace(result="done") if error is None else each.failed(error)
-        applied.append(each)
-    return applied
-
-
 def verify_deletions(
     deletions: Iterable[RecordDeletion], topics: Mapping[str, Topic] | None
 ) -> list[RecordDeletion]:
@@ -186,12 +167,8 @@ def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> Recor
         if each.result == "unknown":
             return each
         return each._replace(note="deleted, but could not be read back")
-    if start >= each.new_start:
-        return each if each.error is None else each._replace(result="done", error=None)
-    if isinstance(each.error, Doubt):
-        return each.failed(each.error.refuted)
     text = f"deleted, but the log still starts at {start}"
-    return each.failed(ItemError(each.target, "NOT_VERIFIED", text))
+    return seen(each, is_done=start >= each.new_start, text=text)
 
 
 def to_be_seen(written: Iterable[RecordDeletion], checked: Iterable[RecordDeletion]) -> set[str]:

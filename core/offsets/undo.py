@@ -1,6 +1,7 @@
 """What stands there now against what stood there when a file was written: undo files, saved plans.
 
-A row goes back to what an undo file replaced, or on to what it, or a saved plan, began.
+A row goes back to what an undo file replaced (`plan_undo`), or on to what the file
+(`plan_resume`) or a saved plan (`plan_saved`) began.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,8 +10,8 @@ from typing import Final, NamedTuple
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.undo_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
 _OVERWRITE: Final = "use --overwrite-moved to write it anyway"
@@ -18,20 +19,18 @@ ACCEPT: Final = "use --drift accept to write it anyway, or --drift skip to leave
 _ANEW: Final = "use `reset-offsets --to TARGET` to set an offset in the current topic"
 
 
-class UndoPlan(NamedTuple):
-    """What is done with the rows of an undo file, or of a saved plan.
+class KnownRows(NamedTuple):
+    """What rows of a file are compared with.
 
     Args:
         topics: the topics that there are now, with the bounds of their logs.
         topic_ids: the ids that the file knows.
-        forward: whether to finish what the file began, instead of taking it back.
         overwrite_moved: whether commits made since are replaced too.
         saved: whether it is a saved plan: a commit that is gone has moved, too.
     """
 
     topics: Mapping[str, Topic]
     topic_ids: Mapping[str, str]
-    forward: bool = False
     overwrite_moved: bool = False
     saved: bool = False
 
@@ -41,19 +40,28 @@ class UndoPlan(NamedTuple):
         return "the plan was saved" if self.saved else "the file was written"
 
 
-def plan_undo(group: Group, rows: Iterable[Replaced], plan: UndoPlan) -> list[Change]:
-    """A change for each row of a group; refused where the row no longer means what it did.
+def plan_undo(group: Group, rows: Iterable[Replaced], known: KnownRows) -> list[Change]:
+    """Back to what a write replaced: a change for each row of an undo file.
 
     Args:
         group: without members, its commits known.
         rows: of this group.
-        plan: what to do.
     Returns:
         Skipped: it stands there already. Refused: the topic is another one or gone, or something
         else was committed since. A commit that is gone is no progress that could be lost, so it is
         made again.
     """
-    return [_change(group, row, plan) for row in rows]
+    return [_change(group, row, row.new, row.old, known) for row in rows]
+
+
+def plan_resume(group: Group, rows: Iterable[Replaced], known: KnownRows) -> list[Change]:
+    """On to what a write began, as `plan_undo` goes back."""
+    return [_change(group, row, row.old, row.new, known) for row in rows]
+
+
+def plan_saved(group: Group, rows: Iterable[Replaced], known: KnownRows) -> list[Change]:
+    """What a saved plan says, as far as all still stands as it did."""
+    return plan_resume(group, rows, known._replace(saved=True))
 
 
 def offset_of(commit: CommittedOffset | None) -> int | None:
@@ -61,10 +69,16 @@ def offset_of(commit: CommittedOffset | None) -> int | None:
     return None if commit is None else commit.offset
 
 
-def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
-    left, new = (row.old, row.new) if plan.forward else (row.new, row.old)
+def _change(
+    group: Group,
+    row: Replaced,
+    left: CommittedOffset | None,
+    new: CommittedOffset | None,
+    known: KnownRows,
+) -> Change:
+    """The change of a row to `new`, where `left` should stand now."""
     now = committed(group, (row.topic, row.partition))
-    topic = plan.topics.get(row.topic)
+    topic = known.topics.get(row.topic)
     log: PartitionLog | None = None if topic is None else topic.partitions.get(row.partition)
     change = Change(
         group.group,
@@ -78,29 +92,29 @@ def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
     if now is None and new is None:
         return change._replace(result="skipped")
     there = None if topic is None else topic.topic_id
-    if is_recreated(plan.topic_ids, topic):
-        text = f"the topic was recreated since {plan.since}"
+    if is_recreated(known.topic_ids, topic):
+        text = f"the topic was recreated since {known.since}"
         return _refused(change, "INCONSISTENT_TOPIC_ID", text, _ANEW)
     if offset_of(now) == offset_of(new):
         return change._replace(result="skipped")
-    if log is None and not (plan.saved and new is None):
-        text = f"the topic or partition was deleted since {plan.since}"
+    if log is None and not (known.saved and new is None):
+        text = f"the topic or partition was deleted since {known.since}"
         return _refused(change, "UNKNOWN_TOPIC_OR_PARTITION", text)
     end = None if log is None else log.log_end_offset
     beyond = new is not None and end is not None and new.offset > end
-    if beyond and None in (there, plan.topic_ids.get(row.topic)):
+    if beyond and None in (there, known.topic_ids.get(row.topic)):
         # what a topic that was made anew looks like
         text = f"the log ends at {end}: the topic may have been recreated"
         return _refused(change, "OFFSET_OUT_OF_RANGE", text, _ANEW)
-    return _unless_moved(change, row, left, plan)
+    return _unless_moved(change, row, left, known)
 
 
 def _unless_moved(
-    change: Change, row: Replaced, left: CommittedOffset | None, plan: UndoPlan
+    change: Change, row: Replaced, left: CommittedOffset | None, known: KnownRows
 ) -> Change:
     """The change, if there still stands what was left; else it is refused, or has a note."""
     now = change.old
-    if plan.saved:
+    if known.saved:
         if is_same(now, left):
             return change
         told = f"it was {_text(left, now)} when the plan was saved"
@@ -113,7 +127,7 @@ def _unless_moved(
         text, note = f"{_text(now)} was committed since: {told}", f"committed since: {told}"
         hint = _OVERWRITE
     change = change._replace(note=note)
-    return change if plan.overwrite_moved else _refused(change, "OFFSET_MOVED", text, hint)
+    return change if known.overwrite_moved else _refused(change, "OFFSET_MOVED", text, hint)
 
 
 def is_recreated(topic_ids: Mapping[str, str], topic: Topic | None) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.saved_plans.saved_plan import SavedPlan, plan_lines
+from kgroups.core.offsets.saved_plan import plan_lines
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import cli_files, clusters
 
@@ -13,8 +13,14 @@ from tests.support.cli import cli_files, clusters
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with snapshots, a scenario and a saved plan."""
     write_snapshot(clusters.shop(), tmp_path / "shop.json")
-    plan = SavedPlan("reset-offsets", "shop", "2026-11-21T01:02:03.456Z", ())
-    (tmp_path / "saved.json").write_text("".join(plan_lines(plan)))
+    lines = plan_lines(
+        "reset-offsets",
+        (),
+        cluster_id="shop",
+        topic_ids={},
+        created_at="2026-11-21T01:02:03.456Z",
+    )
+    (tmp_path / "saved.json").write_bytes(b"".join(lines))
     write_snapshot(clusters.broken_shop(), tmp_path / "broken.json")
     write_snapshot(clusters.nothing(), tmp_path / "nothing.yaml")
     (tmp_path / "torn.json").write_text('{\n "schema": "kgroups.snapshot/1",\n "items": [\n')

@@ -11,7 +11,7 @@ from kgroups.cli.official.dispatch import official_arguments
 from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
 from kgroups.cli.official.tasks import TASKS, Task
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import undo_lines
+from kgroups.core.offsets.undo_file import undo_lines
 from scripts.incident import write_incident
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.process import finish
@@ -118,7 +118,7 @@ def test_our_words_are_understood(
     monkeypatch.chdir(tmp_path)
     Path("F").write_text("t,0,1\n")
     lines = undo_lines([Change("g", "t", 0)], cluster_id=None, topic_ids={}, created_at="now")
-    Path("UNDO").write_text("".join(lines))
+    Path("UNDO").write_bytes(b"".join(lines))
     words = shlex.split(task.ours or "")
     if "--watch" in words:  # it would go on looking
         del words[words.index("--watch") :]

@@ -1,55 +1,41 @@
 """`kgroups apply`: apply a saved plan, as it was reviewed, or not at all."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.delete import (
-    carry_out_deletion,
-    committed_groups,
-    looked_at,
-)
-from kgroups.cli.commands.writes.delete_records import carry_out_deletions, ids_of, readers_of
+from kgroups.cli.commands.writes.delete import committed_groups, deletion_write, looked_at
+from kgroups.cli.commands.writes.delete_records import readers_of, records_write
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs, warn_of_unknown_ids
-from kgroups.cli.commands.writes.plan_saving import load_plan
-from kgroups.cli.commands.writes.remove_members import Removal, carry_out_removals
-from kgroups.cli.commands.writes.writing import (
-    Consent,
-    DryRun,
-    Execute,
-    KeepGoing,
+from kgroups.cli.commands.writes.offset_writes import (
     NoUndo,
-    OffsetWrite,
     UndoDir,
-    carry_out,
+    offset_write,
     uncollected,
     undo_dir_of,
     untold,
 )
+from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing
+from kgroups.cli.commands.writes.remove_members import removal_write
+from kgroups.cli.commands.writes.writing import Run, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.deletion import Deletion
+from kgroups.cli.write_files import load_plan
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_rows import ReplacedRows
-from kgroups.core.saved_plans.drift import (
+from kgroups.core.offsets.drift import (
     DRIFTS,
     Drift,
     changes_now,
     deletions_now,
+    left_out,
     records_now,
-    refusal,
     removals_now,
 )
-from kgroups.core.saved_plans.plan_rows import PlannedDeletion, PlannedRecords, PlannedRemoval
-from kgroups.core.saved_plans.saved_plan import SavedPlan
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.offsets.result import planned_of
+from kgroups.core.offsets.saved_plan import SavedPlan
 
 HELP = """Apply a saved plan: exactly what was reviewed, or nothing.
 
@@ -78,23 +64,6 @@ def register(app: typer.Typer) -> None:
     app.command("apply", help=HELP, cls=WriteCommand)(apply)
 
 
-class _Applied(NamedTuple):
-    """A plan on its way: what it is applied to, and how far it may go."""
-
-    printer: Printer
-    admin: "ClusterAdmin"
-    consent: Consent
-    plan: SavedPlan
-    drift: Drift
-    undo_dir: Path | None
-
-    @property
-    def where(self) -> Mapping[str, str | None]:
-        """`id` and `bootstrap` of the cluster."""
-        bootstrap = self.admin.settings.bootstrap_servers
-        return {"id": self.plan.cluster_id, "bootstrap": bootstrap}
-
-
 def apply(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="PLAN", help="File that --plan saved.")],
@@ -114,7 +83,6 @@ def apply(
 ) -> None:
     """`kgroups apply`."""
     options = options_of(ctx)
-    printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     how = _parse_drift(drift)
@@ -122,8 +90,17 @@ def apply(
         plan = load_plan(file)
     consent.check(options)
     with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
-        plan.check_cluster(admin.coordinators([]).cluster_id)
-        _APPLY[plan.command](_Applied(printer, admin, consent, plan, how, folder))
+        run = Run(Printer(options), admin, consent, admin.cluster_id())
+        plan.check_cluster(run.cluster_id)
+        match plan.command:
+            case "delete":
+                _apply_deletion(run, plan, how)
+            case "delete-records":
+                _apply_records(run, plan, how)
+            case "remove-members":
+                _apply_removals(run, plan, how)
+            case _:
+                _apply_commits(run, plan, how, folder)
 
 
 def _parse_drift(text: str) -> Drift:
@@ -138,98 +115,41 @@ def _parse_drift(text: str) -> Drift:
     raise UsageError(f"`{text}` is not a way to treat drift", hint="one of " + ", ".join(DRIFTS))
 
 
-def _apply_commits(applied: _Applied) -> None:
-    printer, admin, consent, plan, drift, folder = applied
-    rows = {row.group: row for row in plan.rows if isinstance(row, ReplacedRows)}
-    names = list(rows)
-    looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
-    free, changes = free_groups(looked, names, create=True)
-    topics = read_logs(admin, {topic for own in rows.values() for topic in own.topics})
-    if drift == "skip":
-        changes = [_left_out(change) for change in changes]
+def _apply_commits(run: Run, plan: SavedPlan, drift: Drift, undo_dir: Path | None) -> None:
+    names = list(plan.commits)
+    looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
+    free, refused = free_groups(looked, names, create=True)
+    topics = read_logs(run.admin, plan.topics)
+    changes = left_out(refused, drift)
     for group in free:
-        changes += changes_now(group, rows[group.group], topics, plan.topic_ids, drift)
-    warn_of_unknown_ids(printer, "the plan", topics, plan.topic_ids)
-    write = OffsetWrite.on(looked, plan.command, consent, folder, topics)
-    carry_out(printer, admin, write, changes, untold(looked, changes, may_be_absent=rows))
+        changes += changes_now(group, plan.commits[group.group], topics, plan.topic_ids, drift)
+    warn_of_unknown_ids(run.printer, "the plan", topics, plan.topic_ids)
+    write = offset_write(run, plan.command, undo_dir, topics)
+    carry_out(run, write, changes, untold(looked, changes, may_be_absent=plan.commits))
 
 
-def _left_out(change: Change) -> Change:
-    """A group that got members since: left out."""
-    if change.error is None or change.error.code != "NON_EMPTY_GROUP":
-        return change
-    return change._replace(result="skipped", note=change.error.message, error=None)
+def _apply_deletion(run: Run, plan: SavedPlan, drift: Drift) -> None:
+    listing = run.admin.list_groups()
+    planned = looked_at(run.admin, listing, list(plan.commits))
+    groups = committed_groups(run, [deletion.group for deletion in planned_of(planned)])
+    deletions = deletions_now(planned, plan.commits, groups, drift)
+    carry_out(run, deletion_write(run), deletions, listing.errors)
 
 
-def _apply_deletion(applied: _Applied) -> None:
-    printer, admin, consent, plan, drift, _ = applied
-    rows = {row.group: row for row in plan.rows if isinstance(row, PlannedDeletion)}
-    listing = admin.list_groups()
-    deletions = looked_at(admin, listing, list(rows))
-    planned = [each.group for each in deletions if each.result == "planned"]
-    groups = committed_groups(admin, planned, printer)
-    found = []
-    deletions, drifts = deletions_now(deletions, rows, groups)
-    for each in deletions:
-        text = drifts.get(each.group)
-        if drift == "skip" and each.error is not None and each.error.code == "NON_EMPTY_GROUP":
-            text = each.error.message
-        if text is None:
-            found.append(each)
-        elif drift == "refuse":
-            error = refusal(each.group, "OFFSET_MOVED", text)
-            found.append(Deletion(each.group, each.state, "refused", error))
-        else:
-            _tell(printer, each.group, text, drift)
-            skipped = Deletion(each.group, each.state, "skipped")
-            found.append(each if drift == "accept" else skipped)
-    carry_out_deletion(printer, admin, consent, applied.where, found, listing.errors)
+def _apply_records(run: Run, plan: SavedPlan, drift: Drift) -> None:
+    logs = read_logs(run.admin, {row.topic for row in plan.records})
+    warn_of_unknown_ids(run.printer, "the plan", logs, plan.topic_ids)
+    readers = readers_of(run.admin, run.printer) if plan.records else ()
+    deletions = records_now(plan.records, logs, plan.topic_ids, readers, drift)
+    carry_out(run, records_write(logs), deletions)
 
 
-def _apply_records(applied: _Applied) -> None:
-    printer, admin, consent, plan, drift, _ = applied
-    rows = [row for row in plan.rows if isinstance(row, PlannedRecords)]
-    logs = read_logs(admin, {row.topic for row in rows})
-    warn_of_unknown_ids(printer, "the plan", logs, plan.topic_ids)
-    readers = readers_of(admin, printer) if rows else ()
-    deletions = records_now(rows, logs, plan.topic_ids, readers, drift)
-    carry_out_deletions(printer, admin, consent, applied.where, deletions, ids_of(logs))
-
-
-def _apply_removals(applied: _Applied) -> None:
-    printer, admin, consent, plan, drift, _ = applied
-    rows = [row for row in plan.rows if isinstance(row, PlannedRemoval)]
-    if not rows:
-        carry_out_removals(printer, admin, consent, applied.where, "", [], "")
+def _apply_removals(run: Run, plan: SavedPlan, drift: Drift) -> None:
+    if not plan.removals:
+        carry_out(run, removal_write(""), [])
         return
-    group, reason = rows[0].group, rows[0].reason
-    looked = admin.snapshot([group], offsets=False, log_offsets=False)
+    group, reason = plan.removals[0].group, plan.removals[0].reason
+    looked = run.admin.snapshot([group], offsets=False, log_offsets=False)
     if not any(error.code == "GROUP_ID_NOT_FOUND" for error in looked.errors):
         looked.needed(group)
-    removals = []
-    for now in removals_now(rows, looked.group(group)):
-        removal = Removal(now.member, now.result)
-        if now.drift is not None and drift == "refuse":
-            error = refusal(now.member.member_id, "FENCED_INSTANCE_ID", now.drift)
-            removal = Removal(now.member, "refused", error)
-        elif now.drift is not None:
-            _tell(printer, now.member.member_id, now.drift, drift)
-            removal = Removal(now.member, "planned" if drift == "accept" else "skipped")
-        removals.append(removal)
-    carry_out_removals(printer, admin, consent, applied.where, group, removals, reason)
-
-
-def _tell(printer: Printer, target: str, text: str, drift: Drift) -> None:
-    """Say what has changed, where nothing fails for it."""
-    then = "written anyway" if drift == "accept" else "left out"
-    printer.note(f"`{target}`: {text}; {then}", of_a_write=True)
-
-
-_APPLY: Final[Mapping[str, Callable[[_Applied], None]]] = {
-    "reset-offsets": _apply_commits,
-    "copy-offsets": _apply_commits,
-    "delete-offsets": _apply_commits,
-    "delete": _apply_deletion,
-    "delete-records": _apply_records,
-    "remove-members": _apply_removals,
-}
+    carry_out(run, removal_write(reason), removals_now(plan.removals, looked.group(group), drift))

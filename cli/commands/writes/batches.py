@@ -1,96 +1,97 @@
-"""Writes batch by batch: progress, Ctrl-C after the batch, and the end when the cluster is gone."""
+"""Writes batch by batch, with Ctrl-C after the batch, and looks at the cluster afterwards."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import Any, Final
 
+from kgroups.cli.commands.writes.writing import Run
 from kgroups.cli.exits import write_lines
 from kgroups.cli.interruption import Interruption, not_waited_for
-from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import UNHEARD, item_error
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.offsets.result import Item, apply_answers, planned_of, replaced
 
 BATCH: Final = 500
 
-Key = TypeVar("Key")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress(Generic[Key]):
-    """How far the batches came.
-
-    Args:
-        answers: an error, or None where it was done, by key; what was never sent is missing,
-            unless the cluster was gone.
-        sent: how many names were sent.
-    """
-
-    answers: Mapping[Key, ItemError | None]
-    sent: int
+Answers = Mapping[Any, ItemError | None]
 
 
 def in_batches(
-    printer: Printer,
+    run: Run,
     interruption: Interruption,
+    items: Sequence[Item],
+    send: Callable[[Mapping[str, Sequence[Item]], Deadline], Answers],
+    *,
     doing: str,
     what: str,
-    names: Sequence[str],
-    send: Callable[[Sequence[str], "Deadline"], Mapping[Key, ItemError | None]],
-    keys_of: Callable[[str], Sequence[tuple[Key, str]]],
-    until: "Deadline",
-) -> Progress[Key]:
-    """What became of the parts of each name.
+    unit: Callable[[Item], str],
+    size: int = BATCH,
+    until: Deadline | None = None,
+    whole: Callable[[Item], Any] | None = None,
+) -> list[Item]:
+    """The items with what became of the planned ones; skipped where Ctrl-C came before.
 
     Args:
-        printer: told how far it is.
         interruption: Ctrl-C ends it after a batch.
+        send: sends the items of some units by a deadline and gives the answers by key.
         doing: `writing`.
         what: `groups`.
-        names: what is to be sent.
-        send: sends some of them by a deadline and gives the answer of each part.
-        keys_of: the parts of a name: key, and target for messages.
+        unit: what is sent as a whole: the group of an item.
+        size: units of a batch.
         until: when to send no more. A batch that others follow gets half of what is left, so
             that a broker that hangs does not keep the others from theirs.
+        whole: as for `apply_answers`.
     """
-    answers: dict[Key, ItemError | None] = {}
-    sent = 0
+    units: dict[str, list[Item]] = {}
+    for item in planned_of(items):
+        units.setdefault(unit(item), []).append(item)
+    until = until or run.admin.ends()
+    names, sent = list(units), 0
+    answers: dict[Any, ItemError | None] = {}
     while sent < len(names) and not interruption.asked:
-        _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
-        batch = names[sent : sent + BATCH]
-        last = sent + len(batch) == len(names)
+        tell = run.printer.waiting if len(names) > size else run.printer.progress
+        tell(f"{doing}, {sent:,} of {len(names):,} {what}")
+        batch = names[sent : sent + size]
         if until.is_over:
-            answers |= {key: _too_late(target) for key, target in _parts(names[sent:], keys_of)}
+            answers |= _alike(units, names[sent:], _too_late)
             break
+        limit = until if sent + len(batch) == len(names) else until.part(1 / 2)
+        found: Answers | None
         try:
-            limit = until if last else until.part(1 / 2)
-            found = interruption.send(partial(send, batch, limit))
+            parts = {name: units[name] for name in batch}
+            found = interruption.send(partial(send, parts, limit))
         except KgroupsError as error:
-            found = {key: ItemError.of(target, error) for key, target in _parts(batch, keys_of)}
+            found = _alike(units, batch, partial(ItemError.of, error=error))
         if found is None:
-            found = {key: not_waited_for(target) for key, target in _parts(batch, keys_of)}
+            found = _alike(units, batch, not_waited_for)
         answers |= found
         sent += len(batch)
         if found and all(map(is_gone, found.values())):
-            why = next(iter(found.values()))
-            answers |= {
-                key: _not_sent(why, target) for key, target in _parts(names[sent:], keys_of)
-            }
+            answers |= _alike(units, names[sent:], partial(_not_sent, next(iter(found.values()))))
             break
     if interruption.asked:
-        printer.wipe()
+        run.printer.wipe()
         many = "all" if sent == len(names) else f"{sent:,} of"
         write_lines([f"interrupted: {many} {len(names):,} {what} were sent"], [])
-    return Progress(answers, sent)
+        left = set(names[sent:])
+        items = [
+            replaced(item, result="skipped")
+            if item.result == "planned" and unit(item) in left
+            else item
+            for item in items
+        ]
+    return apply_answers(items, answers, whole)
 
 
-def _parts(
-    names: Sequence[str], keys_of: Callable[[str], Sequence[tuple[Key, str]]]
-) -> Iterator[tuple[Key, str]]:
-    return (part for name in names for part in keys_of(name))
+def _alike(
+    units: Mapping[str, Sequence[Item]],
+    names: Iterable[str],
+    error: Callable[[str], ItemError],
+) -> dict[Any, ItemError | None]:
+    return {item.key: error(item.target) for name in names for item in units[name]}
 
 
 def is_gone(error: ItemError | None) -> bool:
@@ -98,18 +99,42 @@ def is_gone(error: ItemError | None) -> bool:
     return error is not None and error.code in UNHEARD
 
 
-def _tell(printer: Printer, text: str, *, many: bool) -> None:
-    if many:
-        printer.waiting(text)
-    else:
-        printer.progress(text)
-
-
 def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
     text = f"not sent: the cluster is unreachable: {why.message}"
-    return ItemError(target, why.code, text, why.hint, why.exit_code)
+    return replace(item_error(target, why.code, text), hint=why.hint, exit_code=why.exit_code)
 
 
 def _too_late(target: str) -> ItemError:
     return item_error(target, "REQUEST_TIMED_OUT", "not sent: timed out")
+
+
+def look_again(
+    run: Run,
+    interruption: Interruption,
+    written: Sequence[Item],
+    look: Callable[[], list[Item]],
+    unseen: Sequence[Item],
+) -> list[Item]:
+    """The items after looks at the cluster, until all is seen, the time is over or Ctrl-C comes.
+
+    Args:
+        written: with the brokers' answers.
+        look: looks, and gives the items as they are then.
+        unseen: the items where nothing can be seen.
+    """
+    checked = [list(unseen)]
+
+    def is_open(before: Item, now: Item) -> bool:
+        is_seen = (now.result, now.note) == ("done", before.note)
+        return now.result == "unknown" or (before.result == "done" and not is_seen)
+
+    def ask() -> None:
+        for _ in Attempts(run.admin.ends(), whole=True):
+            if not any(map(is_open, written, checked[-1])):
+                break
+            with suppress(KgroupsError):
+                checked.append(look())
+
+    interruption.look(ask, None)
+    return checked[-1]

@@ -17,19 +17,15 @@ from kgroups.cli.commands.writes.copy_sources import (
     wanted_pairs,
 )
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
-from kgroups.cli.commands.writes.plan_saving import SavePlan
-from kgroups.cli.commands.writes.writing import (
-    Consent,
-    DryRun,
-    Execute,
-    KeepGoing,
+from kgroups.cli.commands.writes.offset_writes import (
     NoUndo,
-    OffsetWrite,
     Topics,
     UndoDir,
-    carry_out,
+    offset_write,
     undo_dir_of,
 )
+from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing, SavePlan
+from kgroups.cli.commands.writes.writing import Run, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
@@ -45,8 +41,6 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.librdkafka.record_times import Place
-
-SCHEMA = "kgroups.copy-offsets/1"
 
 HELP = """Copy committed offsets to another group or cluster.
 
@@ -177,9 +171,16 @@ def copy_offsets(
             known = admin if elsewhere else None
             planned = _plan_by_checkpoints(printer, known, target, checkpoints or "", wanted, scope)
         copied = planned.copied
-        write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
-        write = replace(write, verify=planned.verify if verify else None, summary=planned.summary)
-        carry_out(printer, target, write, planned.changes, copied.errors, blocked=planned.blocked)
+        run = Run(printer, target, consent, copied.there.cluster_id)
+        write = offset_write(
+            run,
+            "copy-offsets",
+            folder,
+            copied.logs,
+            verify=planned.verify if verify else None,
+            summary=planned.summary,
+        )
+        carry_out(run, write, planned.changes, copied.errors, blocked=planned.blocked)
 
 
 class _Plan(NamedTuple):

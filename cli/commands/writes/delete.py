@@ -1,20 +1,15 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.audit_log import tell
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
-from kgroups.cli.commands.writes.refusals import explained, members_of
-from kgroups.cli.commands.writes.writing import Consent, DryRun, ask, count_results, files_of
-from kgroups.cli.exits import end_with
+from kgroups.cli.commands.writes.prompts import Consent, DryRun, SavePlan, about_groups
+from kgroups.cli.commands.writes.refusals import explain
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.expiry import (
     IdleFor,
     idle_groups,
@@ -24,25 +19,23 @@ from kgroups.cli.expiry import (
 )
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
-from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
-from kgroups.cli.source import cluster_to_change, now_ms
+from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ClusterError, ItemError, UsageError
-from kgroups.core.offsets.result import result_of
-from kgroups.core.saved_plans.plan_rows import rows_of_deletions
+from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.offsets.commit_rows import GroupCommits, deleted_rows
+from kgroups.core.offsets.drift import commits_of
+from kgroups.core.offsets.group_deletions import Deletion, plan_deletion
+from kgroups.core.offsets.result import planned_of
 from kgroups.core.snapshot import Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.answers import GroupListing
     from kgroups.core.kafka.deadline import Deadline
-
-SCHEMA = "kgroups.delete/1"
 
 HELP = """Delete groups and their committed offsets.
 
@@ -76,9 +69,8 @@ COLUMNS = (
     Column("action", "ACTION"),
     Column("result", "RESULT"),
     Column("error", "ERROR", quiet=(None,)),
+    Column("note", "NOTE", quiet=(None,)),
 )
-
-_NO_FILES: Final[Mapping[str, str | None]] = {"undo_file": None}
 
 
 def register(app: typer.Typer) -> None:
@@ -114,16 +106,14 @@ def delete(
     consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
         listing = admin.list_groups()
-        where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+        run = Run(printer, admin, consent, listing.cluster_id)
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
         if idle_ms is not None:
             names = _idle(printer, admin, names, idle_ms)
         deletions = looked_at(admin, listing, names)
         errors = [*strangers, *listing.errors]
-        carry_out_deletion(
-            printer, admin, consent, where, deletions, errors, blocked=bool(strangers)
-        )
+        carry_out(run, deletion_write(run), deletions, errors, blocked=bool(strangers))
 
 
 def _idle(printer: Printer, admin: "ClusterAdmin", names: Sequence[str], idle_ms: int) -> list[str]:
@@ -156,75 +146,33 @@ def looked_at(
         groups += looked.groups
         hidden += tuple(e for e in looked.errors if e.code != "GROUP_ID_NOT_FOUND")
     deletions = plan_deletion(groups, names, listing_failures=listing.errors, hidden=hidden)
-    return explain(admin, deletions)
+    return explain(admin, deletions, set(names))
 
 
-def carry_out_deletion(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    consent: Consent,
-    where: Mapping[str, str | None],
-    deletions: Sequence[Deletion],
-    errors: Sequence[ItemError],
-    *,
-    blocked: bool = False,
-) -> None:
-    """Refuse as a whole or preview, confirm, apply, report, and end.
+def deletion_write(run: Run) -> Write[Deletion]:
+    """A deletion of groups."""
 
-    Args:
-        where: `id` and `bootstrap` of the cluster.
-        errors: of the look at the cluster.
-        blocked: whether something that was asked for cannot be done, besides what the plan says.
-    Raises:
-        typer.Exit: something failed, or the user declined.
-    """
-    dry_run = consent.dry_run
-    blocked = blocked or any(each.error is not None for each in deletions)
-    held_back = blocked and not consent.keep_going
-    go = not held_back and any(each.result == "planned" for each in deletions)
-    agreed = go and not dry_run and (consent.yes or confirm(printer, admin, deletions))
-    saved = _save_plan(printer, admin, consent, where, deletions, blocked=held_back)
-    interruption = Interruption(admin, "this batch")
-    with interruption if agreed else nullcontext():
-        if agreed:
-            deletions = apply(printer, admin, deletions, interruption)
-        elif not dry_run:
-            deletions = skip_planned(deletions)
-        tell(each.result for each in deletions)
-        every_error = [*errors_of(deletions), *errors]
-        files = files_of(consent, None, saved)
-        printer.show(delete_report(deletions, every_error, where, files))
-    if not deletions:
-        printer.note("no group to delete")
-    elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
-        printer.note("nothing was deleted; use --keep-going to delete the groups that can be")
-    interruption.end()
-    end_with(every_error)
-    if go and not dry_run and not agreed:
-        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+    def rows(planned: Sequence[Deletion]) -> Iterator[GroupCommits]:
+        groups = committed_groups(run, [deletion.group for deletion in planned])
+        for deletion in planned:
+            commits = commits_of(groups.get(deletion.group))
+            yield from deleted_rows(deletion.group, deletion.state, commits)
+
+    return Write(
+        command="delete",
+        verb="delete",
+        item="group",
+        written="groups are deleted",
+        columns=COLUMNS,
+        row=_row,
+        question=about_groups,
+        apply=_apply,
+        saved_rows=rows,
+        plain=lambda deletions: [_plain(deletions)],
+    )
 
 
-def _save_plan(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    consent: Consent,
-    where: Mapping[str, str | None],
-    deletions: Sequence[Deletion],
-    *,
-    blocked: bool,
-) -> Path | None:
-    """Save what is planned with what the groups have committed, if that is asked for."""
-    if consent.plan is None:
-        return None
-    planned = [] if blocked else [each.group for each in deletions if each.result == "planned"]
-    groups = committed_groups(admin, planned, printer)
-    rows = rows_of_deletions(deletions, groups)
-    return save_plan(printer, consent.plan, "delete", rows, cluster_id=where["id"], blocked=blocked)
-
-
-def committed_groups(
-    admin: "ClusterAdmin", names: Sequence[str], printer: Printer
-) -> dict[str, Group]:
+def committed_groups(run: Run, names: Sequence[str]) -> dict[str, Group]:
     """The groups with what they have committed.
 
     Raises:
@@ -232,13 +180,52 @@ def committed_groups(
     """
     if not names:
         return {}
-    looked = admin.snapshot(names, members=False, log_offsets=False, progress=printer.progress)
+    progress = run.printer.progress
+    looked = run.admin.snapshot(names, members=False, log_offsets=False, progress=progress)
     groups = {group.group: group for group in looked.groups}
     for name in names:
         group = looked.needed(name)
         if group.offsets is None and group.type != "share":
             raise ClusterError(f"the commits of `{name}` could not be read")
     return groups
+
+
+def _apply(
+    run: Run, deletions: Sequence[Deletion], interruption: Interruption
+) -> tuple[list[Deletion], list[ItemError]]:
+    """The deletions with what became of the planned ones."""
+
+    def send(
+        groups: Mapping[str, Sequence[Deletion]], until: "Deadline"
+    ) -> Mapping[str, ItemError | None]:
+        outcomes = run.admin.delete_groups(list(groups), until=until)
+        return {outcome.target: outcome.error for outcome in outcomes}
+
+    applied = in_batches(
+        run,
+        interruption,
+        deletions,
+        send,
+        doing="deleting",
+        what="groups",
+        unit=lambda deletion: deletion.group,
+    )
+    sent = {deletion.group for deletion in planned_of(deletions)}
+    return interruption.look(lambda: explain(run.admin, applied, sent), applied), []
+
+
+def _row(deletion: Deletion) -> Row:
+    code = None if deletion.error is None else deletion.error.code
+    return deletion.group, "delete", deletion.result, code, deletion.note
+
+
+def _plain(deletions: Sequence[Deletion]) -> str:
+    """The sentence of Kafka's tool; of a plan, the names."""
+    if planned := planned_of(deletions):
+        shown = for_stdout()
+        return "".join(f"{shown(deletion.group)}\n" for deletion in planned)
+    done = [deletion.group for deletion in deletions if deletion.result == "done"]
+    return deleted_text(done, failed=len(done) < len(deletions))
 
 
 def selection(
@@ -258,112 +245,3 @@ def selection(
         )
         raise UsageError(what, hint="name groups, or use --all-groups, --state or --idle-for")
     return choice_of(groups, regex, every=all_groups or bool(states))
-
-
-def explain(admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> list[Deletion]:
-    """The deletions, where a refusal names the members that are alive."""
-    members = members_of(admin, (each.group for each in deletions if each.result == "refused"))
-    return [
-        each
-        if each.error is None
-        else replace(each, error=explained(each.error, each.group, members))
-        for each in deletions
-    ]
-
-
-def apply(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    deletions: Sequence[Deletion],
-    interruption: Interruption,
-) -> list[Deletion]:
-    """The deletions with what became of the planned ones; skipped where Ctrl-C came before."""
-    planned = [each.group for each in deletions if each.result == "planned"]
-
-    def send(names: Sequence[str], until: "Deadline") -> Mapping[str, ItemError | None]:
-        return {one.target: one.error for one in admin.delete_groups(names, until=until)}
-
-    def parts(name: str) -> list[tuple[str, str]]:
-        return [(name, name)]
-
-    progress = in_batches(
-        printer, interruption, "deleting", "groups", planned, send, parts, admin.ends()
-    )
-    left = set(planned[progress.sent :]) if interruption.asked else set()
-    deletions = [
-        replace(each, result="skipped") if each.group in left else each for each in deletions
-    ]
-    applied = apply_results(
-        deletions, {name: (result_of(error), error) for name, error in progress.answers.items()}
-    )
-    late = [each for each in applied if each.group in progress.answers]
-    if any(each.result == "refused" for each in late):
-        refused = applied
-        applied = interruption.look(lambda: explain(admin, refused), refused)
-    return applied
-
-
-def confirm(printer: Printer, admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> bool:
-    """Show on stderr what would be deleted, and ask."""
-    planned = [deletion.group for deletion in deletions if deletion.result == "planned"]
-    for name in planned:
-        printer.note(f"group `{name}` and its committed offsets would be deleted")
-    what = "this group" if len(planned) == 1 else f"these {len(planned)} groups"
-    return ask(admin, f"Delete {what}?")
-
-
-def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
-    """What went wrong, in the order of the groups."""
-    return [
-        deletion.error
-        or ItemError(
-            target=deletion.group,
-            code="FAILED",
-            message="the broker did not respond",
-        )
-        for deletion in deletions
-        if deletion.error is not None or deletion.result == "failed"
-    ]
-
-
-def delete_report(
-    deletions: Sequence[Deletion],
-    errors: Sequence[ItemError],
-    where: Mapping[str, str | None],
-    files: Mapping[str, str | None] = _NO_FILES,
-) -> Report:
-    """What became of each group, as a `kgroups.delete/1` report."""
-    counts = count_results(deletion.result for deletion in deletions)
-    return Report(
-        schema=SCHEMA,
-        cluster=where,
-        generated_at_ms=now_ms(),
-        items=[delete_item(deletion) for deletion in deletions],
-        views=(View("group", COLUMNS, _rows),),
-        errors=errors,
-        summary=lambda: {**counts, **files},
-        plain=lambda: [_plain(deletions)],
-    )
-
-
-def _plain(deletions: Sequence[Deletion]) -> str:
-    """The sentence of Kafka's tool; of a plan, the names."""
-    if any(deletion.result == "planned" for deletion in deletions):
-        shown = for_stdout()
-        return "".join(f"{shown(d.group)}\n" for d in deletions if d.result == "planned")
-    done = [deletion.group for deletion in deletions if deletion.result == "done"]
-    return deleted_text(done, failed=len(done) < len(deletions))
-
-
-def delete_item(deletion: Deletion) -> Item:
-    """One group, as an item of `kgroups.delete/1`."""
-    return {
-        "group": deletion.group,
-        "action": "delete",
-        "result": deletion.result,
-        "error": None if deletion.error is None else deletion.error.code,
-    }
-
-
-def _rows(item: Item) -> list[Row]:
-    return [(item["group"], item["action"], item["result"], item["error"])]

@@ -6,20 +6,16 @@ import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
-from kgroups.cli.commands.writes.plan_saving import SavePlan
-from kgroups.cli.commands.writes.writing import (
-    Consent,
-    DryRun,
-    Execute,
-    KeepGoing,
+from kgroups.cli.commands.writes.offset_writes import (
     NoUndo,
-    OffsetWrite,
     Topics,
     UndoDir,
-    carry_out,
+    offset_write,
     undo_dir_of,
     untold,
 )
+from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing, SavePlan
+from kgroups.cli.commands.writes.writing import Run, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
@@ -28,8 +24,6 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import parse_scope
-
-SCHEMA = "kgroups.delete-offsets/1"
 
 HELP = """Delete committed offsets.
 
@@ -104,6 +98,7 @@ def delete_offsets(
                     hint="`kgroups describe GROUP` shows its commits",
                 )
             changes += own
-        write = OffsetWrite.on(looked, "delete-offsets", consent, folder, topics)
+        run = Run(printer, admin, consent, looked.cluster_id)
+        write = offset_write(run, "delete-offsets", folder, topics)
         errors = [*strangers, *untold(looked, changes)]
-        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
+        carry_out(run, write, changes, errors, blocked=bool(strangers))

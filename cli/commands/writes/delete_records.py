@@ -1,58 +1,45 @@
 """`kgroups delete-records`: let the oldest records of topics go."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.audit_log import tell
+from kgroups.cli.commands.writes.batches import in_batches, look_again
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
-from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
-from kgroups.cli.commands.writes.writing import (
+from kgroups.cli.commands.writes.prompts import (
     Consent,
     DryRun,
     Execute,
     KeepGoing,
-    ask,
-    count_results,
-    files_of,
-    preview,
+    SavePlan,
+    about_records,
 )
-from kgroups.cli.exits import end_with
-from kgroups.cli.interruption import Interruption, not_waited_for
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
-from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import (
-    EXIT_CODE_INTERRUPTED,
-    ItemError,
-    KgroupsError,
-    UsageError,
-)
+from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
 from kgroups.core.offsets.record_deletions import (
     RecordDeletion,
-    apply_deletions,
     plan_deletions,
-    to_be_seen,
     verify_deletions,
 )
 from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.saved_plan import PlannedRecords
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.saved_plans.plan_rows import rows_of_records
 from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
-
-SCHEMA = "kgroups.delete-records/1"
+    from kgroups.core.kafka.deadline import Deadline
 
 HELP = """Delete the oldest records of topics. This cannot be undone.
 
@@ -131,69 +118,32 @@ def delete_records(
         raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
     consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
-        looked = admin.coordinators([])
-        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+        run = Run(printer, admin, consent, admin.cluster_id())
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})
         deletions = _plan(admin, printer, scope, target, given, logs)
-        carry_out_deletions(printer, admin, consent, where, deletions, ids_of(logs))
+        carry_out(run, records_write(logs), deletions)
 
 
-def ids_of(logs: Mapping[str, Topic]) -> dict[str, str | None]:
-    """The topics' ids, by name; None where one is not known."""
-    return {name: topic.topic_id for name, topic in logs.items()}
-
-
-def carry_out_deletions(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    consent: Consent,
-    where: Mapping[str, str | None],
-    deletions: Sequence[RecordDeletion],
-    topic_ids: Mapping[str, str | None],
-) -> None:
-    """Preview, confirm, delete, look again, report, and end.
+def records_write(topics: Mapping[str, Topic]) -> Write[RecordDeletion]:
+    """A deletion of records.
 
     Args:
-        where: `id` and `bootstrap` of the cluster.
-        topic_ids: for the plan that is saved.
-    Raises:
-        typer.Exit: something failed, or the user declined.
+        topics: that lose them.
     """
-    planned = [each for each in deletions if each.result == "planned"]
-    blocked = any(each.error is not None for each in deletions)
-    held_back = blocked and not consent.keep_going
-    go = bool(planned) and not held_back
-    agreed = go and not consent.dry_run and (consent.yes or _confirmed(printer, admin, planned))
-    saved: Path | None = None
-    if consent.plan is not None:
-        rows, names = rows_of_records(planned), {each.topic for each in planned}
-        ids = {name: topic_ids.get(name) for name in sorted(names)}
-        saved = save_plan(
-            *(printer, consent.plan, "delete-records", rows),
-            cluster_id=where["id"],
-            topic_ids=ids,
-            blocked=held_back,
-        )
-    interruption = Interruption(admin)
-    with interruption if agreed else nullcontext():
-        if agreed:
-            deletions = _applied(printer, admin, deletions, interruption)
-        elif not consent.dry_run:
-            deletions = [
-                each._replace(result="skipped") if each.result == "planned" else each
-                for each in deletions
-            ]
-        tell(each.result for each in deletions)
-        errors = [each.error for each in deletions if each.error is not None]
-        printer.show(_report(deletions, errors, where, files_of(consent, None, saved)))
-    if not planned and not blocked:
-        printer.note("no record to delete")
-    elif blocked and planned and not go and not consent.dry_run:
-        printer.note("nothing was deleted; use --keep-going to delete what can be")
-    interruption.end()
-    end_with(errors)
-    if go and not consent.dry_run and not agreed:
-        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+    return Write(
+        command="delete-records",
+        verb="delete",
+        item="partition",
+        written="partitions have lost their records",
+        columns=COLUMNS,
+        row=_row,
+        question=about_records,
+        apply=_apply,
+        saved_rows=_saved_rows,
+        topic_ids={name: topic.topic_id for name, topic in topics.items()},
+        plain=_plain,
+        summary=_summary,
+    )
 
 
 def target_of(text: str | None) -> Target:
@@ -266,82 +216,55 @@ def readers_of(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
         return ()
 
 
-def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[RecordDeletion]) -> bool:
-    printer.wipe()
-    preview(COLUMNS, [_row(_item(each)) for each in planned])
-    lost = sum(each.records_lost or 0 for each in planned)
-    what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
-    return ask(admin, f"Delete {lost:,} records of {what}? This cannot be undone.")
-
-
-def _applied(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    deletions: Sequence[RecordDeletion],
-    interruption: Interruption,
-) -> list[RecordDeletion]:
+def _apply(
+    run: Run, deletions: Sequence[RecordDeletion], interruption: Interruption
+) -> tuple[list[RecordDeletion], list[ItemError]]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
-    from kgroups.core.kafka.deadline import Attempts
     from kgroups.core.kafka.doubts import Doubts
     from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-    from kgroups.core.kafka.writes.record_deletion import delete_records as send
+    from kgroups.core.kafka.writes.record_deletion import delete_records as send_deletions
 
-    wanted = {
-        each.at: each.new_start
-        for each in deletions
-        if each.result == "planned" and each.new_start is not None
-    }
-    printer.progress(f"deleting records of {len(wanted):,} partitions")
     doubts: Doubts[TopicPartition] = Doubts()
-    answers: dict[TopicPartition, ItemError | None]
-    try:
-        found = interruption.send(lambda: send(admin, wanted, doubts))
-        if found is None:
-            answers = {at: not_waited_for(f"{at[0]}-{at[1]}") for at in wanted}
-        else:
-            answers = {
-                at: doubts.error(at, f"{at[0]}-{at[1]}", outcome)
-                if isinstance(outcome, str)
-                else None
-                for at, outcome in found.items()
-            }
-    except KgroupsError as error:
-        answers = {
-            (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
+
+    def send(
+        partitions: Mapping[str, Sequence[RecordDeletion]], _until: "Deadline"
+    ) -> Mapping[TopicPartition, ItemError | None]:
+        sent = [deletion for own in partitions.values() for deletion in own]
+        wanted = {deletion.key: deletion.new_start or 0 for deletion in sent}
+        outcomes = send_deletions(run.admin, wanted, doubts)
+        return {
+            at: doubts.error(at, f"{at[0]}-{at[1]}", outcome) if isinstance(outcome, str) else None
+            for at, outcome in outcomes.items()
         }
-    written = apply_deletions(deletions, answers)
-    checked = [verify_deletions(written, None)]
 
-    def look() -> None:
-        for _ in Attempts(admin.ends(), whole=True):
-            names = to_be_seen(written, checked[-1])
-            if not names:
-                break
-            with suppress(KgroupsError):
-                checked.append(verify_deletions(written, topics_with_bounds(admin, names).topics))
-
-    interruption.look(look, None)
-    return checked[-1]
-
-
-def _report(
-    deletions: Sequence[RecordDeletion],
-    errors: Sequence[ItemError],
-    where: Mapping[str, str | None],
-    files: Mapping[str, str | None],
-) -> Report:
-    counts = count_results(each.result for each in deletions)
-    lost = sum(each.records_lost or 0 for each in deletions if each.result in ("planned", "done"))
-    return Report(
-        schema=SCHEMA,
-        cluster=where,
-        generated_at_ms=now_ms(),
-        items=[_item(each) for each in deletions],
-        views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
-        errors=errors,
-        summary=lambda: {**counts, **files, "records_lost": lost},
-        plain=lambda: _plain(deletions),
+    written = in_batches(
+        run,
+        interruption,
+        deletions,
+        send,
+        doing="deleting records",
+        what="partitions",
+        unit=lambda deletion: deletion.target,
+        size=len(deletions),
     )
+    names = {deletion.topic for deletion in written if deletion.result in ("done", "unknown")}
+
+    def look() -> list[RecordDeletion]:
+        return verify_deletions(written, topics_with_bounds(run.admin, names).topics)
+
+    unseen = verify_deletions(written, None)
+    return look_again(run, interruption, written, look, unseen), []
+
+
+def _saved_rows(planned: Sequence[RecordDeletion]) -> Iterator[PlannedRecords]:
+    for topic, partition, old_start, new_start, end, *_ in planned:
+        if old_start is not None and new_start is not None and end is not None:
+            yield PlannedRecords(topic, partition, old_start, new_start, end)
+
+
+def _summary(deletions: Sequence[RecordDeletion]) -> Mapping[str, int]:
+    lost = [d.records_lost or 0 for d in deletions if d.result in ("planned", "done")]
+    return {"records_lost": sum(lost)}
 
 
 def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
@@ -350,24 +273,20 @@ def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
         yield RECORDS_BEGIN + RECORDS_DONE
     for each in deletions:
         if each.result in ("planned", "done") and each.new_start is not None:
-            yield record_line(each.at, each.new_start)
+            yield record_line(each.key, each.new_start)
 
 
-def _item(each: RecordDeletion) -> Item:
-    return {
-        "topic": each.topic,
-        "partition": each.partition,
-        "action": "delete-records",
-        "old_start": each.old_start,
-        "new_start": each.new_start,
-        "log_end_offset": each.end,
-        "records_lost": each.records_lost,
-        "clamped": each.clamped,
-        "result": each.result,
-        "error": None if each.error is None else each.error.code,
-        "note": each.note,
-    }
-
-
-def _row(item: Item) -> Row:
-    return tuple(item[column.field] for column in COLUMNS)
+def _row(deletion: RecordDeletion) -> Row:
+    return (
+        deletion.topic,
+        deletion.partition,
+        "delete-records",
+        deletion.old_start,
+        deletion.new_start,
+        deletion.end,
+        deletion.records_lost,
+        deletion.clamped,
+        deletion.result,
+        None if deletion.error is None else deletion.error.code,
+        deletion.note,
+    )

@@ -1,11 +1,12 @@
 """Why a group's state forbids a write: which members are alive, and on which hosts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.offsets.change import Change, members_text
+from kgroups.core.errors import KgroupsError
+from kgroups.core.offsets.change import members_text
+from kgroups.core.offsets.result import WriteItem, replaced
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -16,7 +17,39 @@ CODES: Final = frozenset(
 )
 
 
-def members_of(admin: "ClusterAdmin", groups: Iterable[str]) -> dict[str, str]:
+class _OfGroup(WriteItem, Protocol):
+    @property
+    def group(self) -> str:
+        """The group that is written to."""
+
+
+Item = TypeVar("Item", bound=_OfGroup)
+
+
+def explain(admin: "ClusterAdmin", items: Sequence[Item], groups: Container[str]) -> list[Item]:
+    """The items, where a refusal by the broker names the members that are alive.
+
+    Args:
+        groups: whose members are looked up.
+    """
+    members = _members_of(
+        admin,
+        (
+            item.group
+            for item in items
+            if item.error is not None and item.error.code in CODES and item.group in groups
+        ),
+    )
+    explained = []
+    for item in items:
+        text, error = members.get(item.group), item.error
+        if text and error is not None and error.code in CODES and text not in error.message:
+            item = replaced(item, error=replace(error, message=f"{error.message}: {text}"))
+        explained.append(item)
+    return explained
+
+
+def _members_of(admin: "ClusterAdmin", groups: Iterable[str]) -> dict[str, str]:
     """`2 members: app-1 on /10.0.0.5, …` of each group that has some now, of the first few."""
     names = list(dict.fromkeys(groups))[:LOOKED_UP]
     if not names:
@@ -26,25 +59,3 @@ def members_of(admin: "ClusterAdmin", groups: Iterable[str]) -> dict[str, str]:
     except KgroupsError:
         return {}
     return {group.group: members_text(group.members) for group in looked.groups if group.members}
-
-
-def explained(error: ItemError, group: str, members: dict[str, str]) -> ItemError:
-    """The error with the group's members; the same where they are not known or not the reason."""
-    text = members.get(group)
-    if text is None or error.code not in CODES or text in error.message:
-        return error
-    return replace(error, message=f"{error.message}: {text}")
-
-
-def explain_changes(admin: "ClusterAdmin", changes: Sequence[Change]) -> list[Change]:
-    """The changes, where a refusal by the broker names the members that have come."""
-    late = [change for change in changes if change.error is not None and change.error.code in CODES]
-    if not late:
-        return list(changes)
-    members = members_of(admin, (change.group for change in late if change.topic is not None))
-    return [
-        change
-        if change.error is None or change.topic is None
-        else change._replace(error=explained(change.error, change.group, members))
-        for change in changes
-    ]

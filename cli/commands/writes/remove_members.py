@@ -1,48 +1,33 @@
 """`kgroups remove-members`: remove members from a group."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.audit_log import tell
-from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
-from kgroups.cli.commands.writes.writing import (
+from kgroups.cli.commands.writes.batches import in_batches, look_again
+from kgroups.cli.commands.writes.prompts import (
     Consent,
     DryRun,
     Execute,
-    ask,
-    count_results,
-    files_of,
-    preview,
+    SavePlan,
+    about_members,
 )
-from kgroups.cli.interruption import Interruption, not_waited_for
-from kgroups.cli.output.envelope import Report
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster_to_change, now_ms
+from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import (
-    EXIT_CODE_INTERRUPTED,
-    ItemError,
-    KgroupsError,
-    NotFoundError,
-    UsageError,
-    exit_code_of,
-)
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.member_ids import whole_id
-from kgroups.core.offsets.result import Doubt, Result, result_of
-from kgroups.core.saved_plans.plan_rows import row_of_member
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+from kgroups.core.offsets.member_removals import Removal, verify_removal
+from kgroups.core.offsets.saved_plan import PlannedRemoval
+from kgroups.core.snapshot import Group, Member
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-
-SCHEMA = "kgroups.remove-members/1"
+    from kgroups.core.kafka.deadline import Deadline
 
 HELP = """Remove members from a group.
 
@@ -75,16 +60,8 @@ COLUMNS = (
     Column("action"),
     Column("result", "RESULT"),
     Column("error", "ERROR", quiet=(None,)),
+    Column("note", "NOTE", quiet=(None,)),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """One member that is to be removed, and what became of it."""
-
-    member: Member
-    result: Result = "planned"
-    error: ItemError | None = None
 
 
 def register(app: typer.Typer) -> None:
@@ -123,66 +100,40 @@ def remove_members(
     with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         found = looked.needed(group)
-        removals = [
-            Removal(each) for each in chosen(found, member or (), instance or (), all_members)
-        ]
-        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-        carry_out_removals(printer, admin, consent, where, group, removals, reason)
-    if not removals:
-        printer.note("the group has no members")
+        members = chosen(found, member or (), instance or (), all_members)
+        run = Run(printer, admin, consent, looked.cluster_id)
+        carry_out(run, removal_write(reason), [Removal(group, each) for each in members])
 
 
-def carry_out_removals(
-    printer: Printer,
-    admin: "ClusterAdmin",
-    consent: Consent,
-    where: Mapping[str, str | None],
-    group: str,
-    removals: Sequence[Removal],
-    reason: str,
-) -> None:
-    """Preview, confirm, remove, look again, report, and end.
+def removal_write(reason: str) -> Write[Removal]:
+    """A removal of members.
 
     Args:
-        where: `id` and `bootstrap` of the cluster.
-        reason: for the broker's log.
-    Raises:
-        typer.Exit: something failed, or the user declined.
+        reason: for the logs.
     """
-    dry_run = consent.dry_run
-    planned = [each for each in removals if each.result == "planned"]
-    held_back = not consent.keep_going and any(each.error is not None for each in removals)
-    go = bool(planned) and not held_back
-    agreed = go and not dry_run and (consent.yes or _confirmed(admin, group, planned))
-    saved: Path | None = None
-    if consent.plan is not None:
-        rows = [row_of_member(group, each.member, reason) for each in planned]
-        saved = save_plan(
-            *(printer, consent.plan, "remove-members", rows),
-            cluster_id=where["id"],
-            blocked=held_back,
-        )
-    interruption = Interruption(admin)
-    with interruption if agreed else nullcontext():
-        if agreed:
-            removals = _applied(admin, group, removals, reason, interruption)
-        elif not dry_run:
-            removals = [
-                replace(each, result="skipped") if each.result == "planned" else each
-                for each in removals
-            ]
-        tell((each.result for each in removals), reason=reason)
-        errors = [each.error for each in removals if each.error is not None]
-        files = files_of(consent, None, saved)
-        printer.show(_report(group, removals, errors, where, files))
-    if held_back and planned and not dry_run:
-        printer.note("nothing was removed; use --keep-going to remove those that can be")
-    interruption.end()
-    code = exit_code_of(errors)
-    if code:
-        raise typer.Exit(code)
-    if go and not dry_run and not agreed:
-        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+    def apply(
+        run: Run, removals: Sequence[Removal], interruption: Interruption
+    ) -> tuple[list[Removal], list[ItemError]]:
+        return _apply(run, removals, interruption, reason), []
+
+    def rows(planned: Sequence[Removal]) -> Iterator[PlannedRemoval]:
+        for group, member, *_ in planned:
+            own = (member.member_id, member.instance_id, member.client_id, member.host)
+            yield PlannedRemoval(group, *own, reason)
+
+    return Write(
+        command="remove-members",
+        verb="remove",
+        item="member",
+        written="members are removed",
+        columns=COLUMNS,
+        row=_row,
+        question=about_members,
+        apply=apply,
+        saved_rows=rows,
+        reason=reason,
+    )
 
 
 def chosen(
@@ -212,104 +163,48 @@ def chosen(
     ]
 
 
-def _confirmed(admin: "ClusterAdmin", group: str, removals: Sequence[Removal]) -> bool:
-    preview(COLUMNS, [_row(_item(group, each)) for each in removals])
-    return ask(admin, f"Remove {len(removals)} member{'s' * (len(removals) != 1)} of `{group}`?")
-
-
-def _applied(
-    admin: "ClusterAdmin",
-    group: str,
-    removals: Sequence[Removal],
-    reason: str,
-    interruption: Interruption,
+def _apply(
+    run: Run, removals: Sequence[Removal], interruption: Interruption, reason: str
 ) -> list[Removal]:
     """The removals with the broker's answers, and with what the group looks like afterwards."""
-    from kgroups.core.kafka.deadline import Attempts
-    from kgroups.core.kafka.writes.member_removal import remove_members as send
+    from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 
-    answers: Mapping[str, ItemError | None] | None
-    members = [each.member for each in removals if each.result == "planned"]
-    try:
-        answers = interruption.send(lambda: send(admin, group, members, reason))
-        if answers is None:
-            answers = {each.member_id: not_waited_for(each.member_id) for each in members}
-    except KgroupsError as error:
-        failed = ItemError(group, error.code, error.message, error.hint, error.exit_code)
-        answers = {each.member_id: failed for each in members}
-    answered = [
-        _answered(each, answers[each.member.member_id]) if each.result == "planned" else each
-        for each in removals
-    ]
-    checked = [answered]
+    group = removals[0].group
 
-    def look() -> None:
-        for _ in Attempts(admin.ends(), whole=True):
-            with suppress(KgroupsError):
-                looked = admin.snapshot([group], offsets=False, log_offsets=False)
-                checked.append([_seen(each, looked, group) for each in answered])
-            if not any(
-                now.result == "unknown" or (was.result == "done" and now.result != "done")
-                for was, now in zip(answered, checked[-1], strict=True)
-            ):
-                break
+    def send(
+        members: Mapping[str, Sequence[Removal]], _until: "Deadline"
+    ) -> Mapping[str, ItemError | None]:
+        wanted = [removal.member for own in members.values() for removal in own]
+        return send_removals(run.admin, group, wanted, reason)
 
-    interruption.look(look, None)
-    return checked[-1]
-
-
-def _answered(removal: Removal, error: ItemError | None) -> Removal:
-    return replace(removal, result=result_of(error), error=error)
-
-
-def _seen(removal: Removal, looked: ClusterSnapshot, group: str) -> Removal:
-    """The removal after a look at the group: a member that is gone was removed."""
-    if removal.result not in ("done", "unknown"):
-        return removal
-    gone = any(each.code == "GROUP_ID_NOT_FOUND" for each in looked.errors)
-    found = looked.group(group)
-    if (found is None and not gone) or (found is not None and found.members is None):
-        return removal
-    left = {each.member_id for each in (found.members if found else None) or ()}
-    name = removal.member.member_id
-    if name not in left:
-        return _answered(removal, None)
-    if isinstance(removal.error, Doubt):
-        return _answered(removal, removal.error.refuted)
-    return _answered(removal, ItemError(name, "NOT_VERIFIED", "removed, but still in the group"))
-
-
-def _report(
-    group: str,
-    removals: Sequence[Removal],
-    errors: Sequence[ItemError],
-    where: Mapping[str, str | None],
-    files: Mapping[str, str | None],
-) -> Report:
-    counts = count_results(each.result for each in removals)
-    return Report(
-        schema=SCHEMA,
-        cluster=where,
-        generated_at_ms=now_ms(),
-        items=[_item(group, each) for each in removals],
-        views=(View("member", COLUMNS, lambda item: [_row(item)]),),
-        errors=errors,
-        summary=lambda: {**counts, **files},
+    answered = in_batches(
+        run,
+        interruption,
+        removals,
+        send,
+        doing="removing",
+        what="members",
+        unit=lambda removal: removal.key,
+        size=len(removals),
     )
 
+    def look() -> list[Removal]:
+        looked = run.admin.snapshot([group], offsets=False, log_offsets=False)
+        return [verify_removal(removal, looked) for removal in answered]
 
-def _item(group: str, removal: Removal) -> Item:
-    return {
-        "group": group,
-        "member_id": removal.member.member_id,
-        "instance_id": removal.member.instance_id,
-        "client_id": removal.member.client_id,
-        "host": removal.member.host,
-        "action": "remove-members",
-        "result": removal.result,
-        "error": None if removal.error is None else removal.error.code,
-    }
+    return look_again(run, interruption, answered, look, answered)
 
 
-def _row(item: Item) -> Row:
-    return tuple(item[column.field] for column in COLUMNS)
+def _row(removal: Removal) -> Row:
+    member = removal.member
+    return (
+        removal.group,
+        member.member_id,
+        member.instance_id,
+        member.client_id,
+        member.host,
+        "remove-members",
+        removal.result,
+        None if removal.error is None else removal.error.code,
+        removal.note,
+    )

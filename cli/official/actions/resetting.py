@@ -39,7 +39,7 @@ from kgroups.cli.official.words import (
     unlisted,
 )
 from kgroups.cli.source import now_ms
-from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
+from kgroups.cli.write_files import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
@@ -103,7 +103,13 @@ def _report(arguments: Arguments, reset: Reset) -> int:
         add_outcome(reset.undo, reset.results)
     if reset.interrupted:
         results = reset.results
-        tell_interrupted(results["done"], sum(results.values()), results["unknown"], reset.undo)
+        tell_interrupted(
+            "commits are written",
+            results["done"],
+            sum(results.values()),
+            results["unknown"],
+            reset.undo,
+        )
         return EXIT_CODE_INTERRUPTED
     return 1 if reset.failed else 0
 

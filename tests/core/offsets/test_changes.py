@@ -8,13 +8,12 @@ from kgroups.core.errors import ItemError
 from kgroups.core.offsets.change import (
     Change,
     Key,
-    apply_answers,
     blocked_group,
     members_text,
-    skip_planned,
     whole_groups,
 )
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
+from kgroups.core.offsets.result import apply_answers, skip_planned
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog, Topic
 
@@ -143,7 +142,7 @@ def test_answers() -> None:
     assert [row.result for row in applied] == ["done", "refused", "failed", "done"]
     kept = whole_groups({("g", "t", n): None for n in range(4)}, {"g": 4, "h": 1})
     assert kept == {("g", None, None): None}
-    assert [row.result for row in apply_answers(rows, kept)] == ["done"] * 4
+    assert [row.result for row in apply_answers(rows, kept, lambda row: row.whole)] == ["done"] * 4
     partly: dict[Key, ItemError | None]
     partly = {("g", "t", 0): None, ("g", "t", 1): refusal, ("g", "t", 3): None}
     assert whole_groups(partly, {"g": 3}) == partly

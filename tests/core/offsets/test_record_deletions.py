@@ -5,11 +5,11 @@ import pytest
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.record_deletions import (
     RecordDeletion,
-    apply_deletions,
     plan_deletions,
     verify_deletions,
 )
 from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.result import apply_answers
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
@@ -84,7 +84,7 @@ def test_answers_and_the_look_back() -> None:
     """A row without answer failed; one whose log does not show it is not done."""
     rows = [RecordDeletion("t", number, 10, 30, 50) for number in (0, 1, 3, 4)]
     refused = ItemError("t-1", "POLICY_VIOLATION", "no", exit_code=1)
-    applied = apply_deletions(rows, {("t", 0): None, ("t", 1): refused, ("t", 4): None})
+    applied = apply_answers(rows, {("t", 0): None, ("t", 1): refused, ("t", 4): None})
     assert [row.result for row in applied] == ["done", "failed", "failed", "done"]
     after = {"t": Topic("t", {0: PartitionLog(30, 50), 4: PartitionLog(12, 50)})}
     checked = verify_deletions(applied, after)

@@ -3,8 +3,8 @@
 import pytest
 
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo import UndoPlan, plan_undo
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets.commit_rows import Replaced
+from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_saved, plan_undo
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
 ID, OTHER = "-hSBI-hcR9G2Eci9fdkQXQ", "5TfksqYDSs6e5cIhw5bq1g"
@@ -27,10 +27,10 @@ def plan(
     topic = there or Topic("t", LOGS, ID)
     topics = {topic.topic: topic}
     ids = {} if known is None else {"t": known}
-    (change,) = plan_undo(
+    (change,) = (plan_resume if forward else plan_undo)(
         group,
         [row or Replaced("g", "t", 0, BEFORE, CommittedOffset(70))],
-        UndoPlan(topics, ids, forward, overwrite),
+        KnownRows(topics, ids, overwrite),
     )
     return change
 
@@ -71,8 +71,8 @@ def test_a_saved_plan_is_strict(now: CommittedOffset | None, result: str) -> Non
     group = Group("g", "classic", "Empty", members=(), offsets=held)
     row = Replaced("g", "t", 0, BEFORE, CommittedOffset(70, 5, "new"))
     for accept in (False, True):
-        plan = UndoPlan({"t": Topic("t", LOGS, ID)}, {"t": ID}, True, accept, saved=True)
-        (change,) = plan_undo(group, [row], plan)
+        known = KnownRows({"t": Topic("t", LOGS, ID)}, {"t": ID}, accept)
+        (change,) = plan_saved(group, [row], known)
         assert change.result == ("planned" if accept and result == "refused" else result)
         assert (change.old, change.new) == (now, row.new)
         assert (change.note is None) == (result != "refused")

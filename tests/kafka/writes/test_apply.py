@@ -8,6 +8,7 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.offsets.saved_plan import plan_lines
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import (
@@ -219,13 +220,8 @@ def test_members(cluster_address: str, topic: str, tmp_path: Path) -> None:
 def test_another_cluster(cluster_address: str, topic: str, tmp_path: Path) -> None:
     """One sentence, exit 4, nothing written."""
     file = saved(cluster_address, tmp_path, *line_of("reset-offsets", topic))
-    from kgroups.core.saved_plans.saved_plan import plan_lines, read_plan
-
-    with file.open("rb") as held_plan:
-        plan = read_plan(held_plan, "plan")
-    from dataclasses import replace
-
-    file.write_text("".join(plan_lines(replace(plan, cluster_id="another"))))
+    lines = plan_lines("reset-offsets", [], cluster_id="another", topic_ids={}, created_at="now")
+    file.write_bytes(b"".join(lines))
     outcome = apply(cluster_address, file, "--drift", "accept")
     assert (outcome.exit_code, outcome.stdout) == (4, "")
     assert "error: the plan is for cluster `another`, this is `" in outcome.stderr

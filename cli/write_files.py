@@ -1,4 +1,4 @@
-"""Where the undo file of a write goes, and the writing of it: on disk before anything else is."""
+"""Files of a write on disk: undo files, there before anything is written, and saved plans."""
 
 import errno
 import os
@@ -11,9 +11,10 @@ from typing import BinaryIO, Final, TypeVar
 from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.row_lines import MAX_BYTES
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Undo, read_undo, undo_lines, with_outcome
+from kgroups.core.offsets.row_file import MAX_BYTES, Row
+from kgroups.core.offsets.saved_plan import Command, SavedPlan, plan_lines, read_plan
+from kgroups.core.offsets.undo_file import Undo, read_undo, undo_lines, with_outcome
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What file systems say that have no hard links."""
@@ -61,15 +62,57 @@ def save_undo(
     try:
         directory.mkdir(parents=True, exist_ok=True)
         write_new(path, lines)
-    except (OSError, UnicodeEncodeError, TypeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "a name is not valid Unicode"
+    except (OSError, UnicodeEncodeError) as error:
+        why = _why(error)
         raise UsageError(
             f"the undo file `{path}` cannot be written: {why}; nothing was changed", hint=hint
         ) from error
     return path
 
 
-def write_new(path: Path, lines: Iterable[str]) -> None:
+def _why(error: OSError | ValueError | RuntimeError) -> object:
+    """The reason of a failure with a file, in words."""
+    if isinstance(error, UnicodeEncodeError):
+        return "a name is not valid Unicode"
+    return error.strerror if isinstance(error, OSError) else error
+
+
+def save_plan(
+    path: Path,
+    command: Command,
+    rows: Iterable[Row],
+    *,
+    cluster_id: str | None,
+    topic_ids: Mapping[str, str | None],
+) -> Path:
+    """Write a plan; one that is there is replaced as a whole.
+
+    Args:
+        command: that planned it.
+        rows: all of the kind of the command.
+        cluster_id: of the cluster.
+        topic_ids: of its topics, as far as they are known.
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    created_at = timestamp(now_ms())
+    lines = plan_lines(
+        command, rows, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at
+    )
+    try:
+        file = path.expanduser()
+        beside = file.with_name(f".{file.name}.{os.getpid()}.new")
+        try:
+            write_new(beside, lines)
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"the plan `{path}` cannot be written: {_why(error)}") from error
+    return file
+
+
+def write_new(path: Path, lines: Iterable[bytes]) -> None:
     """Write a file that only we may read, name and all on disk; what is there is left alone.
 
     The name is there only when all of the file is, whatever may end us before.
@@ -80,7 +123,7 @@ def write_new(path: Path, lines: Iterable[str]) -> None:
     part = path.with_name(f".{path.name}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
@@ -117,7 +160,7 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
     outcome = {"at": timestamp(now_ms()), **results}
     beside = path.with_name(f"{path.name}.new")
     with suppress(OSError):  # nobody is left who could be told
-        write_new(beside, [with_outcome(path.read_text(encoding="utf-8"), outcome)])
+        write_new(beside, [with_outcome(path.read_bytes(), outcome)])
         beside.replace(path)
 
 
@@ -127,10 +170,19 @@ def load_undo(path: Path) -> Undo:
     Raises:
         UsageError: it cannot be read, or is not an undo file.
     """
-    return read_rows(path, "an undo file", read_undo)
+    return _load(path, "an undo file", read_undo)
 
 
-def read_rows(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> File:
+def load_plan(path: Path) -> SavedPlan:
+    """What a saved plan says.
+
+    Raises:
+        UsageError: it cannot be read, is no saved plan, or was edited since.
+    """
+    return _load(path, "a saved plan", read_plan)
+
+
+def _load(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> File:
     """What a file with a row a line says.
 
     Args:
@@ -150,5 +202,4 @@ def read_rows(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> F
                 raise UsageError(f"`{path}` is not {kind}: it is too long")
             return read(file, str(path))
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"`{path}` cannot be read: {why}") from error
+        raise UsageError(f"`{path}` cannot be read: {_why(error)}") from error

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.undo_file import load_undo, save_undo
+from kgroups.cli.write_files import load_undo, save_undo
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files import row_lines
-from kgroups.core.offsets import undo_rows
+from kgroups.core.offsets import row_file
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import run_program
@@ -71,18 +70,15 @@ def _socket(path: Path) -> Path:
 
 
 def _lists(path: Path) -> Path:
-    path.write_bytes(b"[" + b"[]," * (row_lines.WHOLE_BYTES // 3 - 2) + b"[]]")
+    path.write_bytes(b"[" + b"[]," * (row_file.WHOLE_BYTES // 3 - 2) + b"[]]")
     return path
 
 
-def _lines(row: Callable[[int], str], count: int, version: int = 1) -> Callable[[Path], Path]:
+def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         with path.open("w") as file:
-            file.write(f'{{"schema": "kgroups.undo/{version}", "cluster_id": null, ')
-            file.write('"created_at": "now", ')
-            if version > 1:
-                file.write('"topic_ids": {}, ')
-            file.write('"rows": [\n')
+            file.write('{"schema": "kgroups.undo/3", "cluster_id": null, ')
+            file.write('"created_at": "now", "topic_ids": {}, "rows": [\n')
             file.writelines(f"{row(number)},\n" for number in range(count))
         return path
 
@@ -90,22 +86,21 @@ def _lines(row: Callable[[int], str], count: int, version: int = 1) -> Callable[
 
 
 def _crowd(number: int) -> str:
-    """A row of a group that shares nothing with the others, as short as can be."""
-    commits = f'{{"t{number}": {{"partition": [0], "offset": [1], "new_offset": [2]}}}}'
-    return f'{{"group": "g{number}", "commits": {commits}}}'
-
-
-GROUPS = undo_rows.MAX_COST // (undo_rows.COST_OF_A_GROUP + undo_rows.COST_OF_A_TOPIC + 50)
-"""More groups of this kind are in no file."""
-
-
-def _fit(number: int) -> str:
-    """A row as of version 2 that shares nothing with the others."""
-    return (
-        f'{{"group": "g{number}", "topic": "t{number}", "partition": {10**6 + number}, '
-        f'"offset": {10**12 + number}, "leader_epoch": {10**6 + number}, '
-        f'"metadata": "m{number}", "new_offset": {10**13 + number}}}'
+    """A row of a group that shares nothing with the others."""
+    columns = (
+        f'"partition": [{10**6 + number}], "offset": [{10**12 + number}], '
+        f'"leader_epoch": [{10**6 + number}], "metadata": ["m{number}"], '
+        f'"new_offset": [{10**13 + number}]'
     )
+    return f'{{"group": "g{number}", "commits": {{"t{number}": {{{columns}}}}}}}'
+
+
+def _numbers(path: Path) -> Path:
+    """Rows that are none, as many as fit into a file that is read whole."""
+    zeros = "0," * ((row_file.WHOLE_BYTES - 200) // 2)
+    head = '{"schema": "kgroups.undo/3", "cluster_id": null, "created_at": "now", '
+    path.write_text(f'{head}"topic_ids": {{}}, "rows": [{zeros}0]}}')
+    return path
 
 
 BAD: dict[str, Callable[[Path], Path | str]] = {
@@ -116,7 +111,8 @@ BAD: dict[str, Callable[[Path], Path | str]] = {
     "no file": lambda path: path,
     "a terabyte": _sparse,
     "millions of lists": _lists,
-    "more rows than any has": _lines(_fit, row_lines.MAX_ROWS + 1),
+    "millions of numbers": _numbers,
+    "more rows than any has": _lines(_crowd, row_file.MAX_ROWS + 1),
     "one long line": _lines(lambda _: '"' + "x" * 9_000_000 + '"', 1),
 }
 
@@ -133,14 +129,9 @@ def test_what_is_no_undo_file(what: str, tmp_path: Path) -> None:
     assert used < MAX_RSS_KB
 
 
-@pytest.mark.parametrize(
-    "write",
-    [_lines(_fit, row_lines.MAX_ROWS), _lines(_crowd, GROUPS - 20_000, 3)],
-    ids=["version 1", "version 3"],
-)
-def test_the_longest_file_that_is_read(write: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_the_longest_file_that_is_read(tmp_path: Path) -> None:
     """As many rows as there may be fit into the memory, too: then the cluster is asked."""
-    path = write(tmp_path / "file")
+    path = _lines(_crowd, min(row_file.MAX_ROWS, row_file.MAX_BYTES // 230))(tmp_path / "file")
     with path.open("rb+") as file:
         file.seek(-2, os.SEEK_END)
         file.write(b"\n]}\n")
@@ -191,7 +182,7 @@ def test_what_is_there_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """A link that somebody put there is not followed, a file is not overwritten."""
-    monkeypatch.setattr("kgroups.cli.undo_file.now_ms", lambda: 1_000)
+    monkeypatch.setattr("kgroups.cli.write_files.now_ms", lambda: 1_000)
     target = tmp_path / "precious"
     target.write_text("precious")
     folder = tmp_path / "undo"
@@ -208,7 +199,7 @@ def test_what_is_there_is_left_alone(
 
 def test_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On such file systems it is renamed, and what is there is left alone even so."""
-    monkeypatch.setattr("kgroups.cli.undo_file.now_ms", lambda: 1_000)
+    monkeypatch.setattr("kgroups.cli.write_files.now_ms", lambda: 1_000)
 
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "no links")
@@ -255,7 +246,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
 
 def test_more_rows_than_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that could not be used is not written."""
-    monkeypatch.setattr("kgroups.core.offsets.undo_rows.MAX_ROWS", 0)
+    monkeypatch.setattr("kgroups.core.offsets.row_file.MAX_ROWS", 0)
     with pytest.raises(UsageError, match="nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == []

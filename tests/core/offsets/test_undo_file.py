@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files import row_lines
+from kgroups.core.offsets import row_file
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Undo, read_undo, undo_lines, with_outcome
-from kgroups.core.offsets.undo_rows import Replaced
+from kgroups.core.offsets.commit_rows import Replaced
+from kgroups.core.offsets.undo_file import Undo, read_undo, undo_lines, with_outcome
 from kgroups.core.snapshot import CommittedOffset
 
 ID = "-hSBI-hcR9G2Eci9fdkQXQ"
@@ -21,21 +21,9 @@ CHANGES = [
     Change("h", "t", 0, CommittedOffset(0), None),
     Change("h", "t", 1, CommittedOffset(5), CommittedOffset(6), result="skipped"),
 ]
-TEXT = "".join(
+TEXT = b"".join(
     undo_lines(CHANGES, cluster_id="c", topic_ids={"t": ID, "other": ID}, created_at="now")
-)
-
-VERSION_2 = f'''{{"schema": "kgroups.undo/2", "cluster_id": "c", "created_at": "now", \
-"topic_ids": {{"t": "{ID}", "u": null}}, "rows": [
-{{"group": "g\\n\u202e\u00e9", "topic": "t", "partition": 0, "offset": 40, "leader_epoch": 3, \
-"metadata": "memo \\"x\\"", "new_offset": 100}},
-{{"group": "g\\n\u202e\u00e9", "topic": "u", "partition": 2147483647, "offset": null, \
-"leader_epoch": null, "metadata": "", "new_offset": 9223372036854775807}},
-{{"group": "h", "topic": "t", "partition": 0, "offset": 0, "leader_epoch": null, "metadata": "", \
-"new_offset": null}}
-]}}
-'''
-"""The same as it was written before: a commit a row."""
+).decode()
 
 
 def read(text: str | bytes) -> Undo:
@@ -56,15 +44,15 @@ def test_there_and_back() -> None:
     }
     assert json.loads(TEXT)["schema"] == "kgroups.undo/3"
     assert json.loads(TEXT)["topic_ids"] == {"t": ID, "u": None}
-    empty = "".join(undo_lines([], cluster_id=None, topic_ids={}, created_at="now"))
-    assert read(empty) == Undo(None, {}, {})
+    empty = b"".join(undo_lines([], cluster_id=None, topic_ids={}, created_at="now"))
+    assert read(empty) == Undo(None, {}, set(), {})
 
 
 def test_new_commits_with_epoch_and_metadata() -> None:
     """What an undo or a copy writes is in its file whole; a reset's rows have the offset alone."""
     new = [CommittedOffset(7, 3, 'memo "y"'), CommittedOffset(8, 0), CommittedOffset(9, None, "z")]
     changes = [Change("g", "t", n, CommittedOffset(1), each) for n, each in enumerate(new)]
-    text = "".join(undo_lines(changes, cluster_id="c", topic_ids={}, created_at="now"))
+    text = b"".join(undo_lines(changes, cluster_id="c", topic_ids={}, created_at="now")).decode()
     assert [row.new for row in read(text).rows["g"]] == new
     assert "new_metadata" not in TEXT
     assert "new_leader_epoch" not in TEXT
@@ -78,33 +66,31 @@ def test_new_commits_with_epoch_and_metadata() -> None:
             read(wrong)
 
 
-def test_version_2() -> None:
-    """Files of before are read alike."""
-    assert read(VERSION_2) == read(TEXT)
+def rows_of(undo: Undo) -> dict[str, list[Replaced]]:
+    """The rows by group."""
+    return {group: list(rows) for group, rows in undo.rows.items()}
 
 
-def test_version_1() -> None:
-    """Those of still earlier too: no topic id is known."""
-    document = json.loads(VERSION_2)
-    del document["topic_ids"]
-    undo = read(json.dumps({**document, "schema": "kgroups.undo/1"}))
-    assert (undo.rows, undo.topic_ids) == (read(TEXT).rows, {})
+def test_any_layout() -> None:
+    """A short file may have been laid out anew."""
+    undo = read(json.dumps(json.loads(TEXT), indent=1))
+    assert rows_of(undo) == rows_of(read(TEXT))
 
 
 def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, whatever the length; then the layout must be that of the writer."""
-    undo, head = read(TEXT), TEXT.splitlines(keepends=True)[0]
-    told = with_outcome(TEXT, {"at": "now", "done": 3})
-    assert read(told) == undo
-    monkeypatch.setattr(row_lines, "WHOLE_BYTES", len(head) + 1)
-    assert read(TEXT) == read(told) == undo
+    rows, head = rows_of(read(TEXT)), TEXT.splitlines(keepends=True)[0]
+    told = with_outcome(TEXT.encode(), {"at": "now", "done": 3})
+    assert rows_of(read(told)) == rows
+    monkeypatch.setattr(row_file, "WHOLE_BYTES", len(head) + 1)
+    assert rows_of(read(TEXT)) == rows_of(read(told)) == rows
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
         with pytest.raises(UsageError, match="is not an undo file"):
             read(torn)
-    monkeypatch.setattr(row_lines, "MAX_ROWS", 1)
-    with pytest.raises(UsageError, match="more than 1 rows"):
+    monkeypatch.setattr(row_file, "MAX_ROWS", 1)
+    with pytest.raises(UsageError, match="too long"):
         read(TEXT)
-    monkeypatch.setattr(row_lines, "MAX_LINE_BYTES", 20)
+    monkeypatch.setattr(row_file, "MAX_LINE_BYTES", 20)
     with pytest.raises(UsageError, match="too long"):
         read(TEXT)
 
@@ -115,48 +101,45 @@ def changes_of(count: int, metadata: str = "") -> list[Change]:
     return [Change("g", "t", number, old, new) for number in range(count)]
 
 
-def lines_of(changes: list[Change]) -> list[str]:
+def lines_of(changes: list[Change]) -> list[bytes]:
     """The file of these, as it is written."""
     return list(undo_lines(changes, cluster_id="c", topic_ids={}, created_at="now"))
 
 
-@pytest.mark.parametrize(
-    ("name", "most", "metadata"), [("COMMITS_A_ROW", 4, ""), ("METADATA_A_ROW", 200, "m" * 10)]
-)
-def test_long_groups(name: str, most: int, metadata: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("metadata", ["", "m" * 100])
+def test_long_groups(metadata: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group with many commits, or with long metadata, takes several lines."""
     changes = [*changes_of(9, metadata), Change("g", "u", 0, None, CommittedOffset(1))]
-    monkeypatch.setattr(f"kgroups.core.offsets.undo_rows.{name}", most)
+    monkeypatch.setattr("kgroups.core.offsets.commit_rows.ROW_BYTES", 700)
     lines = lines_of(changes)
-    rows = json.loads("".join(lines))["rows"]
+    rows = json.loads(b"".join(lines))["rows"]
     assert len(rows) > 2
-    assert all(sum(len(c["partition"]) for c in row["commits"].values()) <= 4 for row in rows)
-    (own,) = read("".join(lines)).rows.values()
+    assert all(len(line) < 700 for line in lines)
+    (own,) = read(b"".join(lines)).rows.values()
     assert [row[:4] for row in own] == [change[:4] for change in changes]
+    with pytest.raises(UsageError, match="a partition of a group twice"):
+        read(b"".join([*lines[:-2], b",\n", lines[1], *lines[-2:]]))
 
 
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("undo_rows.MAX_COST", 2_000), ("undo_rows.MAX_ROWS", 1), ("undo_format.MAX_BYTES", 1_200)],
-)
+@pytest.mark.parametrize(("name", "most"), [("MAX_ROWS", 1), ("MAX_BYTES", 1_200)])
 def test_what_could_not_be_read_back_is_not_written(
     name: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One bound for writing and for reading."""
-    text = "".join(lines_of([*changes_of(20), CHANGES[2]]))
-    monkeypatch.setattr(f"kgroups.core.offsets.{name}", most)
+    text = b"".join(lines_of([*changes_of(20), CHANGES[2]]))
+    monkeypatch.setattr(row_file, name, most)
     with pytest.raises(UsageError, match="21 partitions could not be read back; nothing was"):
         lines_of([*changes_of(20), CHANGES[2]])
-    if name.startswith("undo_rows"):
-        with pytest.raises(UsageError, match="it has more commits than"):
+    if name == "MAX_ROWS":
+        with pytest.raises(UsageError, match="too many rows"):
             read(text)
 
 
 def test_rows_take_little_memory() -> None:
-    """Commits are held as numbers in columns: there may be millions."""
-    text = "".join(
+    """Commits stay as they are in the file: there may be millions."""
+    text = b"".join(
         lines_of([c._replace(group=f"g{n}") for n in range(100) for c in changes_of(1_000)])
-    ).encode()
+    )
     tracemalloc.start()
     try:
         undo = read(text)
@@ -168,20 +151,7 @@ def test_rows_take_little_memory() -> None:
 
 
 def _with(**fields: Any) -> str:
-    return json.dumps({**json.loads(VERSION_2), **fields})
-
-
-def _row(**fields: Any) -> str:
-    """The file with one row that is different."""
-    document = json.loads(VERSION_2)
-    document["rows"][1] |= fields
-    return json.dumps(document)
-
-
-def _without(field: str) -> str:
-    document = json.loads(VERSION_2)
-    del document["rows"][1][field]
-    return json.dumps(document)
+    return json.dumps({**json.loads(TEXT), **fields})
 
 
 def _columns(**columns: Any) -> str:
@@ -204,7 +174,7 @@ BROKEN: dict[str, str | bytes] = {
     "a list": "[]",
     "a number": "5",
     "another schema": _with(schema="kgroups.list/1"),
-    "a schema that is no text": _with(schema=["kgroups.undo/2"]),
+    "a schema that is no text": _with(schema=["kgroups.undo/3"]),
     "a later version": _with(schema="kgroups.undo/4"),
     "a field too many": _with(more=1),
     "no cluster": "{" + TEXT[TEXT.index('"created_at"') :],
@@ -214,40 +184,26 @@ BROKEN: dict[str, str | bytes] = {
     "ids that are none": _with(topic_ids=[]),
     "an id that is none": _with(topic_ids={"t": "5"}),
     "an id that is a number": _with(topic_ids={"t": 5}),
-    "a partition twice": _with(rows=[json.loads(VERSION_2)["rows"][0]] * 2),
-    "a negative offset": _row(offset=-1, metadata=""),
-    "an offset of 2^70": _row(offset=2**70),
-    "an offset of 5,000 digits": VERSION_2.replace("100}", "1" * 5_000 + "}"),
-    "an offset with a point": _row(offset=5.0),
-    "an offset in text": _row(offset="5"),
-    "a yes for an offset": _row(new_offset=True),
+    "an offset of 5,000 digits": TEXT.replace("[100]", "[" + "1" * 5_000 + "]"),
     "an outcome that is none": _with(outcome=5),
-    "no number": VERSION_2.replace("100}", "NaN}"),
-    "a negative new offset": _row(new_offset=-1),
-    "a negative epoch": _row(offset=1, leader_epoch=-2),
-    "an epoch of 2^31": _row(offset=1, leader_epoch=2**31),
-    "a negative partition": _row(partition=-1),
-    "a partition of 2^31": _row(partition=2**31),
-    "no group": _row(group=""),
-    "a group that is a number": _row(group=5),
-    "a name that no request can hold": _row(group="g" * 32_768),
-    "such a name in other letters": _row(topic="\u00e9" * 20_000),
-    "metadata that are none": _row(metadata=None),
-    "a field of a row too many": _row(more=1),
-    "a field of a row too few": _without("metadata"),
+    "no number": TEXT.replace("[100]", "[NaN]"),
     "half a surrogate pair": TEXT.replace('"h"', '"\\ud800"'),
     "half a surrogate pair as bytes": TEXT.encode().replace(b'"h"', b'"\xed\xa0\x80"'),
     "no UTF-8": b"\xff" + TEXT.encode(),
     "endless lists": "[" * 1_000_000,
-    "endless lists in a row": VERSION_2.replace("100}", "[" * 100_000 + "]" * 100_000 + "}"),
+    "endless lists in a row": TEXT.replace("[100]", "[" * 100_000 + "]" * 100_000),
     "endless objects": '{"a":' * 500_000,
     "no commits": _group(commits=5),
     "commits of no topic": _group(commits={"": {"partition": [], "offset": [], "new_offset": []}}),
     "a group of nobody": _group(group=""),
-    "a row of before": _with(schema="kgroups.undo/3"),
+    "an earlier version": _with(schema="kgroups.undo/2"),
+    "a group that is a number": _group(group=5),
+    "a group that no request can hold": _group(group="g" * 32_768),
+    "such a name in other letters": _group(group="\u00e9" * 20_000),
     "a field too many beside the commits": _group(more=1),
     "columns that are none": _group(commits={"t": 5}),
     "a column too many": _columns(more=[1]),
+    "no offsets": _columns(offset=None),
     "a column too short": _columns(offset=[]),
     "a column too long": _columns(metadata=["", ""]),
     "a column that is a text": _columns(offset="5"),
@@ -257,6 +213,9 @@ BROKEN: dict[str, str | bytes] = {
     "a negative offset in a column": _columns(offset=[-1]),
     "an offset of 2^63 in a column": _columns(offset=[2**63]),
     "an offset of 2^70 in a column": _columns(offset=[2**70]),
+    "an offset in text": _columns(offset=["5"]),
+    "an epoch of 2^31 in a column": _columns(leader_epoch=[2**31]),
+    "a negative partition in a column": _columns(partition=[-1]),
     "a yes in a column": _columns(new_offset=[True]),
     "a fraction in a column": _columns(new_offset=[5.0]),
     "a negative epoch in a column": _columns(leader_epoch=[-2]),
@@ -265,9 +224,7 @@ BROKEN: dict[str, str | bytes] = {
     "a partition twice in a column": _columns(
         partition=[1, 1], offset=[1, 1], new_offset=[1, 1], leader_epoch=[1, 1], metadata=["", ""]
     ),
-    "a partition twice in two rows": _with(
-        schema="kgroups.undo/3", rows=json.loads(TEXT)["rows"] * 2
-    ),
+    "a partition twice in two rows": _with(rows=json.loads(TEXT)["rows"] * 2),
 }
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
 from kgroups.core.errors import ItemError
+from kgroups.core.offsets.group_deletions import plan_deletion
+from kgroups.core.offsets.result import apply_answers, skip_planned
 from kgroups.core.snapshot import Group
 
 GROUPS = (
@@ -54,9 +55,7 @@ def test_results_go_to_planned_groups_only() -> None:
     """A refused group stays refused; a planned one without an answer has failed."""
     late = ItemError("empty", "NON_EMPTY_GROUP", "the group has members", exit_code=4)
     planned = plan_deletion(GROUPS, ["empty", "live", "dead"])
-    applied = apply_results(planned, {"empty": ("refused", late), "live": ("done", None)})
-    assert applied == [
-        Deletion("empty", "Empty", "refused", late),
-        planned[1],
-        Deletion("dead", "Dead", "failed"),
-    ]
+    applied = apply_answers(planned, {"empty": late, "live": None})
+    silence = ItemError("dead", "FAILED", "the broker did not respond")
+    assert applied == [planned[0].failed(late), planned[1], planned[2].failed(silence)]
+    assert [deletion.result for deletion in applied] == ["refused", "refused", "failed"]

@@ -2,28 +2,30 @@
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kgroups.core.errors import RefusedError, UsageError
-from kgroups.core.input_files import row_lines
-from kgroups.core.offsets import undo_rows
-from kgroups.core.offsets.undo_rows import Replaced, ReplacedRows, replaced_rows
-from kgroups.core.saved_plans.plan_rows import (
-    COMMITS_A_ROW,
-    PlannedDeletion,
+from kgroups.core.offsets import commit_rows, row_file
+from kgroups.core.offsets.commit_rows import Replaced, deleted_rows
+from kgroups.core.offsets.row_file import Row
+from kgroups.core.offsets.saved_plan import (
+    Command,
     PlannedRecords,
     PlannedRemoval,
-    Row,
+    SavedPlan,
+    plan_lines,
+    read_plan,
 )
-from kgroups.core.saved_plans.saved_plan import SavedPlan, plan_lines, read_plan
 from kgroups.core.snapshot import CommittedOffset
 
 ID = "-hSBI-hcR9G2Eci9fdkQXQ"
 OLD, NEW = CommittedOffset(40, 3, 'memo "x"\u202e'), CommittedOffset(2**63 - 1, None, "m")
-COMMITS = {("t", number): CommittedOffset(number, 7) for number in range(COMMITS_A_ROW + 2)}
-CHANGES = {
+COMMITS = {("t", number): CommittedOffset(number, 7) for number in range(6_000)}
+"""More than a row holds."""
+CHANGES: dict[Command, list[Replaced]] = {
     "reset-offsets": [
         Replaced("g\n", "t", 0, OLD, NEW),
         Replaced("g\n", "t", 1, None, OLD),
@@ -33,18 +35,19 @@ CHANGES = {
     "copy-offsets": [Replaced("\u00e9", "t", 2**31 - 1, OLD, NEW)],
     "delete-offsets": [Replaced("g", "t", 0, OLD, None)],
 }
-ROWS: dict[str, list[Row]] = {
-    **{command: [*replaced_rows(changes)] for command, changes in CHANGES.items()},
-    "delete": [PlannedDeletion("g", "Empty", COMMITS), PlannedDeletion("h", None, {})],
+ROWS: dict[Command, list[Row]] = {
+    **{command: [*commit_rows.commit_rows(changes)] for command, changes in CHANGES.items()},
+    "delete": [*deleted_rows("g", "Empty", COMMITS), *deleted_rows("h", None, {})],
     "delete-records": [PlannedRecords("t", 0, 5, 2**63 - 1, 2**63 - 1)],
     "remove-members": [PlannedRemoval("g", "m-1", None, "", "/10.0.0.5", "gone")],
 }
 
 
-def text_of(command: str, rows: list[Row] | None = None) -> str:
+def text_of(command: Command, rows: list[Row] | None = None) -> str:
     """A plan of this command."""
     own = ROWS[command] if rows is None else rows
-    return "".join(plan_lines(SavedPlan(command, "c", "now", own, {"t": ID})))
+    lines = plan_lines(command, own, cluster_id="c", topic_ids={"t": ID}, created_at="now")
+    return b"".join(lines).decode()
 
 
 def read(text: str | bytes) -> SavedPlan:
@@ -53,23 +56,49 @@ def read(text: str | bytes) -> SavedPlan:
 
 
 @pytest.mark.parametrize("command", ROWS)
-def test_there_and_back(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_and_back(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """In any layout, and line by line where it is long."""
     text = text_of(command)
-    plan = SavedPlan(command, "c", "now", ROWS[command], {"t": ID})
-    assert read(text) == read(json.dumps(json.loads(text), indent=1)) == plan
-    assert read(text_of(command, [])).rows == []
-    monkeypatch.setattr(row_lines, "WHOLE_BYTES", len(text.splitlines()[0]) + 1)
-    assert read(text) == plan
+    plan = read(text)
+    assert (plan.command, plan.cluster_id, plan.topic_ids) == (command, "c", {"t": ID})
+    assert plan.records == (ROWS[command] if command == "delete-records" else [])
+    assert plan.removals == (ROWS[command] if command == "remove-members" else [])
+    assert same(read(json.dumps(json.loads(text), indent=1)), plan)
+    empty = read(text_of(command, []))
+    assert (empty.commits, empty.records, empty.removals) == ({}, [], [])
+    monkeypatch.setattr(row_file, "WHOLE_BYTES", len(text.splitlines()[0]) + 1)
+    assert same(read(text), plan)
     with pytest.raises(UsageError, match="checksum does not match"):
         read(text.replace('"cluster_id":"c"', '"cluster_id":"d"'))
+
+
+def commits_of(plan: SavedPlan) -> list[Replaced]:
+    """Every commit of a plan."""
+    return [row for rows in plan.commits.values() for row in rows]
+
+
+def same(one: SavedPlan, other: SavedPlan) -> bool:
+    """Whether two plans say the same."""
+    return commits_of(one) == commits_of(other) and (
+        replace(one, commits={}) == replace(other, commits={})
+    )
+
+
+def test_a_deletion_holds_what_was_committed() -> None:
+    """Each commit of the group, in as many rows as it takes; a group may have none."""
+    document = json.loads(text_of("delete"))
+    assert [row.get("state") for row in document["rows"]] == ["Empty", "Empty", None]
+    plan = read(text_of("delete"))
+    assert list(plan.commits) == ["g", "h"]
+    assert {(row.topic, row.partition): row.old for row in plan.commits["g"]} == COMMITS
+    assert list(plan.commits["h"]) == []
 
 
 def _with(**fields: Any) -> str:
     return json.dumps({**json.loads(text_of("reset-offsets")), **fields})
 
 
-def _row(command: str = "reset-offsets", **fields: Any) -> str:
+def _row(command: Command = "reset-offsets", **fields: Any) -> str:
     """A plan with one row that is different."""
     document = json.loads(text_of(command))
     document["rows"][0] |= fields
@@ -121,7 +150,6 @@ BROKEN: dict[str, str | bytes] = {
     "a field of a row too many": _row(more=1),
     "nested rows": _column(metadata=json.loads("[" * 300 + "]" * 300)),
     "a nested commit": _row("delete", commits=[["t", 0, 5]]),
-    "a commit that is none": _row("delete", commits=[["t", 0, "5", None]]),
     "a commit of before twice": _with(
         command="delete", rows=[json.loads(text_of("delete"))["rows"][0]] * 2
     ),
@@ -152,54 +180,50 @@ def test_of_another_cluster() -> None:
 
 
 @pytest.mark.parametrize("command", CHANGES)
-def test_commits_come_back_as_they_were(command: str) -> None:
+def test_commits_come_back_as_they_were(command: Command) -> None:
     """Each of them, with epoch and metadata."""
-    rows = [row for row in read(text_of(command)).rows if isinstance(row, ReplacedRows)]
-    assert [change for own in rows for change in own] == CHANGES[command]
+    assert commits_of(read(text_of(command))) == CHANGES[command]
 
 
 def test_long_groups() -> None:
     """More commits than a line holds take several lines, and stay one group."""
     changes = [
         Replaced("g", "t", number, CommittedOffset(number), CommittedOffset(0))
-        for number in range(2 * undo_rows.COMMITS_A_ROW + 1)
+        for number in range(12_000)
     ]
-    text = text_of("reset-offsets", [*replaced_rows(changes)])
+    text = text_of("reset-offsets", [*commit_rows.commit_rows(changes)])
     assert len(json.loads(text)["rows"]) == 3
-    (row,) = read(text).rows
-    assert isinstance(row, ReplacedRows)
-    assert list(row) == changes
+    plan = read(text)
+    assert list(plan.commits) == ["g"]
+    assert commits_of(plan) == changes
 
 
 @pytest.mark.slow("half a million commits: seconds; the same rules on few are above")
 def test_half_a_million_commits() -> None:
     """480,000 commits of 20,000 groups are saved in some MB and read back as they were."""
-    rows = replaced_rows(
+    changes = [
         Replaced(f"g{group}", "t", number, CommittedOffset(10**9 + number), CommittedOffset(0))
         for group in range(20_000)
         for number in range(24)
-    )
-    text = text_of("reset-offsets", [*rows])
+    ]
+    text = text_of("reset-offsets", [*commit_rows.commit_rows(changes)])
     assert len(text) < 10_000_000
-    assert read(text).rows == rows
+    assert commits_of(read(text)) == changes
 
 
 @pytest.mark.parametrize("command", ["reset-offsets", "delete"])
-@pytest.mark.parametrize("limit", [("undo_rows.MAX_COST", 2_000), ("undo_rows.MAX_ROWS", 1)])
-def test_longer_than_any(
-    command: str, limit: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_rows_than_any(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """What could not be read again is not written; nor is it read."""
     text = text_of(command)
-    monkeypatch.setattr(f"kgroups.core.offsets.{limit[0]}", limit[1])
+    monkeypatch.setattr(row_file, "MAX_ROWS", 1)
     with pytest.raises(UsageError, match="too large to be read back"):
         text_of(command)
-    with pytest.raises(UsageError, match=r"more (rows or )?commits than any"):
+    with pytest.raises(UsageError, match="too many rows"):
         read(text)
 
 
 def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file has a length, too."""
-    monkeypatch.setattr("kgroups.core.saved_plans.saved_plan.MAX_BYTES", 1_200)
+    monkeypatch.setattr(row_file, "MAX_BYTES", 1_200)
     with pytest.raises(UsageError, match="too large to be read back"):
         text_of("reset-offsets")

@@ -1,0 +1,246 @@
+"""Commits are written, batch by batch, and read back until it is known what became of them."""
+
+import gc
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.prompts import about_changes
+from kgroups.cli.commands.writes.refusals import explain
+from kgroups.cli.commands.writes.vigil import verified, watched
+from kgroups.cli.commands.writes.writing import Run, Write
+from kgroups.cli.interruption import Interruption
+from kgroups.cli.output.table import Column, Row
+from kgroups.cli.write_files import default_undo_dir, save_undo
+from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.offsets.change import Change, Key, whole_groups
+from kgroups.core.offsets.commit_rows import commit_rows
+from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
+from kgroups.core.offsets.result import planned_of
+from kgroups.core.offsets.saved_plan import Command
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic, TopicPartition
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.deadline import Deadline
+
+UndoDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--undo-dir", metavar="DIR", help="Folder of the undo file (~/.local/state/kgroups)."
+    ),
+]
+NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
+]
+
+COLUMNS: Final = (
+    Column("group", "GROUP"),
+    Column("topic", "TOPIC", quiet=(None,)),
+    Column("partition", "PARTITION", right=True, quiet=(None,)),
+    Column("action"),
+    Column("old_offset", "OLD", right=True),
+    Column("new_offset", "NEW", right=True),
+    Column("lag_before", "LAG", right=True),
+    Column("lag_after", "LAG-AFTER", right=True),
+    Column("clamped"),
+    Column("result", "RESULT"),
+    Column("error", "ERROR", quiet=(None,)),
+    Column("note", "NOTE", quiet=(None,)),
+)
+
+Verify = Callable[[Sequence[Change]], list[Change]]
+
+
+def offset_write(
+    run: Run,
+    command: Command,
+    undo_dir: Path | None,
+    topics: Mapping[str, Topic],
+    *,
+    row_by_row: bool = False,
+    watch_ms: int = 0,
+    verify: Verify | None = None,
+    summary: Mapping[str, Any] | None = None,
+) -> Write[Change]:
+    """A write of commits.
+
+    Args:
+        undo_dir: where the undo file goes; None for none.
+        topics: that are written to.
+        row_by_row: a partition that cannot be done does not hold the others back.
+        watch_ms: for how long it is watched, after the write, whether somebody else commits.
+        verify: looks again after the write; what has changed since has failed.
+        summary: what else the report's summary says.
+    """
+    ids = {name: topic.topic_id for name, topic in topics.items()}
+
+    def apply(
+        run: Run, changes: Sequence[Change], interruption: Interruption
+    ) -> tuple[list[Change], list[ItemError]]:
+        applied = _apply(run, changes, interruption, ids)
+        if watch_ms:
+            applied = watched(run.printer, run.admin, applied, interruption, watch_ms)
+        if verify is None:
+            return applied, []
+        return verified(run.printer, interruption, verify, applied)
+
+    def keep(planned: Sequence[Change]) -> Path | None:
+        if undo_dir is None:
+            return None
+        hint = "use --undo-dir for another folder, or --no-undo"
+        return save_undo(undo_dir, planned, cluster_id=run.cluster_id, topic_ids=ids, hint=hint)
+
+    return Write(
+        command=command,
+        verb="change",
+        item="partition",
+        written="commits are written",
+        columns=COLUMNS,
+        row=lambda change: _row(command, change),
+        question=lambda planned: about_changes(command, planned),
+        apply=apply,
+        saved_rows=commit_rows,
+        topic_ids=ids,
+        save_undo=keep,
+        is_blocking=lambda change: not row_by_row or change.topic is None,
+        plain=lambda changes: plain_text(command, changes),
+        summary=lambda _: summary or {},
+    )
+
+
+def _row(command: str, change: Change) -> Row:
+    """One change in the order of the columns."""
+    group, topic, partition, old, new, before, after, _, clamped, note, result, error = change
+    return (
+        group,
+        topic,
+        partition,
+        command,
+        None if old is None else old.offset,
+        None if new is None else new.offset,
+        before,
+        after,
+        clamped,
+        result,
+        None if error is None else error.code,
+        note,
+    )
+
+
+def plain_text(command: str, changes: Sequence[Change]) -> Iterable[str]:
+    """The changes in the layout of Kafka's tool."""
+    from kgroups.cli.official.plain import forgotten_text, reset_text  # only when asked for
+
+    return forgotten_text(changes) if command == "delete-offsets" else reset_text(changes)
+
+
+def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
+    """Folder of the undo file; None for none.
+
+    Raises:
+        UsageError: a folder is named for no file.
+    """
+    if no_undo and directory is not None:
+        raise UsageError("--no-undo and --undo-dir cannot be used together")
+    if no_undo:
+        return None
+    return default_undo_dir() if directory is None else directory.expanduser()
+
+
+def untold(
+    looked: ClusterSnapshot, changes: Iterable[Change], *, may_be_absent: Container[str] = ()
+) -> list[ItemError]:
+    """Failures of the look about groups for which no change tells one.
+
+    Args:
+        may_be_absent: groups that are made where they are not there.
+    """
+    told = {change.error.target for change in changes if change.error is not None}
+    return [
+        error
+        for error in looked.errors
+        if error.target not in told
+        and not (error.code == "GROUP_ID_NOT_FOUND" and error.target in may_be_absent)
+    ]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cyclic garbage meanwhile: rows by the ten thousand are none, and stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.freeze()
+            gc.unfreeze()  # what stays is old now: nothing goes through it at once
+            gc.enable()
+
+
+def _apply(
+    run: Run,
+    changes: Sequence[Change],
+    interruption: Interruption,
+    topic_ids: Mapping[str, str | None],
+) -> list[Change]:
+    """The changes as they are now, read back from the cluster unless Ctrl-C has ended that.
+
+    Args:
+        topic_ids: of the topics of the plan: those that have another id by now get no commit.
+    """
+    from kgroups.core.kafka.doubts import WRITING
+    from kgroups.core.kafka.writes.commit_reads import read_until
+    from kgroups.core.kafka.writes.group_writes import write_and_read
+
+    admin = run.admin
+    held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
+    before: dict[str, dict[TopicPartition, CommittedOffset | None]] = {}
+
+    def send(
+        groups: Mapping[str, Sequence[Change]], until: "Deadline"
+    ) -> Mapping[Key, ItemError | None]:
+        nonlocal before
+        batch = {name: _wanted(own) for name, own in groups.items()}
+        answers, read = write_and_read(admin, batch, list(before), until, topic_ids)
+        held.update(
+            (name, None if commits is None else as_wanted(commits, before[name]))
+            for name, commits in read.items()
+        )
+        before = batch
+        return whole_groups(answers, {name: len(own) for name, own in batch.items()})
+
+    written = in_batches(
+        run,
+        interruption,
+        changes,
+        send,
+        doing="writing",
+        what="groups",
+        unit=lambda change: change.group,
+        until=admin.ends().part(WRITING),
+        whole=lambda change: change.whole,
+    )
+    run.printer.progress("reading back")
+    back = ReadBack(written)
+    again = dict.fromkeys([*back.take(held), *back.left])
+    with suppress(KgroupsError):
+        interruption.look(lambda: read_until(admin, list(again), back.take), None)
+    settled = settle(written, back.held)
+    sent = {change.group for change in planned_of(changes)}
+    return interruption.look(lambda: explain(admin, settled, sent), settled)
+
+
+def _wanted(changes: Iterable[Change]) -> dict[TopicPartition, CommittedOffset | None]:
+    """The new commits of these changes; made for one batch after the other, as they are many."""
+    return {
+        (topic, partition): new
+        for _, topic, partition, _, new, *_ in changes
+        if topic is not None and partition is not None
+    }

@@ -1,1 +1,0 @@
-"""Plans of writes as files: saved, reviewed, and applied to what still stands as it did."""

@@ -1,0 +1,75 @@
+"""What is asked before a write, on a terminal: the same for every command that writes."""
+
+import os
+import pty
+from collections.abc import Sequence
+
+import pytest
+
+from tests.support.cli.process import finish
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+
+LINES = {
+    "delete": ("delete", "{topic}-g", "{topic}-gone"),
+    "reset-offsets": (
+        *("reset-offsets", "{topic}-g", "{topic}-gone", "--to", "earliest"),
+        *("--topic", "{topic}:0"),
+    ),
+    "delete-offsets": ("delete-offsets", "{topic}-g", "{topic}-gone", "--topic", "{topic}:0"),
+}
+QUESTIONS = {
+    "delete": "Delete 1 group and its committed offsets?",
+    "reset-offsets": "reset-offsets: 1 partition of 1 group?",
+    "delete-offsets": "delete-offsets: 1 partition of 1 group?",
+}
+
+
+def asked(address: str, *words: str, answer: str = "n\n") -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command that is answered on a terminal."""
+    leader, follower = pty.openpty()
+    try:
+        os.write(leader, answer.encode())
+        return finish("-b", address, *words, "-o", "csv", stdin=follower)
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+@pytest.fixture
+def topic(cluster_address: str, request: pytest.FixtureRequest) -> str:
+    """A topic with a group that stands at 5."""
+    name = f"prompts-{abs(hash(request.node.nodeid)):x}"
+    create_topics(cluster_address, {name: 1})
+    produce(cluster_address, {(name, 0): 10})
+    commit_offsets(cluster_address, {f"{name}-g": {(name, 0): 5}})
+    return name
+
+
+def words_of(command: str, topic: str) -> Sequence[str]:
+    """The line of a command, about one group that can be changed and one that is not there."""
+    return [word.format(topic=topic) for word in LINES[command]]
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_no_is_no(cluster_address: str, topic: str, command: str) -> None:
+    """The plan is shown with what cannot be done; who declines is not advised to go on."""
+    words = words_of(command, topic)
+    code, stdout, stderr = asked(cluster_address, *words, "--keep-going")
+    assert code == 5
+    assert QUESTIONS[command] in stderr
+    assert f"{topic}-gone" in stderr
+    assert "--keep-going" not in stderr
+    assert stdout.count(",skipped,") == stdout.count(",failed,") == 1
+    assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_nothing_is_asked_where_something_cannot_be_done(
+    cluster_address: str, topic: str, command: str
+) -> None:
+    """It is said how the rest is done."""
+    code, _, stderr = asked(cluster_address, *words_of(command, topic))
+    assert code == 5
+    assert QUESTIONS[command] not in stderr
+    assert "; use --keep-going to " in stderr
+    assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
