@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
 
 import cramjam
+import msgspec
 
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.group_item import broker_item, describe_item
-from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.document import MAX_INT64, Cursor, Document
 from kgroups.core.input_files.files import MIB, decode, read_file, show_bytes
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
@@ -141,7 +141,7 @@ def _lines(snapshot: ClusterSnapshot, head: Mapping[str, Any]) -> Iterator[bytes
 
 
 def _line(value: object) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    return msgspec.json.encode(value) + b"\n"
 
 
 def _columns(
@@ -225,10 +225,10 @@ def _cursors(lines: Iterator[bytes], name: str) -> Iterator[Cursor]:
     for number, line in enumerate(lines, start=1):
         bounds.add(line)
         try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
+            value = msgspec.json.decode(line)
+        except (ValueError, RecursionError) as error:
             raise UsageError(
-                f"{shown}, line {number}: not JSON: {error.msg}",
+                f"{shown}, line {number}: not JSON: {error}",
                 hint=f"expected {EXPECTED}",
             ) from error
         yield Document(name, decode(line, name, EXPECTED), "json", value, number).root

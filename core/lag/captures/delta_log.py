@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from kgroups.core.errors import KgroupsError, UsageError, shorten
-from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.lag.stores.places import Place, storage_options, store_failure
 
 if TYPE_CHECKING:
@@ -111,8 +112,8 @@ def _unfolded(log: Path, names: list[str]) -> Iterator[str]:
     first = 0
     if "_last_checkpoint" in names:
         try:
-            first = int(orjson.loads((log / "_last_checkpoint").read_bytes())["version"])
-        except (ValueError, KeyError, TypeError) as exc:
+            first = int(msgspec.json.decode((log / "_last_checkpoint").read_bytes())["version"])
+        except (ValueError, KeyError, TypeError, RecursionError) as exc:
             raise _broken(log.parent, "`_last_checkpoint` is not of a log") from exc
     for name in names:
         commit = COMMIT.fullmatch(name)
@@ -128,14 +129,14 @@ def _must_be_commit(path: Path) -> None:
     """
     try:
         for line in path.read_bytes().splitlines():
-            action = orjson.loads(line)
+            action = msgspec.json.decode(line)
             for kind, name in INNER.items():
                 text = action.get(kind, {}).get(name)
                 if text is not None:
-                    orjson.loads(text)
+                    msgspec.json.decode(text)
     except FileNotFoundError:  # folded into a checkpoint and removed just now
         return
-    except (ValueError, AttributeError, TypeError) as exc:
+    except (ValueError, AttributeError, TypeError, RecursionError) as exc:
         why = str(exc).splitlines()[0]
         raise _broken(path.parents[1], f"`{path.name}` is not a commit ({why})") from exc
 

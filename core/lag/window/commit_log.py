@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
+import msgspec
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -20,7 +21,6 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_key, decode_record
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
-from kgroups.core.imports.orjson_import import orjson
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -181,7 +181,7 @@ def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, s
         return (None, None, None, None)
     kind = type(key).__name__.removesuffix("Key")
     value = known.value if known is not None else None
-    text = None if value is None else orjson.dumps(_plain(value)).decode()
+    text = None if value is None else msgspec.json.encode(_plain(value)).decode()
     return (kind, key.group_id, getattr(key, "member_id", None), text)
 
 

@@ -1,4 +1,4 @@
-"""An interrupt while orjson is imported is one, wherever it comes."""
+"""An interrupt while msgspec is imported is one, wherever it comes."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ def interrupted(at):
                 signal.raise_signal(signal.SIGINT)
     sys.setprofile(called)
     try:
-        from kgroups.core.imports.orjson_import import orjson
+        import msgspec
     except KeyboardInterrupt:
         return 130
     finally:
@@ -35,7 +35,7 @@ print(json.dumps(codes))
 """
 
 
-def test_an_interrupt_while_orjson_is_imported() -> None:
+def test_an_interrupt_while_msgspec_is_imported() -> None:
     """At every so many calls: it is raised, or lost by Python, and the process lives."""
     done = run_program([sys.executable, "-c", EACH_MOMENT], env=environment(), check=True)
     codes = json.loads(done.stdout)

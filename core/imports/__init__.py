@@ -1,1 +1,0 @@
-"""What is imported sooner, or more safely, than the module that it stands for."""
