@@ -1,54 +1,85 @@
 """Snapshot files: a cluster's groups written down, and read back strictly.
 
-The file is the `kgroups.snapshot/1` envelope: groups as `describe` items (with what a dry run
-needs besides), and beside them `topics` and `brokers`. Derived figures in it (lag, counts) are
-for the reader's eye; reading takes the facts only.
+A document (JSON, YAML) is the `kgroups.snapshot/1` envelope: groups as `describe` items (with what
+a dry run needs besides), and beside them `topics` and `brokers`. Derived figures in it (lag,
+counts) are for the reader's eye. A file of lines (`.jsonl`, packed as `.jsonl.zst`) has a head,
+then a topic a line, then a group a line, without derived figures, and is written and read line by
+line: for clusters of any size. What would be longer than is read back is not written.
 """
 
-import contextlib
+import dataclasses
 import datetime
+import io
 import json
-import os
-from collections.abc import Iterator, Mapping
+import mmap
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final, TypeVar
 
+import cramjam
+import msgspec
 import yaml
 
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.group_item import Item, broker_item, describe_item, topic_item
-from kgroups.core.input_files.document import MAX_BYTES, Syntax, read_document, syntax_of
-from kgroups.core.input_files.json_text import MAX_JSON_COST, json_cost
-from kgroups.core.input_files.snapshot_lines import SUFFIX, has_lines, read_lines, write_lines
-from kgroups.core.input_files.yaml_blocks import YamlWriter
+from kgroups.core.input_files.document import (
+    MAX_BYTES,
+    Document,
+    Syntax,
+    read_document,
+    show_path,
+    syntax_of,
+)
+from kgroups.core.input_files.files import MIB, read_file, show_bytes, whole_file
+from kgroups.core.input_files.json_text import MAX_JSON_COST, Step, json_cost
 from kgroups.core.input_files.yaml_text import MAX_YAML_VALUES, count_values
 from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.snapshot import (
-    ClusterSnapshot,
-    Group,
+from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot_records import (
+    ClusterRecord,
+    GroupRecord,
+    LinesHead,
+    SnapshotRecord,
+    TopicRecord,
+    check_once,
+    group_of,
+    group_record,
+    snapshot_of,
+    topic_of,
+    topic_record,
 )
-from kgroups.core.snapshot_parser import SCHEMA, parse_snapshot
 
-__all__ = [
-    "SCHEMA",
-    "describe_item",
-    "document_rest",
-    "parse_snapshot",
-    "read_snapshot",
-    "snapshot_document",
-    "snapshot_items",
-    "write_snapshot",
-]
+SUFFIX: Final = ".jsonl.zst"
+PLAIN_SUFFIX: Final = ".jsonl"
+EXPECTED: Final = "a snapshot as `kgroups snapshot save` writes it"
 
-
-MOST_COMMITS: Final[Mapping[Syntax, int]] = {
+MAX_PACKED_BYTES: Final = 64 * MIB
+MAX_LINES_BYTES: Final = 192 * MIB
+MAX_LINES_COST: Final = 768 * MIB
+MOST_COMMITS: Final[dict[Syntax, int]] = {
     "json": MAX_BYTES["json"] // 250,
     "yaml": MAX_YAML_VALUES // 15,
 }
-"""More than these are in no file that can be read: each has so many bytes or values at least."""
+"""No document holds more: each commit takes so many bytes or values at least."""
 
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_CHUNK_BYTES: Final = MIB
+_PACKING_LEVEL: Final = 3
 _YAML_WIDTH: Final = 80
+_DUMPER: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_PLACE: Final = re.compile(r" - at `(?:key in )?\$(.*)`$")
+_STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]|(\[\.\.\.\])")
+
+R = TypeVar("R")
+
+
+def has_lines(path: Path) -> bool:
+    """Whether a file of this name holds a snapshot as lines."""
+    return path.name.lower().endswith((SUFFIX, PLAIN_SUFFIX))
+
+
+def _is_packed(path: Path) -> bool:
+    return not path.name.lower().endswith(PLAIN_SUFFIX)
 
 
 def read_snapshot(path: Path) -> ClusterSnapshot:
@@ -57,7 +88,133 @@ def read_snapshot(path: Path) -> ClusterSnapshot:
     Raises:
         UsageError: unreadable, not well formed or not a snapshot; names file, line and place.
     """
-    return read_lines(path) if has_lines(path) else parse_snapshot(read_document(path))
+    return _read_lines(path) if has_lines(path) else parse_snapshot(read_document(path))
+
+
+def parse_snapshot(document: Document) -> ClusterSnapshot:
+    """The snapshot that a parsed document holds.
+
+    Raises:
+        UsageError: it is not a snapshot; names file, line and place.
+    """
+    try:
+        record = msgspec.convert(document.value, SnapshotRecord)
+    except msgspec.ValidationError as error:
+        what, path = _place_of(error)
+        line = document.line_of(path)
+        where = f"`{shorten(document.name)}`, line {line}" + (f", `{show_path(path)}`" * bool(path))
+        raise UsageError(f"{where}: {what}", hint=f"expected {EXPECTED}") from error
+    return snapshot_of(record, map(topic_of, record.topics), map(group_of, record.items))
+
+
+def _place_of(error: msgspec.ValidationError) -> tuple[str, tuple[Step, ...]]:
+    """What msgspec complains of, and the path to it, as far as it is told."""
+    text = str(error)
+    place = _PLACE.search(text)
+    path: list[Step] = []
+    for name, index, free in _STEP.findall(place[1] if place else ""):
+        if free:
+            break
+        path.append(int(index) if index else name)
+    what = _PLACE.sub("", text)
+    return what[0].lower() + what[1:], tuple(path)
+
+
+def _read_lines(path: Path) -> ClusterSnapshot:
+    """The snapshot in a file of lines."""
+    lines = _Lines(path)
+    head = lines.take(LinesHead)
+    topics = [topic_of(lines.take(TopicRecord)) for _ in range(head.topics)]
+    groups = [group_of(lines.take(GroupRecord)) for _ in range(head.groups)]
+    lines.end()
+    try:
+        check_once("topic", (topic.topic for topic in topics))
+        check_once("group", (group.group for group in groups))
+    except ValueError as error:
+        raise UsageError(f"{lines.shown}: {error}", hint=f"expected {EXPECTED}") from error
+    return snapshot_of(head, topics, groups)
+
+
+class _Lines:
+    """The lines of a file, within bounds.
+
+    Attributes:
+        shown: the file's name for messages.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.shown = f"`{shorten(str(path))}`"
+        lines = _unpacked(path) if _is_packed(path) else _plain(path)
+        self._lines = enumerate(_bounded(lines, f"{self.shown} is too large"), 1)
+
+    def take(self, kind: type[R]) -> R:
+        """The next line.
+
+        Raises:
+            UsageError: there is none, or it holds something else; names file and line.
+        """
+        number, line = next(self._lines, (0, b""))
+        if not number:
+            raise UsageError(f"{self.shown} is cut off", hint=f"expected {EXPECTED}")
+        try:
+            return msgspec.json.decode(line, type=kind)
+        except (ValueError, RecursionError) as error:
+            where = f"{self.shown}, line {number}"
+            raise UsageError(f"{where}: {error}", hint=f"expected {EXPECTED}") from error
+
+    def end(self) -> None:
+        """See that no line is left.
+
+        Raises:
+            UsageError: there is one.
+        """
+        number, _ = next(self._lines, (0, b""))
+        if number:
+            raise UsageError(
+                f"{self.shown}, line {number}: more lines than the first one says",
+                hint=f"expected {EXPECTED}",
+            )
+
+
+def _plain(path: Path) -> Iterator[bytes]:
+    """The lines of a file that is not packed."""
+    yield from io.BytesIO(read_file(path, MAX_LINES_BYTES, EXPECTED))
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """The lines of a packed file, which is unpacked into memory that is taken as it is filled."""
+    shown = f"`{shorten(str(path))}`"
+    data = read_file(path, MAX_PACKED_BYTES, EXPECTED)
+    room = mmap.mmap(-1, MAX_LINES_BYTES)
+    try:
+        length = cramjam.zstd.decompress_into(data, room)
+    except cramjam.DecompressionError as error:
+        if "whole buffer" in str(error):
+            what = f"{shown} is longer than {show_bytes(MAX_LINES_BYTES)}"
+        else:
+            what = f"{shown} is not a whole zstd file"
+        raise UsageError(what, hint=f"expected {EXPECTED}") from error
+    while room.tell() < length:
+        yield room.readline()
+
+
+def _bounded(lines: Iterable[bytes], too_large: str) -> Iterator[bytes]:
+    """The lines, as long as a file of them is read.
+
+    Args:
+        too_large: begins the message when they become too many.
+    Raises:
+        UsageError: they do.
+    """
+    size = cost = 0
+    for line in lines:
+        size += len(line)
+        cost += json_cost(line)
+        if size > MAX_LINES_BYTES:
+            raise UsageError(f"{too_large}: its text is longer than {show_bytes(MAX_LINES_BYTES)}")
+        if cost > MAX_LINES_COST:
+            raise UsageError(f"{too_large}: it has more values than kgroups reads")
+        yield line
 
 
 def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
@@ -69,7 +226,8 @@ def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     try:
         with whole_file(path) as file:
             if has_lines(path):
-                write_lines(file, path, snapshot, _head(snapshot))
+                lines = _bounded(_lines(snapshot), "the snapshot is too large to be read back")
+                file.writelines(_packed(lines) if _is_packed(path) else lines)
             else:
                 file.write(_text_of(snapshot, path))
     except OSError as error:
@@ -77,8 +235,38 @@ def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
         raise UsageError(f"`{path}` cannot be written: {reason}", hint="check the path") from error
 
 
+def _lines(snapshot: ClusterSnapshot) -> Iterator[bytes]:
+    head = LinesHead(
+        schema="kgroups.snapshot.lines/1",
+        cluster=ClusterRecord(snapshot.cluster_id, snapshot.bootstrap),
+        captured_at_ms=snapshot.captured_at_ms,
+        brokers=list(snapshot.brokers),
+        errors=list(snapshot.errors),
+        topics=len(snapshot.topics),
+        groups=len(snapshot.groups),
+    )
+    encode = msgspec.json.Encoder().encode
+    yield encode(head) + b"\n"
+    for topic in snapshot.topics.values():
+        yield encode(topic_record(topic)) + b"\n"
+    for group in snapshot.groups:
+        yield encode(group_record(group)) + b"\n"
+
+
+def _packed(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines as a zstd file, piece by piece."""
+    packer, held = cramjam.zstd.Compressor(_PACKING_LEVEL), 0
+    for line in lines:
+        packer.compress(line)
+        held += len(line)
+        if held >= _CHUNK_BYTES:
+            yield bytes(packer.flush())
+            held = 0
+    yield bytes(packer.finish())
+
+
 def _text_of(snapshot: ClusterSnapshot, path: Path) -> bytes:
-    """The text of a file in JSON or YAML, which our own reader takes back."""
+    """The text of a document, which our own reader takes back."""
     syntax = syntax_of(path)
     commits = sum(len(each) for group in snapshot.groups for each in (group.offsets or {}).values())
     if commits > MOST_COMMITS[syntax]:
@@ -87,13 +275,30 @@ def _text_of(snapshot: ClusterSnapshot, path: Path) -> bytes:
     if syntax == "yaml":
         if count_values(document) > MAX_YAML_VALUES:
             raise _too_large(path, syntax)
-        text = YamlWriter(_DUMPER, _YAML_WIDTH).text(document)
+        text = "".join(_yaml_parts(document))
     else:
         text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    data = text.encode()
+    data: bytes = text.encode()
     if len(data) > MAX_BYTES[syntax] or (syntax == "json" and json_cost(data) > MAX_JSON_COST):
         raise _too_large(path, syntax)
     return data
+
+
+def _yaml_parts(document: Item) -> Iterator[str]:
+    """The document as YAML, an item at a time: PyYAML takes a kilobyte for each value."""
+    for key, value in document.items():
+        if isinstance(value, list) and value:
+            yield f"{key}:\n"
+            yield from (_yaml([item]) for item in value)
+        else:
+            yield _yaml({key: value})
+
+
+def _yaml(value: object) -> str:
+    text: str = yaml.dump(
+        value, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=_YAML_WIDTH
+    )
+    return text
 
 
 def _too_large(path: Path, syntax: str) -> UsageError:
@@ -101,39 +306,6 @@ def _too_large(path: Path, syntax: str) -> UsageError:
         f"`{path}` would be too long to be read back as {syntax.upper()}",
         hint=f"save it as `{path.with_suffix('')}{SUFFIX}`",
     )
-
-
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of a regular one in one step, when it is written to its end.
-
-    Anything else (a pipe, a device) is written to directly.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-        return
-    target = path.resolve()
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with unfinished.open("wb") as file:
-            yield file
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _head(snapshot: ClusterSnapshot) -> Item:
-    """What stands beside groups, topics and brokers."""
-    return {
-        "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        "generated_at": _timestamp(snapshot.captured_at_ms),
-        "captured_at_ms": snapshot.captured_at_ms,
-        "errors": [_error_item(error) for error in snapshot.errors],
-    }
 
 
 def snapshot_document(snapshot: ClusterSnapshot) -> Item:
@@ -152,13 +324,13 @@ def snapshot_items(snapshot: ClusterSnapshot) -> Iterator[Item]:
 def document_rest(snapshot: ClusterSnapshot) -> Item:
     """The document without its items."""
     return {
-        "schema": SCHEMA,
+        "schema": "kgroups.snapshot/1",
         "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         "generated_at": _timestamp(snapshot.captured_at_ms),
         "captured_at_ms": snapshot.captured_at_ms,
         "topics": [topic_item(topic) for topic in snapshot.topics.values()],
         "brokers": [broker_item(broker) for broker in snapshot.brokers],
-        "errors": [_error_item(error) for error in snapshot.errors],
+        "errors": [dataclasses.asdict(error) for error in snapshot.errors],
         "summary": {
             "groups": len(snapshot.groups),
             "topics": len(snapshot.topics),
@@ -168,8 +340,7 @@ def document_rest(snapshot: ClusterSnapshot) -> Item:
 
 
 def _group_item(snapshot: ClusterSnapshot, group: Group) -> Item:
-    known = group.offsets is not None
-    rows = offset_rows(snapshot, group) if known else None
+    rows = None if group.offsets is None else offset_rows(snapshot, group)
     item = describe_item(snapshot, group, rows, ("members", "offsets", "planning"))
     for row in item["offsets"] or ():
         commit = (group.offsets or {}).get(row["topic"], {}).get(row["partition"])
@@ -181,13 +352,3 @@ def _group_item(snapshot: ClusterSnapshot, group: Group) -> Item:
 def _timestamp(time_ms: int) -> str:
     moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _error_item(error: ItemError) -> Item:
-    return {
-        "target": error.target,
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "exit_code": error.exit_code,
-    }

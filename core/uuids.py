@@ -8,13 +8,10 @@ Source: org.apache.kafka.common.Uuid (toString, fromString).
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Final
 from uuid import UUID
 
-LENGTH: Final = 22
 
-
-def uuid_text(value: "UUID | bytes") -> str:
+def uuid_text(value: UUID | bytes) -> str:
     """The id as Kafka writes it.
 
     Args:
@@ -24,24 +21,27 @@ def uuid_text(value: "UUID | bytes") -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def uuid_from(text: str) -> "UUID":
-    """The id that a text spells, in Kafka's form or, as older snapshot files have it, a UUID's.
+def uuid_from(text: str) -> UUID:
+    """The id that a text spells.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it spells none.
     """
-    if len(text) != LENGTH:
-        return UUID(text)
-    found = UUID(bytes=urlsafe_b64decode(f"{text}=="))
-    if uuid_text(found) != text:  # base64 leaves out what it does not know
-        raise ValueError(f"`{text}` is not base64 for URLs")
-    return found
+    return UUID(bytes=_bytes_of(text))
 
 
 def parse_uuid(text: str) -> str:
-    """The id in Kafka's form.
+    """The text, if it spells an id.
 
     Raises:
-        ValueError: the text is no id.
+        ValueError: it spells none.
     """
-    return uuid_text(uuid_from(text))
+    _bytes_of(text)
+    return text
+
+
+def _bytes_of(text: str) -> bytes:
+    data = urlsafe_b64decode(f"{text}==")
+    if uuid_text(data) != text or len(data) != 16:  # base64 leaves out what it does not know
+        raise ValueError(f"`{text}` is not the id of a topic")
+    return data

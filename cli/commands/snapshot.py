@@ -28,7 +28,7 @@ and the brokers. Replaces the file atomically. Its name says the format:
 
   .json         JSON, also for every other name
   .yaml, .yml   YAML
-  .jsonl        JSON lines, commits in columns
+  .jsonl        JSON lines, a topic or group each
   .jsonl.zst    the same, compressed: for large clusters
 
 A snapshot that could not be read back in its format is refused.

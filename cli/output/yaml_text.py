@@ -6,7 +6,6 @@ from typing import Any, Final
 import yaml
 
 from kgroups.cli.output.escapes import visible
-from kgroups.core.input_files.yaml_blocks import YamlWriter
 
 _BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _TEXT: Final = "tag:yaml.org,2002:str"
@@ -27,9 +26,8 @@ def _represent(dumper: Any, text: str) -> Any:
 _Dumper.add_representer(str, _represent)
 
 
-_WRITER: Final = YamlWriter(_Dumper, width=1_000_000)
-
-
 def yaml_text(value: object) -> str:
     """The document as it may stand on stdout, in lines."""
-    return visible(_WRITER.text(value))
+    return visible(
+        yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
+    )

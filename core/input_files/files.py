@@ -5,10 +5,12 @@ device has no end that could be waited for, and a length beyond any honest file'
 before a parser can say what is wrong with it.
 """
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 from kgroups.core.errors import UsageError, shorten
 
@@ -88,6 +90,29 @@ def decode(data: bytes, name: str, expected: str) -> str:
         raise UsageError(
             f"`{name}`, line {line}: not UTF-8 text", hint=f"expected {expected}"
         ) from error
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of a regular one in one step, when it is written to its end.
+
+    Anything else (a pipe, a device) is written to directly.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    target = path.resolve()
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def show_bytes(count: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar, cast, get_args
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.planning.changes.change_table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
@@ -27,7 +27,7 @@ from kgroups.core.snapshot import (
     Topic,
     TopicPartition,
 )
-from kgroups.core.snapshot_parser import read_topic_id
+from kgroups.core.uuids import parse_uuid
 
 _T = TypeVar("_T")
 
@@ -118,8 +118,19 @@ def _topic(name: str, cursor: Cursor) -> Topic:
             )
             for number in range(count)
         },
-        topic_id=fields.optional("topic_id", read_topic_id),
+        topic_id=fields.optional("topic_id", _topic_id),
     )
+
+
+def _topic_id(cursor: Cursor) -> str:
+    text = cursor.text()
+    try:
+        return parse_uuid(text)
+    except ValueError:
+        cursor.fail(
+            f"expected a topic id, found `{shorten(text, 40)}`",
+            hint="22 characters of base64, as `kafka-topics.sh --describe` shows them",
+        )
 
 
 def _racks(cursor: Cursor) -> tuple[str | None, ...]:

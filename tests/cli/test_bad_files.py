@@ -264,25 +264,29 @@ def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     assert wrong == {}
 
 
-HEAD = b'{"schema":"kgroups.snapshot.lines/1","captured_at_ms":1}\n'
+HEAD = b'{"schema":"kgroups.snapshot.lines/1","captured_at_ms":1,"topics":%d,"groups":999999}\n'
 PACKED = {
-    "a gigabyte of nothing": (bytes(1 << 20), 1024),
-    "a line that does not end": (b" " * (1 << 20), 180),
-    "deep lists": (b'{"group":"g","commits":{"t":' + b"[" * 1_000 + b"\n", 20_000),
-    "many topics": (b'{"topic":"t","logs":{"partition":[' + b"0," * 400_000 + b"0]}}\n", 20),
-    "many groups": (b'{"group":"g","type":"classic","state":null,"members":[]}\n', 400_000),
+    "a gigabyte of nothing": (0, bytes(1 << 20), 1024),
+    "a line that does not end": (0, b" " * (1 << 20), 180),
+    "deep lists": (0, b'{"group":"g","offsets":' + b"[" * 1_000 + b"\n", 20_000),
+    "many topics": (
+        20,
+        b'{"topic":"t","partitions":[' + b'{"partition":0},' * 400_000 + b"{}]}\n",
+        20,
+    ),
+    "many groups": (0, b'{"group":"g","type":"classic","state":null,"members":[]}\n', 400_000),
 }
-"""What may be in a small file that is packed: a text, and how many times."""
+"""What may be in a small file that is packed: so many topics, a text, and how many times."""
 
 
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_contents(name: str, tmp_path: Path) -> None:
     """However much a small file unpacks to, it is refused within the same bounds."""
     kind = KINDS["packed snapshot"]
-    text, times = PACKED[name]
+    topics, text, times = PACKED[name]
     file = tmp_path / f"packed{kind.suffix}"
     packer = cramjam.zstd.Compressor(1)
-    packer.compress(HEAD)
+    packer.compress(HEAD % topics)
     for _ in range(times):
         packer.compress(text)
     file.write_bytes(bytes(packer.finish()))

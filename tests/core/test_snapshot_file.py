@@ -10,15 +10,15 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from kgroups.core.errors import UsageError
+from kgroups.core.group_item import describe_item
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot_file import (
-    describe_item,
+    parse_snapshot,
     read_snapshot,
     snapshot_document,
     write_snapshot,
 )
-from kgroups.core.snapshot_parser import parse_snapshot
 from tests.support.cli.clusters import fleet
 from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
@@ -60,12 +60,12 @@ def with_topic_id(topic_id: str) -> str:
 
 
 def test_topic_ids_have_one_form() -> None:
-    """Files of older versions have them as UUIDs: read as Kafka's base64; nothing else is."""
-    for text in ("AAAAAAAAAAEAAAAAAAAAAQ", "00000000-0000-0001-0000-000000000001"):
-        read = parse_snapshot(parse_document(with_topic_id(text), "s.json", "json"))
-        assert read.topics["orders"].topic_id == "AAAAAAAAAAEAAAAAAAAAAQ"
-    for text in ("orders", "AAAAAAAAAAEAAAAAAAAA!Q", "AAAAAAAAAAEAAAAAAAAAAR", ""):
-        with pytest.raises(UsageError, match="expected a topic id"):
+    """Kafka's base64; nothing else is read."""
+    read = parse_snapshot(parse_document(with_topic_id("AAAAAAAAAAEAAAAAAAAAAQ"), "s", "json"))
+    assert read.topics["orders"].topic_id == "AAAAAAAAAAEAAAAAAAAAAQ"
+    uuid = "00000000-0000-0001-0000-000000000001"
+    for text in (uuid, "orders", "AAAAAAAAAAEAAAAAAAAA!Q", "AAAAAAAAAAEAAAAAAAAAAR", "", "é"):
+        with pytest.raises(UsageError, match=r"line 1, `topics\[0\]`: "):
             parse_snapshot(parse_document(with_topic_id(text), "s.json", "json"))
 
 
@@ -108,21 +108,21 @@ class Broken:
 
 BROKEN = [
     Broken("misspelt key", '"offsets_partition"', '"offset_partition"',
-           ("items[0].offset_partition", "unknown key", "did you mean `offsets_partition`")),
+           ("items[0]", "unknown field `offset_partition`")),
     Broken("key missing", '"member_id": "app-b",', "", ("items[0].members[0]", "`member_id`")),
     Broken("wrong kind", '"member_id": "app-b"', '"member_id": 7',
-           ("items[0].members[0].member_id", "expected text, found the number 7")),
-    Broken("unknown type", '"type": "classic"', '"type": "clasic"',
-           ("items[0].type", "`clasic`", "did you mean `classic`")),
+           ("items[0].members[0].member_id", "expected `str`, got `int`")),
+    Broken("unknown type", '"type": "classic"', '"type": "clasic"', ("items[0].type", "'clasic'")),
     Broken("negative partition", '"partition": 1,', '"partition": -1,',
-           (".partition", "at least 0, found -1")),
-    Broken("true is no number", '"id": 1', '"id": true', ("a whole number, found `true`",)),
-    Broken("two members one id", '"app-b"', '"app-a"', ("members[1]", "`app-a`", "twice")),
-    Broken("two groups one name", '"group": "idle"', '"group": "billing"',
-           ("items[1]", "`billing`", "twice")),
+           (".partition", "expected `int` >= 0")),
+    Broken("true is no number", '"id": 1', '"id": true', ("expected `int`, got `bool`",)),
+    Broken("beyond 64 bits", '"leader_epoch": null', f'"leader_epoch": {2**63}',
+           (".leader_epoch", "expected `int` <= 9223372036854775807")),
+    Broken("two members one id", '"app-b"', '"app-a"', ("items[0]", "`app-a`", "twice")),
+    Broken("two groups one name", '"group": "idle"', '"group": "billing"', ("`billing`", "twice")),
     Broken("user data not base64", '"AP8="', '"?"', ("user_data", "base64")),
     Broken("another document", "kgroups.snapshot/1", "kgroups.list/1",
-           ("kgroups.snapshot/1", "kgroups.list/1")),
+           ("`schema`", "kgroups.list/1", "as `kgroups snapshot save` writes it")),
     Broken("members no list", '"members": [', '"members": {"a": [',
            ("not JSON",)),
 ]  # fmt: skip
@@ -172,7 +172,7 @@ def test_the_line_is_the_line(syntax: str) -> None:
         ("twice.yaml", "a: 1\nb: 2\na: 2\n", "line 3: the key `a` appears twice"),
         ("cycle.yaml", "c: 1\na: &x\n  b: *x\n", "line 2: an alias refers to a value that"),
         ("empty.yaml", "# nothing\n", "is empty"),
-        ("list.json", "[]", "expected a mapping, found a list"),
+        ("list.json", "[]", "line 1: expected `object`, got `array`"),
         ("nan.json", '{"schema": NaN}', "`NaN` is not a JSON value"),
         ("tag.yaml", "a: 1\nb: !!python/object:os.system {}\n", "line 2: the tag"),
         ("deep.json", "[" * 100_000, "nested too deeply"),
@@ -238,58 +238,67 @@ def packed(*lines: object) -> bytes:
     return bytes(cramjam.zstd.compress(b"".join(text + b"\n" for text in texts)))
 
 
-HEAD = {"schema": "kgroups.snapshot.lines/1", "captured_at_ms": 1}
-LOGS = {"topic": "t", "logs": {"partition": [0, 1], "log_end_offset": [5, None]}}
+HEAD = {"schema": "kgroups.snapshot.lines/1", "captured_at_ms": 1, "topics": 1, "groups": 1}
+TOPIC = {
+    "topic": "t",
+    "partitions": [{"partition": 0, "log_end_offset": 5}, {"partition": 1, "racks": ["a", None]}],
+}
 GROUP = {"group": "g", "type": "classic", "state": "Empty"}
-END = {"groups": 1, "topics": 1}
 
 
-def with_commits(**columns: object) -> dict[str, object]:
-    """The group with commits in these columns."""
-    return {**GROUP, "commits": {"t": columns}}
+def with_commits(*commits: object) -> dict[str, object]:
+    """The group with these commits."""
+    return {**GROUP, "offsets": commits}
+
+
+def commit(partition: object, offset: object) -> dict[str, object]:
+    """A commit for a partition of the topic."""
+    return {"topic": "t", "partition": partition, "committed_offset": offset}
 
 
 LINES: dict[str, tuple[bytes, str]] = {
-    "cut off between lines": (packed(HEAD, LOGS, GROUP), "is cut off: its last line is missing"),
-    "cut off within the packing": (packed(HEAD, LOGS, GROUP, END)[:-3], "is not a whole zstd file"),
+    "cut off between lines": (packed(HEAD, TOPIC), "is cut off"),
+    "cut off within the packing": (packed(HEAD, TOPIC, GROUP)[:-3], "is not a whole zstd file"),
     "not packed": (json.dumps(HEAD).encode(), "is not a whole zstd file"),
     "empty": (packed(), "is cut off"),
-    "without a head": (packed(LOGS, GROUP, END), "line 1: expected a head with the schema"),
+    "without a head": (packed(TOPIC, GROUP), "line 1: Object contains unknown field `topic`"),
     "a document": (
         packed(snapshot_document(sample_snapshot())),
-        "line 1: expected a head with the schema",
+        "line 1: Invalid enum value 'kgroups.snapshot/1' - at `$.schema`",
     ),
-    "no JSON": (packed(HEAD, b"{x"), "line 2: not JSON"),
-    "a group too few": (packed(HEAD, LOGS, {**END, "groups": 2}), "line 3, `groups`: this many"),
-    "a group twice": (packed(HEAD, GROUP, GROUP), "line 3: the group `g` appears twice"),
-    "a key too many": (packed(HEAD, {**GROUP, "lags": 1}), "line 2, `lags`: unknown key"),
-    "a column too short": (
-        packed(HEAD, with_commits(partition=[0, 1], offset=[7])),
-        "line 2, `commits.t.offset`: expected a list of 2 values",
+    "no JSON": (packed(HEAD, b"{x"), "line 2: JSON is malformed"),
+    "no UTF-8": (packed(HEAD, b'{"topic":"\xff"}'), "line 2: 'utf-8' codec can't decode"),
+    "nested deeply": (packed(HEAD, b'{"topic":"t","x":' + b"[" * 9_999), "line 2: "),
+    "a group too few": (packed({**HEAD, "groups": 2}, TOPIC, GROUP), "is cut off"),
+    "a group too many": (packed(HEAD, TOPIC, GROUP, GROUP), "line 4: more lines than"),
+    "a group twice": (packed({**HEAD, "groups": 2}, TOPIC, GROUP, GROUP), "the group `g` appears"),
+    "a key too many": (
+        packed(HEAD, TOPIC, {**GROUP, "lags": 1}),
+        "line 3: Object contains unknown",
     ),
     "a negative partition": (
-        packed(HEAD, with_commits(partition=[0, -1], offset=[7, 7])),
-        "line 2, `commits.t.partition[1]`: expected a whole number of at least 0, found -1",
+        packed(HEAD, TOPIC, with_commits(commit(0, 7), commit(-1, 7))),
+        "line 3: Expected `int` >= 0 - at `$.offsets[1].partition`",
     ),
     "a partition twice": (
-        packed(HEAD, with_commits(partition=[3, 3], offset=[7, 7])),
-        "line 2, `commits.t.partition`: a partition appears twice",
+        packed(HEAD, TOPIC, with_commits(commit(3, 7), commit(3, 7))),
+        "line 3: the partition `t-3` appears twice",
     ),
     "a text for an offset": (
-        packed(HEAD, with_commits(partition=[0, 1], offset=[7, "8"])),
-        "line 2, `commits.t.offset[1]`: expected a whole number, found the string `8`",
+        packed(HEAD, TOPIC, with_commits(commit(0, "8"))),
+        "line 3: Expected `int | null`, got `str` - at `$.offsets[0].committed_offset`",
     ),
     "true for an offset": (
-        packed(HEAD, with_commits(partition=[0], offset=[True])),
-        "line 2, `commits.t.offset[0]`: expected a whole number, found `true`",
+        packed(HEAD, TOPIC, with_commits(commit(0, True))),
+        "line 3: Expected `int | null`, got `bool`",
     ),
     "beyond 64 bits": (
-        packed(HEAD, with_commits(partition=[0], offset=[2**63])),
-        "line 2, `commits.t.offset[0]`: expected a whole number of at most",
+        packed(HEAD, TOPIC, with_commits(commit(0, 2**63))),
+        "line 3: Expected `int` <= 9223372036854775807",
     ),
     "a rack of numbers": (
-        packed(HEAD, {"topic": "t", "logs": {"partition": [0], "racks": [[1]]}}),
-        "line 2, `logs.racks[0][0]`: expected text",
+        packed(HEAD, {"topic": "t", "partitions": [{"partition": 0, "racks": [1]}]}),
+        "line 2: Expected `str | null`, got `int` - at `$.partitions[0].racks[0]`",
     ),
 }
 
@@ -309,16 +318,15 @@ def test_broken_lines(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize(
     ("name", "limit", "says"),
     [
-        ("MAX_BYTES", 256 << 10, "its text is longer than 256 KiB"),
-        ("MAX_LINE_BYTES", 128 << 10, "a line is longer than 128 KiB"),
-        ("MAX_COST", 1 << 20, "it has more values than kgroups reads"),
+        ("MAX_LINES_BYTES", 256 << 10, "its text is longer than 256 KiB"),
+        ("MAX_LINES_COST", 1 << 20, "it has more values than kgroups reads"),
     ],
 )
 def test_lines_that_could_not_be_read_back_are_not_written(
     tmp_path: Path, name: str, limit: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One bound for writing and for reading; what was there stays."""
-    monkeypatch.setattr(f"kgroups.core.input_files.snapshot_lines.{name}", limit)
+    monkeypatch.setattr(f"kgroups.core.snapshot_file.{name}", limit)
     offsets = {"t": {p: CommittedOffset(p + 10**12) for p in range(20_000)}}
     snapshot = ClusterSnapshot(1, (Group("g", "classic", None, offsets=offsets),), {})
     path = tmp_path / "cluster.jsonl.zst"
@@ -329,9 +337,9 @@ def test_lines_that_could_not_be_read_back_are_not_written(
 
 
 def test_lines_by_another_packer(tmp_path: Path) -> None:
-    """Several frames, as appending packers write them, and topics behind groups are read too."""
+    """Several frames, as appending packers write them, are read too."""
     path = tmp_path / "cluster.jsonl.zst"
-    path.write_bytes(packed(HEAD, GROUP) + packed(LOGS, END))
+    path.write_bytes(packed(HEAD, TOPIC) + packed(GROUP))
     snapshot = read_snapshot(path)
     assert snapshot.topics["t"].partitions[0].log_end_offset == 5
     assert snapshot.topics["t"].partitions[1].log_end_offset is None
@@ -347,7 +355,7 @@ def test_plain_lines(tmp_path: Path) -> None:
     text = plain.read_bytes()
     assert text == bytes(cramjam.zstd.decompress(zipped.read_bytes()))
     plain.write_bytes(b"".join(text.splitlines(keepends=True)[:-1]))
-    with pytest.raises(UsageError, match="is cut off: its last line is missing"):
+    with pytest.raises(UsageError, match="is cut off"):
         read_snapshot(plain)
 
 

@@ -18,7 +18,6 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
-from kgroups.core.input_files.snapshot_lines import has_lines
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
 from kgroups.core.kafka.lookups.kip848_support import kip848_support
 from kgroups.core.planning.changes.change_table import CHANGES, Context
@@ -45,7 +44,7 @@ from kgroups.core.planning.scenario import is_scenario, parse_scenario
 from kgroups.core.planning.topic_patterns import topic_matcher
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from kgroups.core.snapshot_parser import parse_snapshot
+from kgroups.core.snapshot_file import has_lines, parse_snapshot
 
 TO_PROTOCOL = "to_protocol"
 RACKS: Final = {"franz-go:racks": True, "franz-go:no-racks": False}

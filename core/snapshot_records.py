@@ -1,0 +1,342 @@
+"""What stands in a snapshot file, a struct for each kind of object, with the bounds of its values.
+
+Documents and files of lines consist of the same objects. Fields under `derived` follow from the
+others: a document has them for the reader's eye, and nobody reads them.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from kgroups.core.errors import ItemError, shorten
+from kgroups.core.snapshot import (
+    Broker,
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    GroupType,
+    Member,
+    MemberProtocol,
+    PartitionLog,
+    Topic,
+)
+from kgroups.core.uuids import parse_uuid
+
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Offset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+PartitionNumber = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Assignment = dict[str, tuple[PartitionNumber, ...]]
+
+
+class Record(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """An object of a file; writing leaves out what has its usual value."""
+
+
+class CommitRecord(Record):
+    """What a group committed for a partition; in a document also what is known of its lag."""
+
+    topic: str
+    partition: PartitionNumber
+    committed_offset: Int64 | None = None
+    leader_epoch: Int64 | None = None
+    metadata: str | None = None
+    committed_at_ms: Int64 | None = None
+    # derived
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    last_stable_offset: int | None = None
+    lag: int | None = None
+    lag_status: str | None = None
+    lost: int | None = None
+    member_id: str | None = None
+    client_id: str | None = None
+    host: str | None = None
+    error: str | None = None
+
+
+class MemberRecord(Record):
+    """A member: the fields of `Member`."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None = None
+    member_protocol: MemberProtocol = "classic"
+    member_epoch: Int64 | None = None
+    subscription: tuple[str, ...] | None = None
+    subscription_regex: str | None = None
+    assignment: Assignment | None = None
+    target_assignment: Assignment | None = None
+    rack: str | None = None
+    subscription_version: Int64 | None = None
+    generation: Int64 | None = None
+    owned: Assignment | None = None
+    user_data: bytes | None = None
+    assignment_version: Int64 | None = None
+    assignment_user_data: bytes | None = None
+    # derived
+    partitions: int | None = None
+    lag: int | None = None
+
+
+class CoordinatorRecord(Record):
+    """A group's coordinator by its id."""
+
+    id: Int32
+    # derived
+    host: str | None = None
+    port: int | None = None
+
+
+class GroupRecord(Record):
+    """A group with its members and commits."""
+
+    group: str
+    type: GroupType
+    state: str | None
+    protocol_type: str | None = None
+    assignor: str | None = None
+    coordinator: CoordinatorRecord | None = None
+    offsets_partition: PartitionNumber | None = None
+    group_epoch: Int64 | None = None
+    target_epoch: Int64 | None = None
+    leader: str | None = None
+    members: list[MemberRecord] | None = None
+    offsets: list[CommitRecord] | None = None
+    # derived
+    lag_summary: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """See that nothing stands twice.
+
+        Raises:
+            ValueError: something does.
+        """
+        check_once("member", (member.member_id for member in self.members or ()))
+        check_once("partition", (f"{row.topic}-{row.partition}" for row in self.offsets or ()))
+
+
+class LogRecord(Record):
+    """A partition of a topic with the bounds of its log."""
+
+    partition: PartitionNumber
+    log_start_offset: Offset | None = None
+    log_end_offset: Offset | None = None
+    last_stable_offset: Offset | None = None
+    leader: Int64 | None = None
+    racks: tuple[str | None, ...] | None = None
+    error: str | None = None
+
+
+class TopicRecord(Record):
+    """A topic with its partitions."""
+
+    topic: str
+    partitions: list[LogRecord]
+    topic_id: str | None = None
+
+    def __post_init__(self) -> None:
+        """See that the id is one, and that no partition stands twice.
+
+        Raises:
+            ValueError: otherwise.
+        """
+        if self.topic_id is not None:
+            parse_uuid(self.topic_id)
+        check_once("partition", (log.partition for log in self.partitions))
+
+
+class ClusterRecord(Record):
+    """Which cluster it was."""
+
+    id: str | None = None
+    bootstrap: str | None = None
+
+
+class Head(Record, kw_only=True):
+    """What stands beside groups and topics."""
+
+    cluster: ClusterRecord | None = None
+    generated_at: Annotated[datetime.datetime, Meta(tz=True)] | None = None
+    captured_at_ms: Int64 | None = None
+    brokers: list[Broker] | None = None
+    errors: list[ItemError] | None = None
+
+    def __post_init__(self) -> None:
+        """See that the time is known, and that no broker stands twice.
+
+        Raises:
+            ValueError: otherwise.
+        """
+        if self.generated_at is None and self.captured_at_ms is None:
+            raise ValueError("one of the fields `generated_at` and `captured_at_ms` is required")
+        check_once("broker", (broker.id for broker in self.brokers or ()))
+
+
+class LinesHead(Head, kw_only=True):
+    """The first line of a file of lines: so many topics follow, then so many groups."""
+
+    schema: Literal["kgroups.snapshot.lines/1"]
+    topics: PartitionNumber
+    groups: PartitionNumber
+
+
+class SnapshotRecord(Head, kw_only=True):
+    """A whole document."""
+
+    schema: Literal["kgroups.snapshot/1"]
+    items: list[GroupRecord]
+    topics: list[TopicRecord]
+    # derived
+    summary: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """See that nothing stands twice.
+
+        Raises:
+            ValueError: something does.
+        """
+        super().__post_init__()
+        check_once("group", (group.group for group in self.items))
+        check_once("topic", (topic.topic for topic in self.topics))
+
+
+def check_once(kind: str, names: Iterable[object]) -> None:
+    """See that no name comes twice.
+
+    Args:
+        kind: of what is named, for the message.
+    Raises:
+        ValueError: one does.
+    """
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the {kind} `{shorten(str(name))}` appears twice")
+        seen.add(name)
+
+
+def snapshot_of(head: Head, topics: Iterable[Topic], groups: Iterable[Group]) -> ClusterSnapshot:
+    """The snapshot of these parts."""
+    cluster = head.cluster or ClusterRecord()
+    return ClusterSnapshot(
+        captured_at_ms=_captured_at_ms(head),
+        groups=tuple(groups),
+        topics={topic.topic: topic for topic in topics},
+        brokers=tuple(head.brokers or ()),
+        cluster_id=cluster.id,
+        bootstrap=cluster.bootstrap,
+        errors=tuple(head.errors or ()),
+    )
+
+
+def _captured_at_ms(head: Head) -> int:
+    if head.captured_at_ms is not None:
+        return head.captured_at_ms
+    assert head.generated_at is not None  # see Head.__post_init__
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return (head.generated_at - epoch) // datetime.timedelta(milliseconds=1)
+
+
+def topic_of(record: TopicRecord) -> Topic:
+    """The topic that a record describes."""
+    logs = {
+        log.partition: PartitionLog(
+            log.log_start_offset,
+            log.log_end_offset,
+            log.last_stable_offset,
+            log.leader,
+            log.racks or (),
+            log.error,
+        )
+        for log in record.partitions
+    }
+    return Topic(record.topic, logs, record.topic_id)
+
+
+def topic_record(topic: Topic) -> TopicRecord:
+    """The record of a topic."""
+    logs = [
+        LogRecord(
+            number,
+            log.log_start_offset,
+            log.log_end_offset,
+            log.last_stable_offset,
+            log.leader,
+            log.racks or None,
+            log.error,
+        )
+        for number, log in topic.partitions.items()
+    ]
+    return TopicRecord(topic.topic, logs, topic.topic_id)
+
+
+def group_of(record: GroupRecord) -> Group:
+    """The group that a record describes."""
+    members = record.members
+    return Group(
+        group=record.group,
+        type=record.type,
+        state=record.state,
+        protocol_type=record.protocol_type,
+        assignor=record.assignor,
+        coordinator=None if record.coordinator is None else record.coordinator.id,
+        offsets_partition=record.offsets_partition,
+        group_epoch=record.group_epoch,
+        target_epoch=record.target_epoch,
+        leader=record.leader,
+        members=None if members is None else tuple(map(_member_of, members)),
+        offsets=None if record.offsets is None else _commits_of(record.offsets),
+    )
+
+
+def _member_of(record: MemberRecord) -> Member:
+    return msgspec.convert(record, Member, from_attributes=True)
+
+
+def _commits_of(rows: Iterable[CommitRecord]) -> dict[str, dict[int, CommittedOffset]]:
+    """Topic to partition to commit; rows without one are left out."""
+    offsets: dict[str, dict[int, CommittedOffset]] = {}
+    for row in rows:
+        if row.committed_offset is not None:
+            offsets.setdefault(row.topic, {})[row.partition] = CommittedOffset(
+                row.committed_offset, row.leader_epoch, row.metadata or "", row.committed_at_ms
+            )
+    return offsets
+
+
+def group_record(group: Group) -> GroupRecord:
+    """The record of a group, without what follows from the rest."""
+    members, offsets = group.members, group.offsets
+    return GroupRecord(
+        group=group.group,
+        type=group.type,
+        state=group.state,
+        protocol_type=group.protocol_type,
+        assignor=group.assignor,
+        coordinator=None if group.coordinator is None else CoordinatorRecord(group.coordinator),
+        offsets_partition=group.offsets_partition,
+        group_epoch=group.group_epoch,
+        target_epoch=group.target_epoch,
+        leader=group.leader,
+        members=None if members is None else [_member_record(member) for member in members],
+        offsets=None if offsets is None else [*_commit_records(offsets)],
+    )
+
+
+def _member_record(member: Member) -> MemberRecord:
+    return msgspec.convert(member, MemberRecord, from_attributes=True)
+
+
+def _commit_records(
+    offsets: Mapping[str, Mapping[int, CommittedOffset]],
+) -> Iterator[CommitRecord]:
+    for topic, commits in offsets.items():
+        for number, (offset, leader_epoch, metadata, committed_at_ms) in commits.items():
+            yield CommitRecord(
+                topic, number, offset, leader_epoch, metadata or None, committed_at_ms
+            )
