@@ -12,12 +12,12 @@ from functools import cached_property
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.order.java_order import (
-    grown_capacity,
     hash_order,
     java_sorted,
     spread,
     string_hash,
     string_hashes,
+    uncrowded_capacity,
     utf16_key,
 )
 from kgroups.assignors.order.java_table import HashTable
@@ -92,7 +92,7 @@ class LeaderView:
     @cached_property
     def _capacity(self) -> int | None:
         """Size of the hash table that holds the members; None where it has trees in it."""
-        return grown_capacity([spread(code) for code in self._hashes], 16)
+        return uncrowded_capacity([spread(code) for code in self._hashes], 16)
 
     @cached_property
     def ordered(self) -> list[int]:

@@ -1,7 +1,8 @@
-"""Iteration order of Java's HashMap and HashSet, as a function of keys and insertion order.
+"""Java's hash codes, and the iteration order of HashMap and HashSet by keys and insertion order.
 
-Kafka's assignors walk hash maps, so who keeps a surplus partition depends on `String.hashCode`,
-which Java specifies, and on `java.util.HashMap`, which has not changed its order since Java 8.
+Kafka's assignors and coordinator walk hash maps, so who keeps a surplus partition or leads a group
+depends on `String.hashCode`, which Java specifies, and on `java.util.HashMap`, which has not
+changed its order since Java 8.
 
 Source: java.lang.String, java.util.HashMap (OpenJDK 17).
 """
@@ -10,12 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import mul
 from typing import TypeVar
+from uuid import UUID
 
 from kgroups.assignors.order.java_table import HashTable, table_capacity
 
 K = TypeVar("K")
 
 MASK = 0xFFFFFFFF
+INITIAL_CAPACITY = 16
 VECTOR_FROM = 2_000  # texts; below, importing numpy costs more than it saves
 CHAIN_LIMIT = 8  # a longer chain resizes the table or becomes a tree
 
@@ -46,6 +49,12 @@ def string_hash(text: str) -> int:
         _powers.append(31 * _powers[-1] & MASK)
     value: int = sum(map(mul, units, _powers)) & MASK
     return value
+
+
+def java_hash(text: str) -> int:
+    """`String.hashCode` as Java shows it: a signed 32-bit number."""
+    value = string_hash(text)
+    return value - (1 << 32) if value >> 31 else value
 
 
 def string_hashes(texts: Sequence[str]) -> list[int]:
@@ -88,6 +97,13 @@ def copied_set_capacity(size: int) -> int:
     return table_capacity(max(int(size / 0.75) + 1, 16))
 
 
+def grown_capacity(size: int, capacity: int = INITIAL_CAPACITY) -> int:
+    """Table size of a HashMap of this table size once it has held so many keys, none crowded."""
+    while size * 4 > capacity * 3:
+        capacity *= 2
+    return capacity
+
+
 def copied_map_capacity(size: int) -> int:
     """Table size of `new HashMap<>(map)` with this many entries."""
     return table_capacity(int(size / 0.75 + 1.0))
@@ -97,7 +113,7 @@ def hash_order(
     keys: Sequence[K],
     hashes: Sequence[int],
     *,
-    capacity: int = 16,
+    capacity: int = INITIAL_CAPACITY,
     order: Callable[[K], object] | None = None,
 ) -> list[K]:
     """The keys in iteration order of a HashMap into which they were put one after the other.
@@ -113,7 +129,7 @@ def hash_order(
         if found is not None:
             return [keys[index] for index in found]
     spreads = [code ^ (code >> 16) for code in hashes]
-    grown = grown_capacity(spreads, capacity)
+    grown = uncrowded_capacity(spreads, capacity)
     if grown is None:
         table: HashTable[K] = HashTable(capacity, order)
         for key, code in zip(keys, spreads, strict=True):
@@ -142,7 +158,7 @@ def _vector_order(hashes: Sequence[int], capacity: int) -> list[int] | None:
         room = capacity * 3 // 4
 
 
-def grown_capacity(spreads: Sequence[int], capacity: int) -> int | None:
+def uncrowded_capacity(spreads: Sequence[int], capacity: int) -> int | None:
     """Table size after all keys were put; None if some chain may have become too long on the way.
 
     A long chain doubles the table early or becomes a tree, so order must be found by building it.
@@ -158,3 +174,35 @@ def grown_capacity(spreads: Sequence[int], capacity: int) -> int | None:
             return capacity
         capacity *= 2
         room = capacity * 3 // 4
+
+
+def hash_map_order(keys: Iterable[str]) -> list[str]:
+    """The texts as a HashMap gives them back that got them in this order and grew with them."""
+    texts = list(keys)
+    return hash_order(texts, string_hashes(texts), order=utf16_key)
+
+
+def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list[int]:
+    """Small non-negative numbers as a HashMap of this table size, or grown, gives them back.
+
+    Numbers that are 16 apart share a bucket of the first table: nine of them double it.
+    """
+    numbers = list(keys)
+    return hash_order(numbers, numbers, capacity=capacity)
+
+
+def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
+    """Ids as a HashMap gives them back that got them in this order and grew with them."""
+    ids = list(keys)
+    return hash_order(ids, list(map(_uuid_hash, ids)), order=_signed_halves)
+
+
+def _uuid_hash(key: UUID) -> int:
+    mixed = (key.int >> 64) ^ (key.int & 0xFFFFFFFFFFFFFFFF)
+    return (mixed >> 32) ^ (mixed & MASK)
+
+
+def _signed_halves(key: UUID) -> tuple[int, int]:
+    """As `Uuid.compareTo` compares."""
+    high, low = (half ^ (1 << 63) for half in divmod(key.int, 1 << 64))
+    return high, low

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kgroups.assignors.order.java_order import java_hash
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -12,7 +13,6 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.tree import Command
-from kgroups.core.coordinator.order.javahash import java_hash
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import Broker

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.snapshot import (
     Broker,
@@ -52,14 +53,9 @@ CONSUMER_ID = Column("CONSUMER-ID", 15, grows=True)
 HOST = Column("HOST", 15, grows=True)
 
 
-def java_order(text: str) -> bytes:
-    """A key that sorts texts as Java does."""
-    return text.encode("utf-16-be", "surrogatepass")
-
-
 def java_length(text: str) -> int:
     """Length of a text as Java counts it."""
-    return len(text) if text.isascii() else len(java_order(text)) // 2
+    return len(text) if text.isascii() else len(utf16_key(text)) // 2
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, end: str = "") -> str:
@@ -96,7 +92,7 @@ def cell(value: object) -> str:
 
 def list_text(groups: Iterable[Group], *, types: bool, states: bool) -> str:
     """The listing: names alone, or a table with types, states or both."""
-    found = sorted(groups, key=lambda group: java_order(group.group))
+    found = sorted(groups, key=lambda group: utf16_key(group.group))
     if types or states:
         return group_table(found, types=types, states=states)
     shown = for_stdout()
@@ -107,7 +103,7 @@ def described_text(
     snapshot: ClusterSnapshot, views: Sequence[str], *, verbose: bool
 ) -> Iterator[str]:
     """The tables of all groups of a snapshot, one view after the other."""
-    groups = sorted(snapshot.groups, key=lambda group: java_order(group.group))
+    groups = sorted(snapshot.groups, key=lambda group: utf16_key(group.group))
     for view in views:
         for group in groups:
             yield group_text(snapshot, group, view, verbose=verbose)
@@ -182,7 +178,7 @@ def _lines(
     owner: Member | None,
 ) -> list[OffsetLine]:
     lines = []
-    for topic, number in sorted(partitions, key=lambda each: (java_order(each[0]), each[1])):
+    for topic, number in sorted(partitions, key=lambda each: (utf16_key(each[0]), each[1])):
         known = snapshot.topics.get(topic)
         log = None if known is None else known.partitions.get(number)
         end = None if log is None else log.log_end_offset
@@ -268,7 +264,7 @@ def member_table(group: Group, *, verbose: bool) -> str:
 
 def assignment_text(assignment: Mapping[str, Sequence[int]] | None) -> str:
     """`topic:0,1;topic:2`, ascending; a dash for nothing."""
-    named = sorted((assignment or {}).items(), key=lambda each: java_order(each[0]))
+    named = sorted((assignment or {}).items(), key=lambda each: utf16_key(each[0]))
     texts = (f"{topic}:{','.join(map(str, sorted(numbers)))}" for topic, numbers in named)
     return cell(";".join(texts))
 

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from kgroups.core.coordinator.order.javahash import java_hash
+from kgroups.assignors.order.java_order import java_hash
 
 OFFSETS_TOPIC = "__consumer_offsets"
 

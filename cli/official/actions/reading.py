@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.official import layouts
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.layouts import View
@@ -103,7 +104,7 @@ def show_described(
     """
     failed = False
     for view in views:
-        for group in sorted(snapshot.groups, key=lambda group: layouts.java_order(group.group)):
+        for group in sorted(snapshot.groups, key=lambda group: utf16_key(group.group)):
             problem = not_a_consumer_group(group)
             if problem is None:
                 failed |= not _show_group(snapshot, group, view, verbose=verbose)

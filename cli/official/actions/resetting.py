@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Final
 
+from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
@@ -133,7 +134,7 @@ def reset_table(plans: Mapping[str, Sequence[Change]]) -> str:
     """All plans as one table."""
     rows = [
         [group, topic, str(number), str(offset)]
-        for group, changes in sorted(plans.items(), key=lambda each: layouts.java_order(each[0]))
+        for group, changes in sorted(plans.items(), key=lambda each: utf16_key(each[0]))
         for (topic, number), offset in sorted(_rows(changes))
     ]
     return "\n" + layouts.table(RESET_TABLE, rows)

@@ -6,10 +6,11 @@ Source: `ClassicGroup`, `ClassicGroupMember`.
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from kgroups.assignors.order.java_hash_map import JavaHashMap
+from kgroups.assignors.order.java_order import hash_map_order
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupResponseMember
 from kgroups.core.coordinator.classic.subscription import SubscriptionError, read_topics
-from kgroups.core.coordinator.order.javahash import JavaHashMap, hash_map_order
 from kgroups.core.protocol.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPE = "consumer"

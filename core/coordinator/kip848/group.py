@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 from uuid import UUID
 
+from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
@@ -52,7 +53,6 @@ from kgroups.core.coordinator.log.records import (
     RecordKey,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
-from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
 

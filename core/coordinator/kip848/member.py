@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import int_map_order, uuid_map_order
 from kgroups.core.coordinator.log.records import (
     AssignedTopic,
     ClassicMemberMetadata,
@@ -18,7 +19,6 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupMemberMetadataValue,
     Record,
 )
-from kgroups.core.coordinator.order.javahash import int_map_order, uuid_map_order
 
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1

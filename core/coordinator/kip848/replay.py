@@ -7,6 +7,7 @@ undoing means to put the former one back. Source: `GroupMetadataManager.replay`.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from kgroups.assignors.order.java_order import uuid_map_order
 from kgroups.core.coordinator.kip848.group import FIRST_EPOCH, Kip848Group
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
@@ -31,7 +32,6 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
 from kgroups.core.coordinator.offsets.store import Undo
-from kgroups.core.coordinator.order.javahash import uuid_map_order
 from kgroups.core.coordinator.shard import Replay, Shard
 
 V = TypeVar("V")

@@ -9,10 +9,15 @@ Source: `ModernGroup`, `ConsumerGroup.updateMember`, `SubscriptionCount`.
 from collections.abc import Iterable, Mapping, Set
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import (
+    INITIAL_CAPACITY,
+    copied_map_capacity,
+    spread,
+    string_hash,
+)
+from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
 from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount
 from kgroups.core.coordinator.kip848.member import Kip848Member, Owned
-from kgroups.core.coordinator.order.javahash import INITIAL_CAPACITY, copied_capacity, spread_hash
-from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
 
 
 class Tally:
@@ -124,12 +129,12 @@ class Tally:
         `HashMap` to which `compute` adds a name at the head of its bucket.
         """
         votes = {name: self.assignors[name] for name in self.assignors.ordered_keys()}
-        capacity = copied_capacity(len(votes)) if votes else INITIAL_CAPACITY
+        capacity = copied_map_capacity(len(votes)) if votes else INITIAL_CAPACITY
         buckets: dict[int, list[str]] = {}
         for name in votes:
-            buckets.setdefault(spread_hash(name) & capacity - 1, []).append(name)
+            buckets.setdefault(spread(string_hash(name)) & capacity - 1, []).append(name)
         for name, step in _steps(_vote(old), _vote(new)):
-            bucket = buckets.setdefault(spread_hash(name) & capacity - 1, [])
+            bucket = buckets.setdefault(spread(string_hash(name)) & capacity - 1, [])
             was_there = name in votes
             _add(votes, name, step)
             if name not in votes and was_there:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Final
 
-from kgroups.assignors.order.java_order import utf16_key
-from kgroups.core.coordinator.order.javahash import grown_capacity
+from kgroups.assignors.order.java_order import grown_capacity, utf16_key
 from kgroups.core.planning.outcomes.arrivals import mixed
 from kgroups.core.planning.outcomes.ids import bucket, drawn_uuid
 from kgroups.core.planning.outcomes.places import Heads, Newcomer, text_orders

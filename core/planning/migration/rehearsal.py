@@ -11,12 +11,12 @@ from itertools import count
 from typing import Any, Final
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import grown_capacity
 from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
-from kgroups.core.coordinator.order.javahash import grown_capacity
 from kgroups.core.coordinator.ports import AssignableMember, Ports, ServerAssign
 from kgroups.core.coordinator.request import Request
 from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgroups.core.coordinator.order.javahash import java_hash
+from kgroups.assignors.order.java_order import java_hash
 from kgroups.core.coordinator.placement import offsets_partition
 
 VECTORS = [

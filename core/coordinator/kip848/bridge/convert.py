@@ -8,6 +8,7 @@ goes. Source: `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGr
 from collections.abc import Container, Mapping, Sequence
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import uuid_map_order
 from kgroups.assignors.wire import (
     WireError,
     decode_assignment,
@@ -41,7 +42,6 @@ from kgroups.core.coordinator.log.records import (
     ClassicMemberMetadata,
     ClassicProtocol,
 )
-from kgroups.core.coordinator.order.javahash import uuid_map_order
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode

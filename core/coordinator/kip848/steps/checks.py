@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import hash_map_order
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import (
@@ -22,7 +23,6 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kgroups.core.coordinator.order.javahash import hash_map_order
 from kgroups.core.protocol.errors import ErrorCode
 
 CLIENT_MADE_ID_VERSION = 1  # from here on the client makes its member id itself

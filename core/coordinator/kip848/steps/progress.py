@@ -5,6 +5,7 @@ Source: `GroupMetadataManager.consumerGroupHeartbeat` (steps 2 to 4), `TargetAss
 
 from typing import NamedTuple
 
+from kgroups.assignors.order.java_order import hash_map_order, uuid_map_order
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import (
@@ -26,7 +27,6 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupMetadataValue,
     Record,
 )
-from kgroups.core.coordinator.order.javahash import hash_map_order, uuid_map_order
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
 from kgroups.core.coordinator.shard import Shard, TimerKind
 

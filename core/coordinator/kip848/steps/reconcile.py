@@ -14,6 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from kgroups.assignors.order.java_order import (
+    copied_map_capacity,
+    grown_capacity,
+    int_map_order,
+    uuid_map_order,
+)
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
     MemberState,
@@ -21,12 +27,6 @@ from kgroups.core.coordinator.kip848.member import (
     Partitions,
 )
 from kgroups.core.coordinator.kip848.states import MOVES, Move, Situation
-from kgroups.core.coordinator.order.javahash import (
-    copied_capacity,
-    grown_capacity,
-    int_map_order,
-    uuid_map_order,
-)
 
 # (topic id, partition) -> whether some member has it assigned or pending.
 IsHeld = Callable[[UUID, int], bool]
@@ -112,7 +112,7 @@ def _towards_target(member: Kip848Member, step: Reconciliation) -> Kip848Member:
     for topic_id in _ordered(wanted, member.assigned):
         has = member.assigned.get(topic_id, {})
         wants = wanted.get(topic_id, frozenset())
-        had = _in_map_order(has, copied_capacity(len(has)))
+        had = _in_map_order(has, copied_map_capacity(len(has)))
         kept = {partition: epoch for partition, epoch in had.items() if partition in wants}
         gone = {partition: epoch for partition, epoch in had.items() if partition not in wants}
         new = sorted(wants - has.keys())
@@ -137,7 +137,7 @@ def _towards_target(member: Kip848Member, step: Reconciliation) -> Kip848Member:
     assigned = {
         topic_id: _in_map_order(
             {**keep.get(topic_id, {}), **free.get(topic_id, {})},
-            copied_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
+            copied_map_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
         )
         for topic_id in uuid_map_order([*reversed([one for one in free if one not in keep]), *keep])
     }
@@ -181,6 +181,6 @@ def _union(one: Owned, other: Owned) -> Owned:
         if known is None:
             merged[topic_id] = added
         else:
-            capacity = grown_capacity(len(added), copied_capacity(len(known)))
+            capacity = grown_capacity(len(added), copied_map_capacity(len(known)))
             merged[topic_id] = _in_map_order({**known, **added}, capacity)
     return {topic_id: merged[topic_id] for topic_id in uuid_map_order(merged)}

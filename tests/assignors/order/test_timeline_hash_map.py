@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
+from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
 
 KEYS = st.text(alphabet="abcdef0123456789-", min_size=1, max_size=6)
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
-from kgroups.core.coordinator.order.javahash import java_hash
+from kgroups.assignors.order.java_order import java_hash
 
 FIBONACCI = -7046029254386353131
 INITIAL_BITS = 1

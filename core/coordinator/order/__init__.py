@@ -1,1 +1,0 @@
-"""The iteration order of Java's and Kafka's hash collections."""
