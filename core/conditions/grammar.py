@@ -7,23 +7,99 @@ comparison = FIELD ( = | == | != | < | <= | > | >= ) ( NUMBER | 'TEXT' ) | FIELD
 NUMBER     = 12 | 0.5 | 10k (M, G) | 90% | 5m (1h30m, 250ms)
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, Literal, NamedTuple, NoReturn, cast
 
 from kgroups.core.conditions.condition import MATCHES, Comparison, Condition, Joined, Node, Not
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
-from kgroups.core.conditions.words import SIGNS, Number, Word, number_of, quoted, words_of
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import UsageError
 from kgroups.core.patterns import compile_pattern
+from kgroups.core.times import duration_ms
 
+"""Levels of `not` and parentheses; more is no condition that somebody wrote."""
+
+Sort = Literal["sign", "bracket", "text", "number", "word"]
+SIGNS: Final = ("=", "==", "!=", "<", "<=", ">", ">=", "~")
+MULTIPLES: Final[Mapping[str, int]] = {
+    "k": 1_000,
+    "K": 1_000,
+    "M": 1_000_000,
+    "G": 1_000_000_000,
+}
+
+_NUMBER: Final = r"\d{1,18}(?:\.\d{1,9})?"
+_WORD: Final = re.compile(
+    rf"""\s*(?:
+    (?P<sign>>=|<=|==|!=|=|>|<|~)
+    | (?P<bracket>[()])
+    | (?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*")
+    | (?P<number>-?(?:(?:{_NUMBER}(?:us|ms|[smhdw])(?![A-Za-z]))+ | {_NUMBER}(?:%|[kKMG](?!\w))?))
+    | (?P<word>[A-Za-z_][\w-]*)
+    )""",
+    re.ASCII | re.VERBOSE,
+)
 FORM: Final = (
     "write it like `lag > 10k and state != 'Stable'`; "
     "operators are " + " ".join(SIGNS) + ", and comparisons are joined by `and`, `or` and `not`"
 )
 DEEPEST: Final = 50
-"""Levels of `not` and parentheses; more is no condition that somebody wrote."""
+
+
+class Word(NamedTuple):
+    """One word of a condition, as it is written."""
+
+    sort: Sort
+    text: str
+
+
+class Number(NamedTuple):
+    """What a number comes to.
+
+    Args:
+        value: the number, multiplied; of a duration its seconds; of a percentage its hundredths.
+        unit: whether it is a plain number, a percentage, or a duration.
+    """
+
+    value: float
+    unit: Literal["", "%", "time"]
+
+
+def words_of(text: str) -> tuple[list[Word], str]:
+    """The words of a condition, and the rest in which none begins; empty when all is understood."""
+    words: list[Word] = []
+    ends = len(text.rstrip())
+    place = 0
+    while place < ends:
+        found = _WORD.match(text, place, ends)
+        if found is None:
+            return words, text[place:ends].strip()
+        sort = cast("Sort", found.lastgroup)
+        words.append(Word(sort, found[sort]))
+        place = found.end()
+    return words, ""
+
+
+def number_of(text: str) -> Number | None:
+    """What the text of a number says; None for a duration beyond a hundred years."""
+    if text.endswith("%"):
+        return Number(float(text[:-1]), "%")
+    if text[-1] in MULTIPLES:
+        return Number(float(text[:-1]) * MULTIPLES[text[-1]], "")
+    if text[-1].isdigit():
+        return Number(float(text), "")
+    ms = duration_ms(text.removeprefix("-"))
+    if ms is None:
+        return None
+    return Number((-ms if text.startswith("-") else ms) / 1_000, "time")
+
+
+def quoted(text: str) -> str:
+    """What a text in quotation marks says; a mark within is written twice."""
+    mark = text[0]
+    return text[1:-1].replace(mark * 2, mark)
 
 
 def parse_condition(text: str, fields: Fields, option: str) -> Condition:

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NoReturn, TypeVar
+from typing import Any, Final, Literal, NoReturn, TypeVar
 
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.files import MIB, decode, read_file
@@ -164,6 +164,9 @@ class Cursor:
         self.child(key, None).fail(what, hint=guess + _accepted(accepted), key=True)
 
 
+Readers = Mapping[str, tuple[str, Callable[[Cursor], object]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """The fields of one mapping, already checked for unknown and missing keys."""
@@ -179,6 +182,18 @@ class Fields:
         """The field read by `read`; None if it is absent or null."""
         value = self.values.get(key)
         return None if value is None else read(self.cursor.child(key, value))
+
+    def given(self, readers: Readers) -> dict[str, Any]:
+        """What is there and not null, by attribute: arguments of a record, which has the defaults.
+
+        Args:
+            readers: key to the attribute that it stands for, and how it is read.
+        """
+        return {
+            attribute: read(self[key])
+            for key, (attribute, read) in readers.items()
+            if self.values.get(key) is not None
+        }
 
 
 def read_document(path: Path, syntax: Syntax | None = None) -> Document:

@@ -15,7 +15,7 @@ a watch tells it of a change before it can read that change.
 Source: ZooKeeper 3.4 (CommitProcessor, FinalRequestProcessor, SessionTrackerImpl).
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -38,14 +38,43 @@ from kgroups.core.zookeeper.protocol import (
     SetWatches,
     ToClient,
     ToServer,
+    WatchEvent,
     Welcome,
 )
-from kgroups.core.zookeeper.request_tally import Tally
 
 LEADER = 0
 CLOSING = "close"
 
 Lag = Callable[[int, int], int]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts since the beginning.
+
+    Attributes:
+        reads: by session and operation.
+        writes: by session and operation, refused ones too.
+        notices: watches that fired, by session and path.
+        expired: sessions that timed out.
+    """
+
+    reads: Counter[tuple[int, Api]] = field(default_factory=Counter)
+    writes: Counter[tuple[int, Api]] = field(default_factory=Counter)
+    notices: Counter[tuple[int, str]] = field(default_factory=Counter)
+    expired: int = 0
+
+    def read(self, session_id: int, api: Api) -> None:
+        """Count a read."""
+        self.reads[session_id, api] += 1
+
+    def write(self, session_id: int, api: Api) -> None:
+        """Count a write."""
+        self.writes[session_id, api] += 1
+
+    def notify(self, session_id: int, event: WatchEvent) -> None:
+        """Count a watch that fired."""
+        self.notices[session_id, event.path] += 1
 
 
 def no_lag(server: int, zxid: int) -> int:

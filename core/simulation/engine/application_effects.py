@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import partial
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.applications.application_events import (
+from kgroups.core.simulation.engine.network import START_MS
+from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.world import World
+from kgroups.core.simulation.scenario.application_events import (
     ChangeSubscription,
     PausePartitions,
     Seek,
     SeekTarget,
     Unsubscribe,
 )
-from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.pending import later
-from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import GroupState, Process
 

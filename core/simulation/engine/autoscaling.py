@@ -5,17 +5,16 @@ from typing import Final
 
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
-from kgroups.core.simulation.figures.scaling import Scaling
 from kgroups.core.simulation.kubernetes.scaling_rules import (
     SYNC_MS,
     Autoscaler,
+    Scaling,
     capped_lag,
     stabilised,
     wanted_for_cpu,
     wanted_for_lag,
 )
-from kgroups.core.simulation.scenario.scenario_model import MemberPlan
-from kgroups.core.simulation.scenario.seat_names import next_name
+from kgroups.core.simulation.scenario.scenario_model import MemberPlan, next_name
 from kgroups.core.simulation.world.process import Process, Seat
 
 MAX_SCALINGS: Final = 1_000

@@ -7,13 +7,6 @@ from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.applications.application_events import (
-    ChangeSubscription,
-    PausePartitions,
-    Seek,
-    Unsubscribe,
-)
-from kgroups.core.simulation.applications.listener import FAILED
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.application_effects import (
     change_subscription,
@@ -43,6 +36,12 @@ from kgroups.core.simulation.engine.rollout import roll_out
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
+from kgroups.core.simulation.scenario.application_events import (
+    ChangeSubscription,
+    PausePartitions,
+    Seek,
+    Unsubscribe,
+)
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
     AddPartitions,
@@ -65,9 +64,9 @@ from kgroups.core.simulation.scenario.scenario_events import (
     SpotEviction,
     ZoneOutage,
 )
-from kgroups.core.simulation.scenario.scenario_model import TopicPlan
-from kgroups.core.simulation.scenario.seat_names import next_name
+from kgroups.core.simulation.scenario.scenario_model import TopicPlan, next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import GroupState, Process, Seat
 
 

@@ -4,9 +4,9 @@ from math import ceil
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.applications.commit_state import CommitState
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.world.actors import CommitAnswered
+from kgroups.core.simulation.world.commit_state import CommitState
 from kgroups.core.simulation.world.process import Process
 
 # An application that has something to commit polls no longer than this, as most do.

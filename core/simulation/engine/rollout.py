@@ -12,8 +12,7 @@ from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy, fenceposts
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
-from kgroups.core.simulation.scenario.seat_names import next_name
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import Process, Seat
 

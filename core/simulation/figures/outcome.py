@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from kgroups.core.simulation.figures.deploy_window import DeployOutcome
 from kgroups.core.simulation.figures.ledger import Owned
 from kgroups.core.simulation.figures.recorder import Rebalance
-from kgroups.core.simulation.figures.scaling import Scaling
+from kgroups.core.simulation.kubernetes.scaling_rules import Scaling
 
 # A picture cannot show more.
 MAX_MOMENTS: Final = 200

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from math import ceil, floor
 from typing import Any, Final, Literal
 
+from kgroups.core.simulation.kubernetes.scaling_rules import GRACE_MS, STARTUP_MS
 from kgroups.core.simulation.scenario.member_settings import Library, Protocol
 from kgroups.core.simulation.scenario.spread import Spread
 
@@ -89,10 +90,10 @@ class Deploy:
     kind: Kind = "Deployment"
     surge: Amount = A_QUARTER
     unavailable: Amount = A_QUARTER
-    startup_ms: int = 5_000
+    startup_ms: int = STARTUP_MS
     readiness_ms: int = 5_000
     min_ready_ms: int = 0
-    grace_ms: int = 30_000
+    grace_ms: int = GRACE_MS
     graceful: bool = True
     deadline_ms: int = 600_000
     change: Change = NO_CHANGE

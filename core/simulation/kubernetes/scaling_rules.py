@@ -7,7 +7,7 @@ of the HorizontalPodAutoscaler in Kubernetes' documentation, and its default beh
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Metric = Literal["lag", "cpu"]
 # Within this share of the target nothing is done.
@@ -16,6 +16,9 @@ TOLERANCE: Final = 0.1
 SYNC_MS: Final = 15_000
 # In each period so many more pods may be made, or as many as there are: whichever is more.
 MOST_NEW: Final = 4
+# Of a pod that says nothing else: until its consumer is made, and from SIGTERM until it is killed.
+STARTUP_MS: Final = 5_000
+GRACE_MS: Final = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Autoscaler:
     up_ms: int = 0
     down_ms: int = 300_000
     entry: str | None = None
-    startup_ms: int = 5_000
-    grace_ms: int = 30_000
+    startup_ms: int = STARTUP_MS
+    grace_ms: int = GRACE_MS
 
 
 def capped_lag(plan: Autoscaler, lags: Sequence[int]) -> int:
@@ -107,3 +110,17 @@ def stabilised(
     if count > ceiling:
         count = ceiling
     return max(max(1, plan.least), min(count, plan.most, most_after(current)))
+
+
+class Scaling(NamedTuple):
+    """It changed the number of pods.
+
+    Args:
+        at_ms: from the start of the run.
+        lag: records after the last commits then.
+    """
+
+    at_ms: int
+    before: int
+    after: int
+    lag: int

@@ -20,6 +20,7 @@ from kgroups.core.simulation.scenario.member_settings import (
 )
 from kgroups.core.simulation.scenario.scenario_model import (
     DEFAULT_SETTINGS,
+    RECORD_TIME,
     GroupPlan,
     MemberPlan,
     Scenario,
@@ -30,7 +31,6 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 # Records a second that come to each partition where nobody says how many.
 ASSUMED_RATE: Final = 10.0
-ASSUMED_RECORD_MS: Final = 1.0
 COOPERATIVE: Final = "cooperative-sticky"
 
 
@@ -138,10 +138,10 @@ def _known(topic: str, load: MeasuredLoad | None) -> dict[int, float]:
 
 def _record_ms(load: MeasuredLoad | None) -> float:
     if load is None:
-        return ASSUMED_RECORD_MS
+        return RECORD_TIME.mean_ms
     if load.record_ms is not None:
         return load.record_ms
-    return min(ASSUMED_RECORD_MS, load.most_record_ms or ASSUMED_RECORD_MS)
+    return min(RECORD_TIME.mean_ms, load.most_record_ms or RECORD_TIME.mean_ms)
 
 
 def _told(

@@ -7,15 +7,15 @@ from typing import Final
 
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import KgroupsError
-from kgroups.core.simulation.applications.application_events import (
+from kgroups.core.simulation.clients.libraries import LIBRARIES
+from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, Deploy
+from kgroups.core.simulation.scenario.application_events import (
     ApplicationEvent,
     ChangeSubscription,
     PausePartitions,
     Seek,
     Unsubscribe,
 )
-from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, Deploy
 from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
@@ -27,8 +27,12 @@ from kgroups.core.simulation.scenario.scenario_events import (
     SpotEviction,
     ZoneOutage,
 )
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
-from kgroups.core.simulation.scenario.seat_names import next_name
+from kgroups.core.simulation.scenario.scenario_model import (
+    GroupPlan,
+    MemberPlan,
+    Scenario,
+    next_name,
+)
 from kgroups.core.simulation.scenario.subscriptions import close_to, pattern_matches
 
 SAID: Final = {"topics": "topics", "pattern": "a pattern"}

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
-from kgroups.core.simulation.applications.seek_file import read_numbers, read_target
-from kgroups.core.simulation.kubernetes.deploy_file import (
+from kgroups.core.simulation.kubernetes.kubernetes_file import (
     nest_change,
     read_amount,
     read_change,
@@ -14,6 +14,7 @@ from kgroups.core.simulation.kubernetes.deploy_file import (
     read_kind,
     read_unavailable,
 )
+from kgroups.core.simulation.scenario.application_events import SeekTarget
 from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
     LOST,
@@ -22,12 +23,43 @@ from kgroups.core.simulation.scenario.scenario_events import (
     Scheduled,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
-from kgroups.core.simulation.scenario.units import read_ms, read_rate, read_seconds
+from kgroups.core.simulation.scenario.units import parse_ms, read_ms, read_rate, read_seconds
 
 DEFAULT_EVENT_TIME: Final = "60s"
 WHEN_KEYS: Final = ("at", "every", "from", "until")
 MAX_MEMBERS: Final = 20_000
 MAX_PARTITIONS: Final = 1_000_000
+
+_TIMESTAMP: Final = "timestamp:"
+_SEEK_HINT: Final = "write `beginning`, `end`, an offset, or a time of the run: `timestamp:90s`"
+
+
+def read_target(cursor: Cursor) -> SeekTarget:
+    """`beginning`, `end`, an offset, or `timestamp:90s`."""
+    value = cursor.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return SeekTarget("offset", cursor.integer(0))
+    text = cursor.text()
+    if text == "beginning":
+        return SeekTarget("beginning")
+    if text == "end":
+        return SeekTarget("end")
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return SeekTarget("offset", int(text))
+    if not text.startswith(_TIMESTAMP):
+        cursor.fail(f"`{text[:60]}` is no place in a log", hint=_SEEK_HINT)
+    try:
+        return SeekTarget("timestamp", round(parse_ms(text.removeprefix(_TIMESTAMP).strip())))
+    except UsageError as wrong:
+        cursor.fail(wrong.message, hint=wrong.hint)
+
+
+def read_numbers(cursor: Cursor) -> tuple[int, ...]:
+    """Numbers of partitions."""
+    found = tuple(each.integer(0) for each in cursor.items())
+    if not found:
+        cursor.fail("expected at least one partition")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +131,7 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
         _event_of_kind(kinds[0], fields[kinds[0]], names),
         at_ms=at_ms,
         every_ms=every_ms,
-        from_ms=fields.optional("from", read_ms) or 0,
-        until_ms=fields.optional("until", read_ms),
+        **fields.given({"from": ("from_ms", read_ms), "until": ("until_ms", read_ms)}),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
-from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
+from kgroups.core.input_files.document import Cursor, Document, Fields, Readers, read_document
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
@@ -26,11 +26,12 @@ from kgroups.core.simulation.scenario.member_settings import (
 )
 from kgroups.core.simulation.scenario.scenario_model import (
     DEFAULT_SETTINGS,
+    NO_TIME,
+    RECORD_TIME,
     GroupPlan,
     MemberPlan,
     Scenario,
 )
-from kgroups.core.simulation.scenario.spread import Spread
 from kgroups.core.simulation.scenario.units import read_ms
 
 MEMBER_KEYS: Final = (
@@ -54,6 +55,16 @@ MEMBER_KEYS: Final = (
 )
 
 MAX_WORKERS: Final = 10_000
+
+PLAIN_KEYS: Final[Readers] = {
+    "topics": ("topics", read_topics),
+    "pattern": ("pattern", Cursor.text),
+    "start": ("start_ms", read_ms),
+    "every": ("gap_ms", read_ms),
+    "workers": ("workers", lambda cursor: cursor.integer(1, MAX_WORKERS)),
+    "listener": ("listener", read_listener),
+    "assign": ("assign", read_assign),
+}
 
 
 def read_members(
@@ -79,7 +90,7 @@ def read_members(
     library = fields.optional("client", read_library) or "java"
     given = _given(group, fields, name, protocol, library)
     identity = given.identity
-    record, poll = fields.optional("processing", read_processing) or (Spread(1.0), Spread())
+    record, poll = fields.optional("processing", read_processing) or (RECORD_TIME, NO_TIME)
     static = bool(fields.optional("static", Cursor.flag))
     instance = fields.optional("instance_id", Cursor.text)
     if instance is None and not static:
@@ -90,22 +101,16 @@ def read_members(
     one = MemberPlan(
         name=label,
         library=library,
-        topics=fields.optional("topics", read_topics) or (),
-        pattern=fields.optional("pattern", Cursor.text),
         instance_id=instance,
         client_id=fields.optional("client_id", Cursor.text) or identity.get("client.id") or label,
         rack=fields.optional("rack", Cursor.text) or identity.get("client.rack") or None,
-        start_ms=fields.optional("start", read_ms) or 0,
         record=record,
         poll=poll,
         settings=given.settings,
         entry=label,
-        gap_ms=fields.optional("every", read_ms) or 0,
         idle=given.idle,
-        workers=fields.optional("workers", lambda c: c.integer(1, MAX_WORKERS)) or 1,
-        listener=fields.optional("listener", read_listener),
-        assign=fields.optional("assign", read_assign) or (),
         commit=fields.optional("commit", read_commit) or group.optional("commit", read_commit),
+        **fields.given(PLAIN_KEYS),
     )
     template = one if instance is not None or not static else replace(one, instance_id=label)
     if count is None:

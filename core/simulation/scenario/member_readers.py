@@ -2,16 +2,18 @@
 
 from typing import cast
 
-from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.applications.commit_plan import (
+from kgroups.core.input_files.document import Cursor, Readers
+from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
+from kgroups.core.simulation.scenario.scenario_model import (
     MODES,
+    NO_TIME,
+    RECORD_TIME,
     UNITS,
     CommitMode,
     CommitPlan,
     CommitUnit,
+    ListenerPlan,
 )
-from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
-from kgroups.core.simulation.scenario.scenario_model import ListenerPlan
 from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, SHAPES, Spread
 from kgroups.core.simulation.scenario.units import read_duration, read_ms
 
@@ -45,9 +47,9 @@ def read_processing(cursor: Cursor) -> tuple[Spread, Spread]:
     """Time a record, or a mapping with time a record and time a poll."""
     if isinstance(cursor.value, dict) and not {"record", "poll"}.isdisjoint(cursor.value):
         fields = cursor.fields((), ("record", "poll"))
-        record = fields.optional("record", read_spread) or Spread(1.0)
-        return record, fields.optional("poll", read_spread) or Spread()
-    return read_spread(cursor), Spread()
+        record = fields.optional("record", read_spread) or RECORD_TIME
+        return record, fields.optional("poll", read_spread) or NO_TIME
+    return read_spread(cursor), NO_TIME
 
 
 def read_listener(cursor: Cursor) -> ListenerPlan:
@@ -55,14 +57,14 @@ def read_listener(cursor: Cursor) -> ListenerPlan:
     if not isinstance(cursor.value, dict) or _SHAPES & cursor.value.keys():
         spread = read_spread(cursor)
         return ListenerPlan(spread, spread)
-    fields = cursor.fields((), ("assigned", "revoked", "lost", "fails", "restart_after"))
-    return ListenerPlan(
-        fields.optional("assigned", read_spread) or Spread(),
-        fields.optional("revoked", read_spread) or Spread(),
-        fields.optional("lost", read_spread) or Spread(),
-        fields.optional("fails", read_share) or 0.0,
-        fields.optional("restart_after", read_ms),
-    )
+    readers: Readers = {
+        "assigned": ("on_assigned", read_spread),
+        "revoked": ("on_revoked", read_spread),
+        "lost": ("on_lost", read_spread),
+        "fails": ("fails", read_share),
+        "restart_after": ("restart_after_ms", read_ms),
+    }
+    return ListenerPlan(**cursor.fields((), readers).given(readers))
 
 
 def read_commit(cursor: Cursor) -> CommitPlan:
@@ -76,12 +78,9 @@ def read_commit(cursor: Cursor) -> CommitPlan:
 
     if not isinstance(cursor.value, dict):
         return CommitPlan(read_mode(cursor))
-    fields = cursor.fields(("mode",), ("per", "every"))
-    plan = CommitPlan(
-        read_mode(fields["mode"]),
-        fields.optional("per", read_unit) or "poll",
-        fields.optional("every", read_ms) or 0,
-    )
+    readers: Readers = {"per": ("per", read_unit), "every": ("every_ms", read_ms)}
+    fields = cursor.fields(("mode",), readers)
+    plan = CommitPlan(read_mode(fields["mode"]), **fields.given(readers))
     if plan.mode == "none" and len(fields.values) > 1:
         cursor.fail("an application that commits nothing has no `per` and no `every`")
     if plan.per == "partition" and plan.every_ms:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kgroups.core.simulation.applications.application_events import (
+from kgroups.core.simulation.kubernetes.deploy_event import Deploy
+from kgroups.core.simulation.scenario.application_events import (
     ApplicationEvent,
     ChangeSubscription,
     PausePartitions,
     Seek,
     Unsubscribe,
 )
-from kgroups.core.simulation.kubernetes.deploy_event import Deploy
 
 # Whose packets a cut loses.
 Lost = Literal["both", "requests", "answers"]

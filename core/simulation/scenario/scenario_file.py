@@ -4,34 +4,33 @@ The format is described in `cli/schemas/simulation.json`.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.input_files.document import Cursor, Document
-from kgroups.core.simulation.kubernetes.autoscaler_file import read_autoscaler
-from kgroups.core.simulation.load.load_readers import (
-    read_backlog,
-    read_hours,
-    read_keys,
-    read_weights,
-)
+from kgroups.core.input_files.document import Cursor, Document, Readers
+from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
     Names,
     read_events,
 )
+from kgroups.core.simulation.scenario.load_readers import (
+    read_backlog,
+    read_hours,
+    read_keys,
+    read_weights,
+)
 from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
 from kgroups.core.simulation.scenario.member_readers import read_share, read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
-    RECORD_BYTES,
     GroupPlan,
     MemberPlan,
     Network,
     Scenario,
     TopicPlan,
 )
-from kgroups.core.simulation.scenario.spread import Spread
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms, read_rate
 
 SCHEMA: Final = "kgroups.simulation/1"
@@ -79,6 +78,7 @@ GROUP_CONFIG: Final = (
     "consumer.assignment.interval.ms",
 )
 MAX_BROKERS: Final = 1_000
+NETWORK_KEYS: Final[Readers] = {"latency": ("latency", read_spread), "loss": ("loss", read_share)}
 
 
 def is_simulation(document: Document) -> bool:
@@ -95,26 +95,19 @@ def parse_simulation(document: Document) -> Scenario:
     """
     root = document.root.fields(("topics", "groups"), ROOT_KEYS)
     root.optional("schema", lambda c: c.text((SCHEMA,)))
-    brokers = root.optional("brokers", lambda c: c.integer(1, MAX_BROKERS)) or 1
     topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
     groups = {name: _group(name, cursor, topics) for name, cursor in root["groups"].entries()}
     if not groups:
         root["groups"].fail("there are no groups")
-    names = Names(groups, brokers)
-    events = root.optional("events", lambda c: read_events(c, names)) or ()
-    seed = root.optional("seed", lambda c: c.integer(0))
-    return Scenario(
-        name=root.optional("name", Cursor.text) or "",
+    scenario = Scenario(
         topics=tuple(topics.values()),
         groups=tuple(groups.values()),
-        events=events,
-        brokers=brokers,
-        cluster=root.optional("cluster", _cluster) or CoordinatorConfig(),
-        network=root.optional("network", _network) or Network(),
-        seed=1 if seed is None else seed,
-        until_ms=root.optional("until", read_positive_ms),
         auto_partitions=root.optional("cluster", _auto_partitions) or 0,
+        **root.given(PLAIN_KEYS),
     )
+    names = Names(groups, scenario.brokers)
+    events = root.optional("events", lambda c: read_events(c, names)) or ()
+    return replace(scenario, events=events)
 
 
 # ---------------------------------------------------------------------- cluster and topics
@@ -148,10 +141,7 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
 
 
 def _network(cursor: Cursor) -> Network:
-    fields = cursor.fields((), ("latency", "loss"))
-    latency = fields.optional("latency", read_spread) or Spread(1.0)
-    loss = fields.optional("loss", read_share) or 0.0
-    return Network(latency, loss)
+    return Network(**cursor.fields((), NETWORK_KEYS).given(NETWORK_KEYS))
 
 
 def _topic(name: str, cursor: Cursor) -> TopicPlan:
@@ -160,30 +150,35 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
         return TopicPlan(name, cursor.integer(0, MAX_PARTITIONS))
     fields = cursor.fields(("partitions",), TOPIC_KEYS)
     partitions = fields["partitions"].integer(0, MAX_PARTITIONS)
-    racks = fields.optional("racks", lambda c: tuple(_racks(each) for each in c.items())) or ()
+    given = fields.given(
+        {
+            "rate": ("rate", read_rate),
+            "racks": ("racks", _racks),
+            "record_size": ("record_bytes", lambda c: c.integer(1)),
+            "transactions": ("transaction_ms", read_ms),
+            "skew": ("weights", lambda c: read_weights(c, partitions)),
+            "hours": ("hours", read_hours),
+            "keys": ("keys", read_keys),
+        }
+    )
+    racks = given.get("racks")
     if racks and len(racks) != partitions:
         fields["racks"].fail(f"{len(racks)} entries for {partitions} partitions")
-    keys = fields.optional("keys", read_keys)
-    if keys is not None and "skew" in fields.values:
+    if "keys" in given and "skew" in fields.values:
         fields["keys"].fail("either `skew` or `keys` says where records go", hint="leave out one")
     backlogs = fields.optional("backlog", lambda c: read_backlog(c, partitions)) or (0,)
     return TopicPlan(
         name,
         partitions,
-        fields.optional("rate", read_rate) or 0.0,
-        sum(backlogs),
-        racks,
-        fields.optional("record_size", lambda c: c.integer(1)) or RECORD_BYTES,
-        fields.optional("transactions", read_ms) or 0,
-        fields.optional("skew", lambda c: read_weights(c, partitions)) or (),
-        fields.optional("hours", read_hours) or (),
-        backlogs if len(backlogs) > 1 else (),
-        keys,
+        backlog=sum(backlogs),
+        backlogs=backlogs if len(backlogs) > 1 else (),
+        **given,
     )
 
 
-def _racks(cursor: Cursor) -> frozenset[str]:
-    return frozenset(each.text() for each in cursor.items())
+def _racks(cursor: Cursor) -> tuple[frozenset[str], ...]:
+    """The racks of each partition's replicas."""
+    return tuple(frozenset(rack.text() for rack in racks.items()) for racks in cursor.items())
 
 
 # ---------------------------------------------------------------------- groups
@@ -244,3 +239,13 @@ def _config(cursor: Cursor) -> dict[str, str]:
     """A group's dynamic settings, which its coordinator obeys."""
     fields = cursor.fields((), GROUP_CONFIG)
     return {name: str(read_positive_ms(fields[name])) for name in fields.values}
+
+
+PLAIN_KEYS: Final[Readers] = {
+    "name": ("name", Cursor.text),
+    "seed": ("seed", lambda cursor: cursor.integer(0)),
+    "until": ("until_ms", read_positive_ms),
+    "brokers": ("brokers", lambda cursor: cursor.integer(1, MAX_BROKERS)),
+    "cluster": ("cluster", _cluster),
+    "network": ("network", _network),
+}

@@ -1,13 +1,12 @@
 """A scenario as values: brokers, topics, groups with their members, and what happens to them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.simulation.applications.commit_plan import CommitPlan
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
-from kgroups.core.simulation.load.key_load import KeyLoad
+from kgroups.core.simulation.scenario.key_load import KeyLoad
 from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
@@ -18,6 +17,32 @@ PATIENCE_MS: Final = 3_600_000
 DEFAULT_SETTINGS: Final = "timeouts and all other settings are the client library's defaults"
 # Bytes of a record with its overhead, where a topic says nothing else.
 RECORD_BYTES: Final = 1_000
+# What an application takes for a record, and besides for a poll, where nobody says.
+RECORD_TIME: Final = Spread(1.0)
+NO_TIME: Final = Spread()
+# Of a packet, one way.
+LATENCY: Final = Spread(1.0)
+
+CommitMode = Literal["sync", "async", "outside", "none"]
+MODES: Final[tuple[CommitMode, ...]] = ("sync", "async", "outside", "none")
+CommitUnit = Literal["poll", "partition"]
+UNITS: Final[tuple[CommitUnit, ...]] = ("poll", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPlan:
+    """What stands in the place of auto-commit.
+
+    Args:
+        mode: `commitSync`, `commitAsync`; `outside`: offsets are stored with the results, and
+            where a partition is assigned the application seeks to what it has stored; or nothing.
+        per: after the records of a poll, or of each partition in it.
+        every_ms: not before so long after the last time; a poll's end decides.
+    """
+
+    mode: CommitMode
+    per: CommitUnit = "poll"
+    every_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +54,7 @@ class Network:
         loss: share of packets that are lost; each is sent again after 200 ms, then 400 ms, ...
     """
 
-    latency: Spread = field(default_factory=lambda: Spread(1.0))
+    latency: Spread = LATENCY
     loss: float = 0.0
 
 
@@ -80,9 +105,9 @@ class ListenerPlan:
         restart_after_ms: when the process is started again after that; None for never.
     """
 
-    on_assigned: Spread = field(default_factory=Spread)
-    on_revoked: Spread = field(default_factory=Spread)
-    on_lost: Spread = field(default_factory=Spread)
+    on_assigned: Spread = NO_TIME
+    on_revoked: Spread = NO_TIME
+    on_lost: Spread = NO_TIME
     fails: float = 0.0
     restart_after_ms: int | None = None
 
@@ -117,8 +142,8 @@ class MemberPlan:
     client_id: str = "consumer"
     rack: str | None = None
     start_ms: int = 0
-    record: Spread = field(default_factory=lambda: Spread(1.0))
-    poll: Spread = field(default_factory=Spread)
+    record: Spread = RECORD_TIME
+    poll: Spread = NO_TIME
     settings: MemberSettings = field(default_factory=MemberSettings)
     entry: str = ""
     gap_ms: int = 0
@@ -197,9 +222,9 @@ class Scenario:
             (`auto.create.topics.enable`); 0: they create none.
     """
 
-    name: str
-    topics: tuple[TopicPlan, ...]
-    groups: tuple[GroupPlan, ...]
+    name: str = ""
+    topics: tuple[TopicPlan, ...] = ()
+    groups: tuple[GroupPlan, ...] = ()
     events: tuple[Scheduled, ...] = ()
     brokers: int = 1
     cluster: CoordinatorConfig = field(default_factory=CoordinatorConfig)
@@ -219,3 +244,13 @@ class Scenario:
     def group(self, name: str) -> GroupPlan | None:
         """The group of this name, or None."""
         return next((group for group in self.groups if group.name == name), None)
+
+
+def next_name(like: str, taken: Collection[str]) -> str:
+    """The name of one more member like this one."""
+    label, dash, number = like.rpartition("-")
+    label = label if dash and number.isdigit() else like
+    place = len(taken) + 1
+    while f"{label}-{place}" in taken:
+        place += 1
+    return f"{label}-{place}"

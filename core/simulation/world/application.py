@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.figures.highest import Highest
+from kgroups.core.simulation.figures.ledger import Highest
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS
 from kgroups.core.simulation.world.partition_logs import NEVER, Logs

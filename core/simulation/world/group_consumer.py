@@ -35,7 +35,6 @@ from kgroups.core.coordinator.client.manual import ManualClient
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.simulation.applications.listener import FAILED, Listener
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
@@ -50,6 +49,7 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
+from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
 # The client half counts its own tokens from 1; the lookup's are even lower.

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import TopicInfo
-from kgroups.core.simulation.load.key_load import KeyLoad
+from kgroups.core.simulation.scenario.key_load import KeyLoad
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 

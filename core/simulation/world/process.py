@@ -7,17 +7,17 @@ from math import ceil
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.simulation.applications.commit_state import CommitState
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
-from kgroups.core.simulation.figures.scaling import Scaling
+from kgroups.core.simulation.kubernetes.scaling_rules import Scaling
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
+from kgroups.core.simulation.world.commit_state import CommitState
 from kgroups.core.simulation.world.link import Link
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.figures.highest import Highest
+from kgroups.core.simulation.figures.ledger import Highest
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS, Fetcher, fetches_matter
 from kgroups.core.simulation.world.partition_logs import FetchedRecords, Logs, Records

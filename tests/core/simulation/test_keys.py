@@ -8,8 +8,7 @@ from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.load.key_load import KeyLoad
-from kgroups.core.simulation.load.murmur2 import murmur2, partition_of
+from kgroups.core.simulation.scenario.key_load import KeyLoad, murmur2, partition_of
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.variation import varied
 from tests.support.simulation.sample_scenarios import BASE, scenario

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.figures.highest import Highest
-from kgroups.core.simulation.figures.ledger import Ledger
+from kgroups.core.simulation.figures.ledger import Highest, Ledger
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Producer
 
-from kgroups.core.simulation.load.key_load import KeyLoad
+from kgroups.core.simulation.scenario.key_load import KeyLoad
 from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 TICK_S: Final = 0.05

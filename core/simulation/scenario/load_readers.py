@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.load.key_load import KeyLoad
+from kgroups.core.input_files.document import Cursor, Readers
+from kgroups.core.simulation.scenario.key_load import KeyLoad
 
 HOURS: Final = 24
 MAX_WEIGHT: Final = 1e9
@@ -50,13 +50,11 @@ def read_keys(cursor: Cursor) -> KeyLoad:
         if not sum(weight for _, weight in named):
             fields["named"].fail("expected a key with a weight above 0")
         return KeyLoad(named=named)
-    exponent = fields.optional("skew", _weight)
-    prefix = fields.optional("prefix", Cursor.text)
-    return KeyLoad(
-        fields["count"].integer(1, MAX_KEYS),
-        1.0 if exponent is None else min(exponent, MAX_EXPONENT),
-        "key-" if prefix is None else prefix,
-    )
+    readers: Readers = {
+        "skew": ("exponent", lambda value: min(_weight(value), MAX_EXPONENT)),
+        "prefix": ("prefix", Cursor.text),
+    }
+    return KeyLoad(fields["count"].integer(1, MAX_KEYS), **fields.given(readers))
 
 
 def read_hours(cursor: Cursor) -> tuple[float, ...]:

@@ -3,7 +3,7 @@
 from collections import deque
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.applications.commit_plan import CommitPlan
+from kgroups.core.simulation.scenario.scenario_model import CommitPlan
 
 
 class CommitState:

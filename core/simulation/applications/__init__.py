@@ -1,1 +1,0 @@
-"""What applications do with their consumers, as data."""

@@ -1,1 +1,0 @@
-"""How many records come to a topic, and to which of its partitions."""
