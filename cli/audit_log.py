@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from kgroups.cli.exits import write_lines
-from kgroups.cli.output.envelope import timestamp
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.times import timestamp
 
 NO_AUDIT: Final = "KGROUPS_NO_AUDIT"
 

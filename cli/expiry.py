@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.errors import UsageError
@@ -15,7 +15,7 @@ from kgroups.core.kafka.lookups.commit_times import commit_logs
 from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from kgroups.core.times import parse_duration_ms, show_ms
+from kgroups.core.times import parse_duration_ms, show_ms, timestamp
 
 ShowExpiry = Annotated[
     bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from kgroups.cli.exits import show_error, show_item_errors
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
-from kgroups.core.times import parse_duration_ms
+from kgroups.core.times import parse_duration_ms, timestamp
 
 Watch = Annotated[
     str | None,

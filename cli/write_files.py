@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
-from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.row_file import MAX_BYTES, Row
 from kgroups.core.offsets.saved_plan import Command, SavedPlan, plan_lines, read_plan
 from kgroups.core.offsets.undo_file import Undo, read_undo, undo_lines, with_outcome
+from kgroups.core.times import timestamp
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What file systems say that have no hard links."""

@@ -8,7 +8,6 @@ line: for clusters of any size. What would be longer than is read back is not wr
 """
 
 import dataclasses
-import datetime
 import io
 import json
 import mmap
@@ -49,6 +48,7 @@ from kgroups.core.snapshot_records import (
     topic_of,
     topic_record,
 )
+from kgroups.core.times import timestamp
 
 SUFFIX: Final = ".jsonl.zst"
 PLAIN_SUFFIX: Final = ".jsonl"
@@ -326,7 +326,7 @@ def document_rest(snapshot: ClusterSnapshot) -> Item:
     return {
         "schema": "kgroups.snapshot/1",
         "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        "generated_at": _timestamp(snapshot.captured_at_ms),
+        "generated_at": timestamp(snapshot.captured_at_ms),
         "captured_at_ms": snapshot.captured_at_ms,
         "topics": [topic_item(topic) for topic in snapshot.topics.values()],
         "brokers": [broker_item(broker) for broker in snapshot.brokers],
@@ -347,8 +347,3 @@ def _group_item(snapshot: ClusterSnapshot, group: Group) -> Item:
         if commit is not None and commit.committed_at_ms is not None:
             row["committed_at_ms"] = commit.committed_at_ms
     return item
-
-
-def _timestamp(time_ms: int) -> str:
-    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

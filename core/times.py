@@ -141,3 +141,9 @@ def show_ms(value_ms: float) -> str:
     if seconds < 3_600:
         return f"{seconds // 60}m{seconds % 60:02}s"
     return f"{seconds // 3_600}h{seconds % 3_600 // 60:02}m"
+
+
+def timestamp(time_ms: int) -> str:
+    """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
+    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

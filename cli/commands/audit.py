@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from kgroups.cli.audit_log import audit_path, read_audit
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
-from kgroups.core.times import parse_instant_ms
+from kgroups.core.times import parse_instant_ms, timestamp
 
 SCHEMA = "kgroups.audit/1"
 

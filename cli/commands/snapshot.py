@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with, show_item_errors
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
@@ -15,6 +15,7 @@ from kgroups.cli.source import take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
+from kgroups.core.times import timestamp
 
 HELP = """Save a cluster's groups to a file, or show one.
 

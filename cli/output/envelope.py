@@ -1,12 +1,12 @@
 """The envelope that every JSON document has around its items, and the report it is made from."""
 
-import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kgroups.cli.output.table import Item, View
 from kgroups.core.errors import ItemError
+from kgroups.core.times import timestamp
 
 
 def _itself(item: Item) -> Item:
@@ -50,12 +50,6 @@ class Report:
     def documents(self) -> Iterator[Item]:
         """The items as they are in JSON; gone through once."""
         return map(self.document_of, self.items)
-
-
-def timestamp(time_ms: int) -> str:
-    """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
-    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def error_items(errors: Iterable[ItemError]) -> Iterator[dict[str, str | None]]:

@@ -1,10 +1,9 @@
 """Files that appear whole or not at all."""
 
-import secrets
 from pathlib import Path
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.input_files.files import lies_at
+from kgroups.core.input_files.files import lies_at, whole_file
 
 _HINT = "choose a file in a folder that you can write to"
 
@@ -17,16 +16,13 @@ def write_whole(path: Path, text: str, what: str) -> None:
     Raises:
         UsageError: it cannot be written there.
     """
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        hidden.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        hidden.replace(path)
+        with whole_file(path) as file:
+            file.write(text.encode(errors="backslashreplace"))
     except OSError as error:
         raise UsageError(
             f"{what} cannot be written to `{path}`: {error.strerror}", hint=_HINT
         ) from error
-    finally:
-        hidden.unlink(missing_ok=True)
 
 
 def check_place(path: Path) -> None:

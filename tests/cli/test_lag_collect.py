@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.output.envelope import timestamp
 from kgroups.core.lag.captures.capture_window import open_window
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.times import timestamp
 from tests.support.cli.process import TIMEOUT_S, finish, start
 from tests.support.cli.runner import check_document, run
 from tests.support.endings.world import free_port

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.output.whole_file import check_place
@@ -15,6 +15,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place, Store, check_file
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.times import timestamp
 
 if TYPE_CHECKING:
     from kgroups.core.lag.report import LagReport

@@ -9,7 +9,7 @@ import typer
 
 from kgroups.cli.commands.lag.lag_options import place_of
 from kgroups.cli.exits import end_with, show_item_errors
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
@@ -20,7 +20,7 @@ from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
-from kgroups.core.times import parse_duration_ms
+from kgroups.core.times import parse_duration_ms, timestamp
 
 if TYPE_CHECKING:
     from kgroups.core.lag.captures.collector import Capture

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.pages.charts import bars, heat_map, lines, shares
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.lag.pictures import Pictures
+from kgroups.core.times import timestamp
 
 if TYPE_CHECKING:
     from kgroups.core.lag.report import LagReport
