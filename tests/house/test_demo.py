@@ -20,6 +20,7 @@ def test_make_demo_is_the_command() -> None:
     assert demo.endswith(" .venv-demo/bin/kgroups demo --spark")
 
 
+@pytest.mark.slow("two starts of Spark; the demo without it is in every run")
 @pytest.mark.spark
 def test_the_demo_shows_every_command_and_ends_well() -> None:
     """Each step is echoed and answered: live groups, a dry run with the newcomer, Spark's lag."""

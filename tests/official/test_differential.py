@@ -58,9 +58,6 @@ ELSEWHERE = {
 }
 
 
-ON_A_BROKER = "both tools answer the same lines on the embedded cluster: test_on_sandbox.py"
-
-
 @dataclass(frozen=True)
 class Comparison:
     """What ours had to answer, what it answered, and the rows of differences that applied."""
@@ -141,7 +138,7 @@ def left_behind(line: Line, bootstrap: str) -> Left:
     return {group: fetch_offsets(bootstrap, group) for group in line.offsets}
 
 
-@pytest.mark.slow(ON_A_BROKER)
+@pytest.mark.slow("the same lines on the embedded cluster: test_on_sandbox.py")
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
 def test_line(compared: Compared, line: Line) -> None:
     """stdout to the byte but for order, exit code, and every word of stderr."""
@@ -166,7 +163,7 @@ def said(stderr: str) -> list[list[str]]:
     return sorted(words(line) for line in lines if line and not line.startswith("hint: "))
 
 
-@pytest.mark.slow(ON_A_BROKER)
+@pytest.mark.slow("the same lines on the embedded cluster: test_on_sandbox.py")
 @pytest.mark.parametrize("name", [difference.name for difference in DIFFERENCES])
 def test_every_difference_is_met(compared: Compared, name: str) -> None:
     """A row that no line needs is no difference."""
@@ -183,7 +180,7 @@ def test_every_difference_is_documented() -> None:
         assert hasattr(import_module(f"tests.official.{module}"), name)
 
 
-@pytest.mark.slow(ON_A_BROKER)
+@pytest.mark.slow("the same lines on the embedded cluster: test_on_sandbox.py")
 def test_writes_are_seen(compared: Compared) -> None:
     """Offsets were compared after some line, and were not all as before it."""
     lines = {line.name: line for line in LINES}

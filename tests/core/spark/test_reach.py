@@ -130,6 +130,7 @@ SERVER_DIES = textwrap.dedent(
 )
 
 
+@pytest.mark.slow("a JVM of its own: servers that are none are in every run")
 @pytest.mark.spark
 def test_a_real_master_without_workers(tmp_path: Path) -> None:
     """A master answers the probe, and no Connect server is mistaken for one."""
@@ -142,6 +143,7 @@ def test_a_real_master_without_workers(tmp_path: Path) -> None:
     assert done.stdout.strip() == f"Spark master `{master}` started no executor in 2 s", done.stderr
 
 
+@pytest.mark.slow("a JVM of its own: servers that are none are in every run")
 @pytest.mark.spark
 def test_a_connect_server_that_dies(tmp_path: Path) -> None:
     """A report that was under way fails in seconds; the next finds nobody there."""

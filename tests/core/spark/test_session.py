@@ -38,6 +38,7 @@ def run_report(*args: str) -> tuple[str, list[str]]:
     return done.stdout, done.stderr.splitlines()
 
 
+@pytest.mark.slow("two JVMs that keep their classes")
 @pytest.mark.spark
 def test_nothing_of_spark_reaches_the_screen_and_classes_are_kept(tmp_path: Path) -> None:
     """Only our progress; the first run leaves an archive of classes, and the second maps it."""

@@ -31,6 +31,7 @@ def test_the_session_broker_answers_with_its_cluster_id(kafka: KafkaCluster) -> 
     assert [node.id for node in cluster.nodes] == [1]
 
 
+@pytest.mark.slow("a broker of its own: the harness of the tests")
 def test_a_restart_keeps_topics_records_and_commits() -> None:
     """Everything written before an orderly stop is there after the next start, same address.
 
@@ -77,6 +78,7 @@ def test_a_bad_property_is_reported_with_the_brokers_own_words() -> None:
         pass
 
 
+@pytest.mark.slow("a broker of its own: the harness of the tests")
 def test_brokers_end_when_whoever_started_them_is_killed(tmp_path: Path) -> None:
     """A killed test run leaves neither a JVM nor its data behind."""
     script = (
@@ -103,6 +105,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow("a broker of its own: the harness of the tests")
 def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
     """With two brokers, what only the second holds is leaderless while that one is stopped."""
     with KafkaCluster(ClusterSpec(brokers=2, racks=("a", "b"))) as cluster:
@@ -120,6 +123,7 @@ def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
         wait_until(lambda: leaders() == [1, 2], "partition 1 has its leader back")
 
 
+@pytest.mark.slow("a broker of its own: the harness of the tests")
 def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
     """`make kafka`: stdout is one address that a client can use; an interrupt ends it with 0."""
     with Child([sys.executable, "-m", "tests.support.kafka.serve"], cwd=ROOT) as served:

@@ -72,6 +72,7 @@ def test_a_live_kip_848_group_is_seen_by_the_official_tool(
     assert ["wl-kip848", "Consumer", "Stable"] in rows(listed.stdout)
 
 
+@pytest.mark.slow("a broker of its own, and many members: the harness of the tests")
 def test_a_kip_848_group_of_many_members_settles(kafka: KafkaCluster, official: WarmTools) -> None:
     """Two hundred members over one connection own two partitions each."""
     create_topics(kafka.bootstrap, {"wl-crowd": 400})
@@ -111,6 +112,7 @@ def test_expired_records_move_the_log_start(kafka: KafkaCluster, official: WarmT
     assert fetch_offsets(kafka.bootstrap, "wl-expired") == {("wl-expired", 0): 3}
 
 
+@pytest.mark.slow("a broker of its own, and many members: the harness of the tests")
 def test_commits_of_a_vanished_topic_survive_a_restart(official: WarmTools) -> None:
     """The official tool fails on such a group, which is how we know that it is really there."""
     with KafkaCluster() as cluster:

@@ -20,7 +20,11 @@ ROUNDS = int(os.environ.get("KGROUPS_CHAOS_ROUNDS", "0"))
 SEED = int(os.environ.get("KGROUPS_CHAOS_SEED", "1"))
 GROUPS = 300 if ROUNDS else 60
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(14_400 if ROUNDS else 1_800)]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.timeout(14_400 if ROUNDS else 1_800),
+    pytest.mark.slow("three brokers; each disturbance by itself is in every run"),
+]
 
 SHORT = (
     {

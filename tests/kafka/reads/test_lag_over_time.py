@@ -213,6 +213,7 @@ def test_bad_windows_end_at_once(
     assert "Traceback" not in stderr
 
 
+@pytest.mark.slow("a start of Spark; reports over captures are in every run")
 def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
     """Every commit of two groups, with its age, out of a broker that nobody collected."""
     create_topics(kafka.bootstrap, {"remembered": 2})
