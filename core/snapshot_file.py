@@ -56,6 +56,7 @@ EXPECTED: Final = "a snapshot as `kgroups snapshot save` writes it"
 
 MAX_PACKED_BYTES: Final = 64 * MIB
 MAX_LINES_BYTES: Final = 192 * MIB
+MAX_LINE_BYTES: Final = 32 * MIB
 MAX_LINES_COST: Final = 768 * MIB
 MOST_COMMITS: Final[dict[Syntax, int]] = {
     "json": MAX_BYTES["json"] // 250,
@@ -194,8 +195,11 @@ def _unpacked(path: Path) -> Iterator[bytes]:
         else:
             what = f"{shown} is not a whole zstd file"
         raise UsageError(what, hint=f"expected {EXPECTED}") from error
-    while room.tell() < length:
-        yield room.readline()
+    at = 0
+    while at < length:
+        end = room.find(b"\n", at, length) + 1 or length
+        yield room[at : min(end, at + MAX_LINE_BYTES + 1)]  # so much is enough to be refused
+        at = end
 
 
 def _bounded(lines: Iterable[bytes], too_large: str) -> Iterator[bytes]:
@@ -210,6 +214,8 @@ def _bounded(lines: Iterable[bytes], too_large: str) -> Iterator[bytes]:
     for line in lines:
         size += len(line)
         cost += json_cost(line)
+        if len(line) > MAX_LINE_BYTES:
+            raise UsageError(f"{too_large}: a line is longer than {show_bytes(MAX_LINE_BYTES)}")
         if size > MAX_LINES_BYTES:
             raise UsageError(f"{too_large}: its text is longer than {show_bytes(MAX_LINES_BYTES)}")
         if cost > MAX_LINES_COST:

@@ -319,6 +319,7 @@ def test_broken_lines(tmp_path: Path, case: str) -> None:
     ("name", "limit", "says"),
     [
         ("MAX_LINES_BYTES", 256 << 10, "its text is longer than 256 KiB"),
+        ("MAX_LINE_BYTES", 128 << 10, "a line is longer than 128 KiB"),
         ("MAX_LINES_COST", 1 << 20, "it has more values than kgroups reads"),
     ],
 )
