@@ -31,6 +31,9 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.checkpoints import translated_group, with_notes
 from kgroups.core.offsets.copy import Moment, plan_copy, plan_copy_by_time, verified_copy
@@ -39,7 +42,6 @@ from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.librdkafka.record_times import Place
 
 HELP = """Copy committed offsets to another group or cluster.
@@ -201,8 +203,8 @@ class _Plan(NamedTuple):
 
 def _plan_of(
     printer: Printer,
-    admin: "ClusterAdmin",
-    target: "ClusterAdmin",
+    admin: ClusterAdmin,
+    target: ClusterAdmin,
     sources: Sequence[Source],
     refused: Sequence[Change],
 ) -> _Plan:
@@ -218,14 +220,13 @@ def _plan_of(
 
 def _plan_by_checkpoints(
     printer: Printer,
-    admin: "ClusterAdmin | None",
-    target: "ClusterAdmin",
+    admin: ClusterAdmin | None,
+    target: ClusterAdmin,
     topic: str,
     wanted: Wanted,
     scope: Scope,
 ) -> _Plan:
     """The plan of what MirrorMaker 2 has translated."""
-    from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
 
     found = look_at_checkpoints(printer, admin, target, topic, wanted, scope)
     copied = _copied(printer, found.sources, target, None)
@@ -262,8 +263,8 @@ class _Copied(NamedTuple):
 def _copied(
     printer: Printer,
     sources: Sequence[Source],
-    target: "ClusterAdmin",
-    admin: "ClusterAdmin | None",
+    target: ClusterAdmin,
+    admin: ClusterAdmin | None,
 ) -> _Copied:
     """What is to be committed: as it is, or by time if it is of another cluster, `admin`."""
     names = [each.target for each in sources]
@@ -282,8 +283,8 @@ def _copied(
 
 
 def _by_time(
-    admin: "ClusterAdmin",
-    target: "ClusterAdmin",
+    admin: ClusterAdmin,
+    target: ClusterAdmin,
     copies: Sequence[tuple[Group, Source]],
     logs: Mapping[str, Topic],
 ) -> list[Change]:
@@ -293,7 +294,6 @@ def _by_time(
     partition in one round each.
     """
     from kgroups.core.kafka.librdkafka.record_times import Place, record_times
-    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 
     here = read_logs(admin, {name for _, source in copies for name, _ in source.partitions})
     rounds: list[dict[TopicPartition, Place]] = []
@@ -333,7 +333,7 @@ def _by_time(
 
 def _verifier(
     here: Callable[[], Callable[[str], Group | None]],
-    target: "ClusterAdmin",
+    target: ClusterAdmin,
     sources: Sequence[Source],
 ) -> Callable[[Sequence[Change]], list[Change]]:
     """Looks at both sides after the write: who committed since is told.

@@ -3,13 +3,15 @@
 import fnmatch
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import GLOB_SIGNS
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.input_files.files import MIB, read_text
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.checkpoints import Translation, missing_checkpoint, translations
 from kgroups.core.offsets.copy import copied_partitions
@@ -22,9 +24,6 @@ from kgroups.core.offsets.group_pairs import (
 )
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 MAX_BYTES: Final = 16 * MIB
 MAX_LINES: Final = 20
@@ -98,7 +97,7 @@ def wanted_pairs(
 
 
 def look_at_sources(
-    printer: Printer, admin: "ClusterAdmin", wanted: Wanted, scope: Scope, *, elsewhere: bool
+    printer: Printer, admin: ClusterAdmin, wanted: Wanted, scope: Scope, *, elsewhere: bool
 ) -> tuple[list[Source], list[Change]]:
     """The groups with what is to be copied of each, and those of which nothing can be.
 
@@ -173,8 +172,8 @@ class Checkpointed(NamedTuple):
 
 def look_at_checkpoints(
     printer: Printer,
-    admin: "ClusterAdmin | None",
-    target: "ClusterAdmin",
+    admin: ClusterAdmin | None,
+    target: ClusterAdmin,
     topic: str,
     wanted: Wanted,
     scope: Scope,
@@ -190,7 +189,6 @@ def look_at_checkpoints(
         NotFoundError: no such topic; no group fits; the only one has no checkpoint.
         UsageError: the topic holds no checkpoints; two groups would go to one.
     """
-    from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
 
     named = {pair.source for pair in wanted.pairs}
     pattern = wanted.pattern
@@ -230,7 +228,7 @@ def look_at_checkpoints(
 
 
 def _in_source(
-    printer: Printer, admin: "ClusterAdmin | None", pairs: Sequence[Pair]
+    printer: Printer, admin: ClusterAdmin | None, pairs: Sequence[Pair]
 ) -> tuple[dict[str, Group], list[ItemError]]:
     """The groups as they are in the source cluster, and why others could not be looked at."""
     names = list(dict.fromkeys(pair.source for pair in pairs))

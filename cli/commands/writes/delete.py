@@ -1,7 +1,7 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,16 +26,14 @@ from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.answers import GroupListing
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.offsets.commit_rows import GroupCommits, deleted_rows
 from kgroups.core.offsets.drift import commits_of
 from kgroups.core.offsets.group_deletions import Deletion, plan_deletion
 from kgroups.core.offsets.result import planned_of
 from kgroups.core.snapshot import Group
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.answers import GroupListing
-    from kgroups.core.kafka.deadline import Deadline
 
 HELP = """Delete groups and their committed offsets.
 
@@ -116,7 +114,7 @@ def delete(
         carry_out(run, deletion_write(run), deletions, errors, blocked=bool(strangers))
 
 
-def _idle(printer: Printer, admin: "ClusterAdmin", names: Sequence[str], idle_ms: int) -> list[str]:
+def _idle(printer: Printer, admin: ClusterAdmin, names: Sequence[str], idle_ms: int) -> list[str]:
     """Those of the groups that are known to have been idle for so long."""
     if not names:
         return []
@@ -132,9 +130,7 @@ def _idle(printer: Printer, admin: "ClusterAdmin", names: Sequence[str], idle_ms
     return [group.group for group in found]
 
 
-def looked_at(
-    admin: "ClusterAdmin", listing: "GroupListing", names: Sequence[str]
-) -> list[Deletion]:
+def looked_at(admin: ClusterAdmin, listing: GroupListing, names: Sequence[str]) -> list[Deletion]:
     """The plan for the named groups: planned, refused with who is alive there, or not found."""
     hidden = admin.hidden_groups(names, listing.groups)
     known = {group.group for group in listing.groups} | {error.target for error in hidden}
@@ -196,7 +192,7 @@ def _apply(
     """The deletions with what became of the planned ones."""
 
     def send(
-        groups: Mapping[str, Sequence[Deletion]], until: "Deadline"
+        groups: Mapping[str, Sequence[Deletion]], until: Deadline
     ) -> Mapping[str, ItemError | None]:
         outcomes = run.admin.delete_groups(list(groups), until=until)
         return {outcome.target: outcome.error for outcome in outcomes}

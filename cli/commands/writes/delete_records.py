@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,6 +25,13 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.doubts import Doubts
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+from kgroups.core.kafka.reads.log_bounds import led_only
+from kgroups.core.kafka.writes.record_deletion import delete_records as send_deletions
 from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
 from kgroups.core.offsets.record_deletions import (
     RecordDeletion,
@@ -36,10 +43,6 @@ from kgroups.core.offsets.saved_plan import PlannedRecords
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.snapshot import Group, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.deadline import Deadline
 
 HELP = """Delete the oldest records of topics. This cannot be undone.
 
@@ -181,7 +184,7 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
 
 
 def _plan(
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     printer: Printer,
     scope: Scope,
     target: Target,
@@ -193,8 +196,6 @@ def _plan(
     Raises:
         NotFoundError: a topic or partition does not exist; the group committed nothing.
     """
-    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
-    from kgroups.core.kafka.reads.log_bounds import led_only
 
     partitions = resolved(scope, logs) if scope.names else sorted(given)
     if scope.names and given:
@@ -207,7 +208,7 @@ def _plan(
     return plan_deletions(partitions, target, Known(logs, at_time, given), readers)
 
 
-def readers_of(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
+def readers_of(admin: ClusterAdmin, printer: Printer) -> Sequence[Group]:
     """Every group with its commits; none where they may not be asked for."""
     try:
         return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
@@ -220,14 +221,11 @@ def _apply(
     run: Run, deletions: Sequence[RecordDeletion], interruption: Interruption
 ) -> tuple[list[RecordDeletion], list[ItemError]]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
-    from kgroups.core.kafka.doubts import Doubts
-    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-    from kgroups.core.kafka.writes.record_deletion import delete_records as send_deletions
 
     doubts: Doubts[TopicPartition] = Doubts()
 
     def send(
-        partitions: Mapping[str, Sequence[RecordDeletion]], _until: "Deadline"
+        partitions: Mapping[str, Sequence[RecordDeletion]], _until: Deadline
     ) -> Mapping[TopicPartition, ItemError | None]:
         sent = [deletion for own in partitions.values() for deletion in own]
         wanted = {deletion.key: deletion.new_start or 0 for deletion in sent}

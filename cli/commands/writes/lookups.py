@@ -1,18 +1,16 @@
 """What the commands that change offsets look at first: groups that are free, topics, files."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import NotFoundError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from kgroups.core.offsets.change import Change, blocked_group
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.scope import Scope, partitions_of
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.cli.output.printer import Printer
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 
 def free_groups(
@@ -58,13 +56,12 @@ def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:
     return partitions
 
 
-def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
+def read_logs(admin: ClusterAdmin, names: set[str]) -> dict[str, Topic]:
     """Those of the topics that exist, with the bounds of their logs.
 
     Raises:
         ClusterError: the brokers would not say anything about one of them.
     """
-    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
     listing = topics_with_bounds(admin, names)
     for name, code in listing.failures.items():
@@ -73,7 +70,7 @@ def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
 
 
 def warn_of_unknown_ids(
-    printer: "Printer", what: str, topics: Mapping[str, Topic], topic_ids: Mapping[str, str]
+    printer: Printer, what: str, topics: Mapping[str, Topic], topic_ids: Mapping[str, str]
 ) -> None:
     """Say where a topic that was deleted and created again cannot be told from what it was.
 

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,18 +14,20 @@ from kgroups.cli.commands.writes.refusals import explain
 from kgroups.cli.commands.writes.vigil import verified, watched
 from kgroups.cli.commands.writes.writing import Run, Write
 from kgroups.cli.interruption import Interruption
+from kgroups.cli.official.plain import forgotten_text, reset_text
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.write_files import default_undo_dir, save_undo
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.doubts import WRITING
+from kgroups.core.kafka.writes.commit_reads import read_until
+from kgroups.core.kafka.writes.group_writes import write_and_read
 from kgroups.core.offsets.change import Change, Key, whole_groups
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
 from kgroups.core.offsets.result import planned_of
 from kgroups.core.offsets.saved_plan import Command
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.deadline import Deadline
 
 UndoDir = Annotated[
     Path | None,
@@ -135,7 +137,6 @@ def _row(command: str, change: Change) -> Row:
 
 def plain_text(command: str, changes: Sequence[Change]) -> Iterable[str]:
     """The changes in the layout of Kafka's tool."""
-    from kgroups.cli.official.plain import forgotten_text, reset_text  # only when asked for
 
     return forgotten_text(changes) if command == "delete-offsets" else reset_text(changes)
 
@@ -195,16 +196,13 @@ def _apply(
     Args:
         topic_ids: of the topics of the plan: those that have another id by now get no commit.
     """
-    from kgroups.core.kafka.doubts import WRITING
-    from kgroups.core.kafka.writes.commit_reads import read_until
-    from kgroups.core.kafka.writes.group_writes import write_and_read
 
     admin = run.admin
     held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
     before: dict[str, dict[TopicPartition, CommittedOffset | None]] = {}
 
     def send(
-        groups: Mapping[str, Sequence[Change]], until: "Deadline"
+        groups: Mapping[str, Sequence[Change]], until: Deadline
     ) -> Mapping[Key, ItemError | None]:
         nonlocal before
         batch = {name: _wanted(own) for name, own in groups.items()}

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,13 +15,11 @@ from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Column, Row, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.group_deletions import Deletion
 from kgroups.core.offsets.member_removals import Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 Execute = Annotated[
     bool, typer.Option("--yes", "-y", "--execute", help="Do not ask for confirmation.")
@@ -72,7 +70,7 @@ class Consent:
 
 def confirmed(
     printer: Printer,
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     columns: Sequence[Column],
     rows: Sequence[Row],
     question: str,

@@ -2,14 +2,12 @@
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from kgroups.core.errors import KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import members_text
 from kgroups.core.offsets.result import WriteItem, replaced
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 LOOKED_UP: Final = 200
 CODES: Final = frozenset(
@@ -26,7 +24,7 @@ class _OfGroup(WriteItem, Protocol):
 Item = TypeVar("Item", bound=_OfGroup)
 
 
-def explain(admin: "ClusterAdmin", items: Sequence[Item], groups: Container[str]) -> list[Item]:
+def explain(admin: ClusterAdmin, items: Sequence[Item], groups: Container[str]) -> list[Item]:
     """The items, where a refusal by the broker names the members that are alive.
 
     Args:
@@ -49,7 +47,7 @@ def explain(admin: "ClusterAdmin", items: Sequence[Item], groups: Container[str]
     return explained
 
 
-def _members_of(admin: "ClusterAdmin", groups: Iterable[str]) -> dict[str, str]:
+def _members_of(admin: ClusterAdmin, groups: Iterable[str]) -> dict[str, str]:
     """`2 members: app-1 on /10.0.0.5, …` of each group that has some now, of the first few."""
     names = list(dict.fromkeys(groups))[:LOOKED_UP]
     if not names:

@@ -1,7 +1,7 @@
 """`kgroups remove-members`: remove members from a group."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,13 +21,12 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 from kgroups.core.member_ids import whole_id
 from kgroups.core.offsets.member_removals import Removal, verify_removal
 from kgroups.core.offsets.saved_plan import PlannedRemoval
 from kgroups.core.snapshot import Group, Member
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.deadline import Deadline
 
 HELP = """Remove members from a group.
 
@@ -167,12 +166,11 @@ def _apply(
     run: Run, removals: Sequence[Removal], interruption: Interruption, reason: str
 ) -> list[Removal]:
     """The removals with the broker's answers, and with what the group looks like afterwards."""
-    from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 
     group = removals[0].group
 
     def send(
-        members: Mapping[str, Sequence[Removal]], _until: "Deadline"
+        members: Mapping[str, Sequence[Removal]], _until: Deadline
     ) -> Mapping[str, ItemError | None]:
         wanted = [removal.member for own in members.values() for removal in own]
         return send_removals(run.admin, group, wanted, reason)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -35,6 +35,9 @@ from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.write_files import load_undo
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
+from kgroups.core.kafka.reads.log_bounds import led_only
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
@@ -43,9 +46,6 @@ from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 HELP = """Reset committed offsets, or undo a reset.
 
@@ -194,7 +194,7 @@ class _Common(NamedTuple):
     watch_ms: int
 
     @contextmanager
-    def cluster(self, groups_of: Callable[["ClusterAdmin"], Sequence[str] | None]) -> Iterator[Run]:
+    def cluster(self, groups_of: Callable[[ClusterAdmin], Sequence[str] | None]) -> Iterator[Run]:
         """The cluster, once its groups have no members, if that is to be waited for.
 
         Args:
@@ -226,7 +226,7 @@ class _Common(NamedTuple):
 def _reset(common: _Common, choice: Choice, request: "Request") -> None:
     """Put groups where the target says."""
 
-    def groups_of(admin: "ClusterAdmin") -> list[str] | None:
+    def groups_of(admin: ClusterAdmin) -> list[str] | None:
         return None if choice.every else chosen(admin, choice)[0]
 
     with common.cluster(groups_of) as run:
@@ -330,11 +330,9 @@ def _request(
 
 
 def _reset_changes(
-    admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
+    admin: ClusterAdmin, looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about."""
-    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
-    from kgroups.core.kafka.reads.log_bounds import led_only
 
     free, changes = free_groups(looked, names)
     given = {group.group: _given(looked, group.group, request) for group in free}

@@ -2,25 +2,25 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.cli.commands.gates.polling import Polls
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ClusterError, ItemError, KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.writes.commit_reads import read_until
 from kgroups.core.offsets.change import IDLE_STATES, Change, members_text
 from kgroups.core.offsets.read_back import Held, settle
 from kgroups.core.protocol.errors import LASTING
 from kgroups.core.snapshot import Group
 
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
-
 _SLICE_S: Final = 0.2
 
 
 def wait_until_empty(
-    printer: Printer, admin: "ClusterAdmin", groups: Sequence[str] | None, for_ms: int
+    printer: Printer, admin: ClusterAdmin, groups: Sequence[str] | None, for_ms: int
 ) -> None:
     """Wait until no group has members, or the time is over; who is in the way is told.
 
@@ -61,7 +61,7 @@ def _in_the_way(group: Group) -> str:
 
 def watched(
     printer: Printer,
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     changes: Sequence[Change],
     interruption: Interruption,
     for_ms: int,
@@ -70,8 +70,6 @@ def watched(
 
     Ctrl-C ends it; what was found until then counts.
     """
-    from kgroups.core.kafka.deadline import Deadline
-    from kgroups.core.kafka.writes.commit_reads import read_until
 
     found = list(changes)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import typer
 
@@ -18,12 +18,10 @@ from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.source import now_ms
 from kgroups.cli.write_files import add_outcome, save_plan
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.result import RESULTS, Item, planned_of, skip_planned
 from kgroups.core.offsets.row_file import Row as FileRow
 from kgroups.core.offsets.saved_plan import Command
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.admin import ClusterAdmin
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Run:
     """
 
     printer: Printer
-    admin: "ClusterAdmin"
+    admin: ClusterAdmin
     consent: Consent
     cluster_id: str | None
 
