@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import committed, committed_partitions
-from kgroups.core.offsets.scope import Scope
+from kgroups.core.offsets.scope import Scope, log_of
 from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 
@@ -44,8 +44,7 @@ def without_commits(changes: Iterable[Change], scope: Scope) -> list[str]:
 
 def _deletion(group: Group, at: TopicPartition, topics: Mapping[str, Topic]) -> Change:
     old = committed(group, at)
-    topic = topics.get(at[0])
-    log = None if topic is None else topic.partitions.get(at[1])
+    log = log_of(topics, at)
     return Change(
         group.group,
         *at,

@@ -8,7 +8,7 @@ from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Scope
+from kgroups.core.offsets.scope import Scope, log_of
 from kgroups.core.offsets.targets import Target
 from kgroups.core.offsets.undo import is_same
 from kgroups.core.protocol.errors import broker_error, meaning_of
@@ -114,8 +114,7 @@ def _by_time(
     topics: Mapping[str, Topic],
 ) -> Change:
     old = committed(group, at)
-    topic = topics.get(at[0])
-    log = None if topic is None else topic.partitions.get(at[1])
+    log = log_of(topics, at)
     change = Change(
         group.group, *at, old, lag_before=lag_at(None if old is None else old.offset, log)
     )

@@ -13,7 +13,7 @@ from kgroups.core.offsets.group_deletions import Deletion
 from kgroups.core.offsets.member_removals import Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion, plan_deletions
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.result import Item, replaced
+from kgroups.core.offsets.result import Item
 from kgroups.core.offsets.saved_plan import PlannedRecords, PlannedRemoval
 from kgroups.core.offsets.targets import Target
 from kgroups.core.offsets.undo import ACCEPT, KnownRows, is_recreated, is_same, plan_saved
@@ -35,9 +35,9 @@ def drifted(item: Item, code: str, text: str, drift: Drift, *, never: bool = Fal
         never: it means nothing any more, so it is written in no case.
     """
     if drift == "skip":
-        return replaced(item, result="skipped", note=text, error=None)
+        return item._replace(result="skipped", note=text, error=None)
     if drift == "accept" and not never:
-        return replaced(item, note="; ".join(filter(None, (text, item.note))))
+        return item._replace(note="; ".join(filter(None, (text, item.note))))
     return item.failed(ItemError(item.target, code, text, ACCEPT, RefusedError.exit_code))
 
 

@@ -1,12 +1,11 @@
 """Which groups are copied to which: by name, by pattern, as `OLD=NEW`, from a file."""
 
-import csv
 import fnmatch
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.plan_file import short_lines
+from kgroups.core.offsets.plan_file import csv_lines
 
 ANY: Final = "*"
 MAX_PAIRS: Final = 100_000
@@ -37,23 +36,11 @@ def parse_pairs(text: str, where: str) -> list[Pair]:
     Raises:
         UsageError: a line of another form, or none.
     """
-    pairs: list[Pair] = []
-    reader = csv.reader(short_lines(text, where), strict=True)
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            line = f"{where}:{reader.line_num}"
-            if len(cells) != 2 or not all(cells):
-                raise UsageError(f"{line}: not a pair of groups", hint="expected lines `old,new`")
-            if len(pairs) == MAX_PAIRS:
-                raise UsageError(f"{line}: more than {MAX_PAIRS:,} lines")
-            pairs.append(Pair(*cells))
-    except csv.Error as error:
-        raise UsageError(f"{where}:{reader.line_num}: {error}") from error
-    if not pairs:
-        raise UsageError(f"{where} is empty")
+    pairs = []
+    for place, cells in csv_lines(text, where, MAX_PAIRS):
+        if len(cells) != 2 or not all(cells):
+            raise UsageError(f"{place}: not a pair of groups", hint="expected lines `old,new`")
+        pairs.append(Pair(*cells))
     return pairs
 
 

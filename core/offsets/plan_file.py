@@ -57,30 +57,45 @@ def plan_rows(
     Raises:
         UsageError: another number of cells, a partition or an offset that is no number, or no line.
     """
-    width = rows = 0
-    reader = csv.reader(short_lines(text, where), strict=True)
+    width = 0
+    for place, cells in csv_lines(text, where, MAX_ROWS, skip_empty=skip_empty):
+        width = width or len(cells)
+        if width not in widths or len(cells) != width:
+            raise UsageError(f"{place}: {len(cells)} columns", hint=_expected(widths))
+        group = cells[0] if width == 4 else None
+        at = (cells[-3], _number(cells[-2], place))
+        yield PlanRow(place, group, at, _number(cells[-1], place, signed=True))
+
+
+def csv_lines(
+    text: str, where: str, most: int, *, skip_empty: bool = True
+) -> Iterator[tuple[str, list[str]]]:
+    """`file:line` and the cells of each line of a CSV file without a heading.
+
+    Args:
+        most: lines that there may be.
+        skip_empty: lines without a cell do not count.
+    Raises:
+        UsageError: more lines, one that is too long or no CSV, or none.
+    """
+    lines = 0
+    reader = csv.reader(_short_lines(text, where), strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
             if skip_empty and not any(cells):
                 continue
-            line = f"{where}:{reader.line_num}"
-            rows += 1
-            if rows > MAX_ROWS:
-                raise UsageError(f"{line}: more than {MAX_ROWS:,} lines")
-            width = width or len(cells)
-            if width not in widths or len(cells) != width:
-                raise UsageError(f"{line}: {len(cells)} columns", hint=_expected(widths))
-            group = cells[0] if width == 4 else None
-            at = (cells[-3], _number(cells[-2], line))
-            yield PlanRow(line, group, at, _number(cells[-1], line, signed=True))
+            lines += 1
+            if lines > most:
+                raise UsageError(f"{where}:{reader.line_num}: more than {most:,} lines")
+            yield f"{where}:{reader.line_num}", cells
     except csv.Error as error:
         raise UsageError(f"{where}:{reader.line_num}: {error}") from error
-    if not width:
+    if not lines:
         raise UsageError(f"{where} is empty")
 
 
-def short_lines(text: str, where: str) -> Iterator[str]:
+def _short_lines(text: str, where: str) -> Iterator[str]:
     """The lines of a text; one of millions of cells would be as many objects at once.
 
     Raises:

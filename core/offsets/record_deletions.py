@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.result import Result, result_of, seen
-from kgroups.core.offsets.scope import not_there, unmeasured
+from kgroups.core.offsets.scope import log_of, not_there, unmeasured
 from kgroups.core.offsets.targets import Target
-from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
+from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 NAMED_READERS: Final = 3
 
@@ -79,8 +79,7 @@ def plan_deletions(
 def _plan(
     at: TopicPartition, target: Target, known: Known, readers: tuple[Group, ...]
 ) -> RecordDeletion:
-    topic = known.topics.get(at[0])
-    log = None if topic is None else topic.partitions.get(at[1])
+    log = log_of(known.topics, at)
     if log is None:
         bare = RecordDeletion(*at)
         return bare.failed(replace(not_there(""), target=bare.target))
@@ -89,7 +88,7 @@ def _plan(
     if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
         return deletion.failed(unmeasured(deletion.target, code))
-    asked = first_to_stay(at, target, log, known)
+    asked = known.offset(target, at, log, end if target.number < 0 else start)
     if asked is None:
         return deletion._replace(new_start=start, result="skipped", note="not in the file")
     stays = min(max(asked, start), end)
@@ -104,27 +103,6 @@ def _plan(
         note=note,
         result="skipped" if stays == start else "planned",
     )
-
-
-def first_to_stay(
-    at: TopicPartition, target: Target, log: PartitionLog, known: Known
-) -> int | None:
-    """The offset that a target names, wherever it lies; None where it says nothing of it."""
-    start, end = log.log_start_offset or 0, log.log_end_offset or 0
-    match target.kind:
-        case "earliest" | "current":
-            return start
-        case "latest":
-            return end
-        case "offset":
-            return target.number
-        case "shift":
-            return (end if target.number < 0 else start) + target.number
-        case "time":
-            found = known.at_time.get(at)
-            return end if found is None else found
-        case "file" | "group":
-            return known.given.get(at)
 
 
 def _unread(at: TopicPartition, start: int, stays: int, readers: tuple[Group, ...]) -> str | None:
@@ -160,8 +138,7 @@ def verify_deletions(
 
 
 def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> RecordDeletion:
-    topic = None if topics is None else topics.get(each.topic)
-    log = None if topic is None else topic.partitions.get(each.partition)
+    log = None if topics is None else log_of(topics, each.key)
     start = None if log is None else log.log_start_offset
     if start is None or each.new_start is None:
         if each.result == "unknown":
@@ -169,17 +146,3 @@ def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> Recor
         return each._replace(note="deleted, but could not be read back")
     text = f"deleted, but the log still starts at {start}"
     return seen(each, is_done=start >= each.new_start, text=text)
-
-
-def to_be_seen(written: Iterable[RecordDeletion], checked: Iterable[RecordDeletion]) -> set[str]:
-    """Topics worth another look: something that should be done in them was not seen so far.
-
-    Args:
-        written: with the brokers' answers.
-        checked: the same, as `verify_deletions` gave them; with None, if nothing was read yet.
-    """
-    return {
-        before.topic
-        for before, now in zip(written, checked, strict=True)
-        if before.result in ("done", "unknown") and (now.result, now.note) != ("done", before.note)
-    }

@@ -77,11 +77,6 @@ Item = TypeVar("Item", bound=WriteItem)
 _SILENCE: Final = ItemError("", "FAILED", "the broker did not respond")
 
 
-def replaced(item: Item, **fields: Any) -> Item:
-    """The same item with other values."""
-    return item._replace(**fields)
-
-
 def planned_of(items: Iterable[Item]) -> list[Item]:
     """The items that are to be applied."""
     return [item for item in items if item.result == "planned"]

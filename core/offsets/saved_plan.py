@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final, Literal, get_args
+from typing import BinaryIO, Final, Literal
 
 import msgspec
 
@@ -34,7 +34,6 @@ Command = Literal[
     "delete-records",
     "remove-members",
 ]
-COMMANDS: Final[Sequence[Command]] = get_args(Command)
 
 
 class PlannedRecords(Row):
@@ -80,7 +79,7 @@ class SavedPlan:
     """What a command would do, and what it found there.
 
     Args:
-        command: its name, one of `COMMANDS`.
+        command: its name.
         cluster_id: of the cluster that would be written to; None if it has none.
         commits: by group, where the command is about commits or groups.
         records: where it is about records.

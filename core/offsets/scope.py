@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.protocol.errors import broker_error, meaning_of
-from kgroups.core.snapshot import Topic, TopicPartition
+from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,12 @@ def partitions_of(
         else:
             errors.append(not_there(f"{topic}-{number}"))
     return sorted(found), errors
+
+
+def log_of(topics: Mapping[str, Topic], at: TopicPartition) -> PartitionLog | None:
+    """The log of a partition; None if there is no such partition."""
+    topic = topics.get(at[0])
+    return None if topic is None else topic.partitions.get(at[1])
 
 
 def not_there(name: str) -> ItemError:

@@ -12,7 +12,8 @@ from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.reset import committed
-from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.offsets.scope import log_of
+from kgroups.core.snapshot import CommittedOffset, Group, Topic
 
 _OVERWRITE: Final = "use --overwrite-moved to write it anyway"
 ACCEPT: Final = "use --drift accept to write it anyway, or --drift skip to leave it out"
@@ -79,7 +80,7 @@ def _change(
     """The change of a row to `new`, where `left` should stand now."""
     now = committed(group, (row.topic, row.partition))
     topic = known.topics.get(row.topic)
-    log: PartitionLog | None = None if topic is None else topic.partitions.get(row.partition)
+    log = log_of(known.topics, (row.topic, row.partition))
     change = Change(
         group.group,
         row.topic,

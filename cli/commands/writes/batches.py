@@ -12,7 +12,7 @@ from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import UNHEARD, item_error
-from kgroups.core.offsets.result import Item, apply_answers, planned_of, replaced
+from kgroups.core.offsets.result import Item, apply_answers, planned_of
 
 BATCH: Final = 500
 
@@ -78,7 +78,7 @@ def in_batches(
         write_lines([f"interrupted: {many} {len(names):,} {what} were sent"], [])
         left = set(names[sent:])
         items = [
-            replaced(item, result="skipped")
+            item._replace(result="skipped")
             if item.result == "planned" and unit(item) in left
             else item
             for item in items

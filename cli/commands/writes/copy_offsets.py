@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kgroups.cli.commands.writes.copy_sources import (
     Source,
-    Wanted,
+    Sources,
     look_at_checkpoints,
     look_at_sources,
-    tell_checkpoints,
     wanted_pairs,
 )
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
@@ -30,15 +29,14 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.checkpoints import translated_group, with_notes
+from kgroups.core.offsets.checkpoints import with_notes
 from kgroups.core.offsets.copy import Moment, plan_copy, plan_copy_by_time, verified_copy
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.scope import Scope, parse_scope
+from kgroups.core.offsets.scope import log_of, parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -154,10 +152,9 @@ def copy_offsets(
     consent.check(options)
     with ExitStack() as clusters:
         admin = clusters.enter_context(cluster_to_change(options, dry_run=dry_run or elsewhere))
-        found = None
-        if checkpoints is None:
-            found = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
         target = admin
+        if checkpoints is None:
+            sources = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
         if elsewhere:
             other = replace(
                 options,
@@ -167,119 +164,49 @@ def copy_offsets(
             )
             there = cluster_to_change(other, admin.deadline, dry_run=dry_run)
             target = clusters.enter_context(there)
-        if found is not None:
-            planned = _plan_of(printer, admin, target, *found)
-        else:
+        if checkpoints is not None:
             known = admin if elsewhere else None
-            planned = _plan_by_checkpoints(printer, known, target, checkpoints or "", wanted, scope)
-        copied = planned.copied
-        run = Run(printer, target, consent, copied.there.cluster_id)
+            sources = look_at_checkpoints(printer, known, target, checkpoints, wanted, scope)
+        by_time = elsewhere and checkpoints is None
+        looked, changes, logs = _plan(printer, sources, target, admin if by_time else None)
+        targets = {source.target for source in sources.sources}
+        errors = [error for error in looked.errors if error.target not in targets]
+        run = Run(printer, target, consent, looked.cluster_id)
         write = offset_write(
             run,
             "copy-offsets",
             folder,
-            copied.logs,
-            verify=planned.verify if verify else None,
-            summary=planned.summary,
+            logs,
+            verify=_verifier(sources, target) if verify else None,
+            summary=sources.summary,
         )
-        carry_out(run, write, planned.changes, copied.errors, blocked=planned.blocked)
+        blocked = bool(sources.errors)
+        carry_out(run, write, changes, [*errors, *sources.errors], blocked=blocked)
 
 
-class _Plan(NamedTuple):
-    """What is to be done.
+def _plan(
+    printer: Printer, sources: Sources, target: ClusterAdmin, admin: ClusterAdmin | None
+) -> tuple[ClusterSnapshot, list[Change], dict[str, Topic]]:
+    """The target groups as they are, the changes, and the topics that these are about.
 
     Args:
-        verify: looks at both sides again.
-        summary: what else the report's summary says.
-        blocked: whether a source group could not be looked at, which holds the others back.
+        admin: the cluster of the sources, where offsets are translated by time; None where they
+            are copied as they are.
     """
-
-    copied: "_Copied"
-    changes: list[Change]
-    verify: Callable[[Sequence[Change]], list[Change]]
-    summary: dict[str, object]
-    blocked: bool = False
-
-
-def _plan_of(
-    printer: Printer,
-    admin: ClusterAdmin,
-    target: ClusterAdmin,
-    sources: Sequence[Source],
-    refused: Sequence[Change],
-) -> _Plan:
-    """The plan of what groups have committed."""
-    copied = _copied(printer, sources, target, None if target is admin else admin)
-
-    def here() -> Callable[[str], Group | None]:
-        names = [each.group.group for each in sources]
-        return admin.snapshot(names, members=False, log_offsets=False).group
-
-    return _Plan(copied, [*refused, *copied.changes], _verifier(here, target, sources), {})
-
-
-def _plan_by_checkpoints(
-    printer: Printer,
-    admin: ClusterAdmin | None,
-    target: ClusterAdmin,
-    topic: str,
-    wanted: Wanted,
-    scope: Scope,
-) -> _Plan:
-    """The plan of what MirrorMaker 2 has translated."""
-
-    found = look_at_checkpoints(printer, admin, target, topic, wanted, scope)
-    copied = _copied(printer, found.sources, target, None)
-    copied.errors.extend(found.errors)
-    changes = with_notes([*found.refused, *copied.changes], found.told)
-    groups = [
-        translated_group(
-            each.target,
-            found.told[each.target],
-            source_known=admin is not None and each.group.group not in found.unseen,
-        )
-        for each in found.sources
-    ]
-    tell_checkpoints(printer, groups)
-
-    def here() -> Callable[[str], Group | None]:
-        names = {each.group.group for each in found.sources}
-        return read_checkpoints(target, topic, names.__contains__).as_group
-
-    verify = _verifier(here, target, found.sources)
-    blocked = bool(found.errors)
-    return _Plan(copied, changes, verify, {"checkpoints": groups}, blocked=blocked)
-
-
-class _Copied(NamedTuple):
-    """The plan of a copy: the target groups as they are, the changes, topics, failures."""
-
-    there: ClusterSnapshot
-    changes: list[Change]
-    logs: dict[str, Topic]
-    errors: list[ItemError]
-
-
-def _copied(
-    printer: Printer,
-    sources: Sequence[Source],
-    target: ClusterAdmin,
-    admin: ClusterAdmin | None,
-) -> _Copied:
-    """What is to be committed: as it is, or by time if it is of another cluster, `admin`."""
-    names = [each.target for each in sources]
-    there = target.snapshot(names, log_offsets=False, progress=printer.progress)
-    free, changes = free_groups(there, names, create=True)
-    logs = read_logs(target, {name for each in sources for name, _ in each.partitions})
-    by_target = {each.target: each for each in sources}
+    by_target = {source.target: source for source in sources.sources}
+    looked = target.snapshot(list(by_target), log_offsets=False, progress=printer.progress)
+    free, changes = free_groups(looked, list(by_target), create=True)
+    logs = read_logs(target, {name for each in sources.sources for name, _ in each.partitions})
+    copies = [(group, by_target[group.group]) for group in free]
     if admin is None:
-        for group in free:
-            each = by_target[group.group]
-            changes += plan_copy(group, each.group, each.partitions, logs)
+        for group, source in copies:
+            changes += plan_copy(group, source.group, source.partitions, logs)
     else:
-        changes += _by_time(admin, target, [(g, by_target[g.group]) for g in free], logs)
-    told = set(names)
-    return _Copied(there, changes, logs, [e for e in there.errors if e.target not in told])
+        changes += _by_time(admin, target, copies, logs)
+    changes = [*sources.refused, *changes]
+    if sources.translations:
+        changes = with_notes(changes, sources.translations)
+    return looked, changes, logs
 
 
 def _by_time(
@@ -331,23 +258,18 @@ def _by_time(
     return changes
 
 
-def _verifier(
-    here: Callable[[], Callable[[str], Group | None]],
-    target: ClusterAdmin,
-    sources: Sequence[Source],
-) -> Callable[[Sequence[Change]], list[Change]]:
-    """Looks at both sides after the write: who committed since is told.
-
-    Args:
-        here: looks at the source groups.
-    """
+def _verifier(sources: Sources, target: ClusterAdmin) -> Callable[[Sequence[Change]], list[Change]]:
+    """Looks at both sides after the write: who committed since is told."""
 
     def verify(changes: Sequence[Change]) -> list[Change]:
-        group_here = here()
-        told = [each.target for each in sources]
-        there = target.snapshot(told, members=False, log_offsets=False)
-        pairs = {each.target: (each.group, group_here(each.group.group)) for each in sources}
-        groups = {name: there.group(name) for name in told}
+        group_here = sources.look()
+        names = [source.target for source in sources.sources]
+        there = target.snapshot(names, members=False, log_offsets=False)
+        pairs = {
+            source.target: (source.group, group_here(source.group.group))
+            for source in sources.sources
+        }
+        groups = {name: there.group(name) for name in names}
         return [verified_copy(change, pairs, groups) for change in changes]
 
     return verify
@@ -362,8 +284,7 @@ def _places(
     places: dict[TopicPartition, Place] = {}
     lost: dict[TopicPartition, Moment] = {}
     for at in partitions:
-        topic, commit = logs.get(at[0]), committed(source, at)
-        log = None if topic is None else topic.partitions.get(at[1])
+        log, commit = log_of(logs, at), committed(source, at)
         if log is None or commit is None:
             lost[at] = Moment(error="UNKNOWN_TOPIC_OR_PARTITION")
         elif log.error is not None or log.log_start_offset is None or log.log_end_offset is None:

@@ -1,7 +1,7 @@
 """Which groups `kgroups copy-offsets` copies, and what they have committed."""
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +13,12 @@ from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.checkpoints import Translation, missing_checkpoint, translations
+from kgroups.core.offsets.checkpoints import (
+    Translation,
+    missing_checkpoint,
+    translated_group,
+    translations,
+)
 from kgroups.core.offsets.copy import copied_partitions
 from kgroups.core.offsets.group_pairs import (
     Pair,
@@ -50,6 +55,26 @@ class Source(NamedTuple):
     group: Group
     partitions: list[TopicPartition]
     target: str
+
+
+class Sources(NamedTuple):
+    """The groups whose commits are copied.
+
+    Args:
+        look: looks at them again.
+        refused: groups, and commits of checkpoints, that cannot be copied.
+        translations: what checkpoints tell of each partition, by target group.
+        summary: what the report's summary says of that.
+        errors: why groups could not be compared with the source cluster, which holds the others
+            back.
+    """
+
+    sources: list[Source]
+    look: Callable[[], Callable[[str], Group | None]]
+    refused: list[Change]
+    translations: Mapping[str, list[Translation]] = {}
+    summary: Mapping[str, object] = {}
+    errors: Sequence[ItemError] = ()
 
 
 def wanted_pairs(
@@ -98,7 +123,7 @@ def wanted_pairs(
 
 def look_at_sources(
     printer: Printer, admin: ClusterAdmin, wanted: Wanted, scope: Scope, *, elsewhere: bool
-) -> tuple[list[Source], list[Change]]:
+) -> Sources:
     """The groups with what is to be copied of each, and those of which nothing can be.
 
     One group that is named alone fails at once.
@@ -130,7 +155,11 @@ def look_at_sources(
             if len(pairs) == 1:
                 raise
             refused.append(Change(pair.target).failed(ItemError.of(pair.source, error)))
-    return sources, refused
+
+    def look() -> Callable[[str], Group | None]:
+        return admin.snapshot(names, members=False, log_offsets=False).group
+
+    return Sources(sources, look, refused)
 
 
 def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
@@ -152,24 +181,6 @@ def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
     return Source(group, partitions, pair.target)
 
 
-class Checkpointed(NamedTuple):
-    """What checkpoints give.
-
-    Args:
-        sources: groups as they would stand in the target cluster.
-        refused: groups without a checkpoint, and commits without one.
-        told: what is known of each partition, by target group.
-        unseen: groups that could not be looked at in the source cluster.
-        errors: why not.
-    """
-
-    sources: list[Source]
-    refused: list[Change]
-    told: dict[str, list[Translation]]
-    unseen: set[str]
-    errors: list[ItemError]
-
-
 def look_at_checkpoints(
     printer: Printer,
     admin: ClusterAdmin | None,
@@ -177,7 +188,7 @@ def look_at_checkpoints(
     topic: str,
     wanted: Wanted,
     scope: Scope,
-) -> Checkpointed:
+) -> Sources:
     """The groups by their checkpoints, compared with the source cluster if it is given.
 
     Args:
@@ -189,42 +200,52 @@ def look_at_checkpoints(
         NotFoundError: no such topic; no group fits; the only one has no checkpoint.
         UsageError: the topic holds no checkpoints; two groups would go to one.
     """
-
     named = {pair.source for pair in wanted.pairs}
     pattern = wanted.pattern
 
     def is_wanted(group: str) -> bool:
         return group in named if pattern is None else fnmatch.fnmatchcase(group, pattern)
 
-    found = read_checkpoints(target, topic, is_wanted)
+    checkpoints = read_checkpoints(target, topic, is_wanted)
     pairs = wanted.pairs
     if pattern is not None:
         listed = () if admin is None else admin.list_groups().groups
-        names = {*found.groups, *(group.group for group in listed if group.type != "share")}
+        names = {*checkpoints.groups, *(group.group for group in listed if group.type != "share")}
         pairs = tuple(pairs_of_pattern(pattern, wanted.target, names))
         check_pairs(pairs, elsewhere=True)
-    looked, errors = _in_source(printer, admin, pairs)
-    plan = Checkpointed([], [], {}, {error.target for error in errors}, errors)
-    for pair in pairs:
-        of_group = found.groups.get(pair.source, {})
-        told = translations(of_group, found.prefix, looked.get(pair.source))
-        told = [one for one in told if not scope.names or scope.holds(one.at)]
-        if not told and pattern is not None:
+    groups, errors = _in_source(printer, admin, pairs)
+    unseen = {error.target for error in errors}
+    sources: list[Source] = []
+    refused: list[Change] = []
+    told: dict[str, list[Translation]] = {}
+    summary: list[dict[str, Any]] = []
+    for source, name in pairs:
+        own = checkpoints.groups.get(source, {})
+        rows = translations(own, checkpoints.prefix, groups.get(source))
+        rows = [row for row in rows if not scope.names or scope.holds(row.at)]
+        if not rows and pattern is not None:
             continue
-        problem = _without_checkpoint(pair.source, topic, told, scope)
+        problem = _without_checkpoint(source, topic, rows, scope)
         if problem is not None and len(pairs) == 1:
             raise problem
         if problem is not None:
-            plan.refused.append(Change(pair.target).failed(ItemError.of(pair.source, problem)))
+            refused.append(Change(name).failed(ItemError.of(source, problem)))
             continue
-        plan.told[pair.target] = told
-        held = [one.at for one in told if one.checkpoint is not None]
-        plan.sources.append(Source(found.as_group(pair.source), held, pair.target))
-        missing = (one for one in told if one.checkpoint is None)
-        plan.refused.extend(missing_checkpoint(pair.target, one) for one in missing)
-    if pattern is not None and not (plan.told or plan.refused):
+        told[name] = rows
+        held = [row.at for row in rows if row.checkpoint is not None]
+        sources.append(Source(checkpoints.as_group(source), held, name))
+        refused += (missing_checkpoint(name, row) for row in rows if row.checkpoint is None)
+        is_known = admin is not None and source not in unseen
+        summary.append(translated_group(name, rows, source_known=is_known))
+    if pattern is not None and not (told or refused):
         raise NotFoundError(f"`{topic}` has no checkpoint of a group like `{pattern}`", code=NONE)
-    return plan
+    tell_checkpoints(printer, summary)
+
+    def look() -> Callable[[str], Group | None]:
+        names = {source.group.group for source in sources}
+        return read_checkpoints(target, topic, names.__contains__).as_group
+
+    return Sources(sources, look, refused, told, {"checkpoints": summary}, errors)
 
 
 def _in_source(

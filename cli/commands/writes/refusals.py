@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import members_text
-from kgroups.core.offsets.result import WriteItem, replaced
+from kgroups.core.offsets.result import WriteItem
 
 LOOKED_UP: Final = 200
 CODES: Final = frozenset(
@@ -42,7 +42,7 @@ def explain(admin: ClusterAdmin, items: Sequence[Item], groups: Container[str]) 
     for item in items:
         text, error = members.get(item.group), item.error
         if text and error is not None and error.code in CODES and text not in error.message:
-            item = replaced(item, error=replace(error, message=f"{error.message}: {text}"))
+            item = item._replace(error=replace(error, message=f"{error.message}: {text}"))
         explained.append(item)
     return explained
 
