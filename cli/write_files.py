@@ -3,17 +3,27 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import Final, TypeVar
 
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.row_file import MAX_BYTES, Row
-from kgroups.core.offsets.saved_plan import Command, SavedPlan, plan_lines, read_plan
-from kgroups.core.offsets.undo_file import Undo, read_undo, undo_lines, with_outcome
+from kgroups.core.offsets.write_file import (
+    PLAN,
+    UNDO,
+    Command,
+    Document,
+    Schema,
+    WriteFile,
+    file_lines,
+    read_file,
+    with_outcome,
+)
 from kgroups.core.times import timestamp
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
@@ -38,6 +48,7 @@ def default_undo_dir() -> Path | None:
 
 def save_undo(
     directory: Path,
+    command: Command,
     planned: Iterable[Change],
     *,
     cluster_id: str | None,
@@ -48,6 +59,7 @@ def save_undo(
 
     Args:
         directory: made if it is not there.
+        command: that writes.
         planned: the changes.
         cluster_id: of the cluster that is written to.
         topic_ids: of its topics, as far as they are known.
@@ -55,17 +67,25 @@ def save_undo(
     Raises:
         UsageError: the file cannot be written, or not be read back, so nothing else may be.
     """
-    created_at = timestamp(now_ms())
-    lines = undo_lines(planned, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at)
-    stamp = created_at.translate(str.maketrans("", "", "-:."))
+    planned = list(planned)
+    names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
+    document = Document(
+        schema=UNDO,
+        command=command,
+        cluster_id=cluster_id,
+        created_at=timestamp(now_ms()),
+        topic_ids={name: topic_ids.get(name) for name in names},
+        rows=[],
+    )
+    stamp = document.created_at.translate(str.maketrans("", "", "-:."))
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        write_new(path, lines)
+        write_new(path, file_lines(document, commit_rows(planned)))
     except (OSError, UnicodeEncodeError) as error:
-        why = _why(error)
         raise UsageError(
-            f"the undo file `{path}` cannot be written: {why}; nothing was changed", hint=hint
+            f"the undo file `{path}` cannot be written: {_why(error)}; nothing was changed",
+            hint=hint,
         ) from error
     return path
 
@@ -95,15 +115,19 @@ def save_plan(
     Raises:
         UsageError: the file cannot be written.
     """
-    created_at = timestamp(now_ms())
-    lines = plan_lines(
-        command, rows, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at
+    document = Document(
+        schema=PLAN,
+        command=command,
+        cluster_id=cluster_id,
+        created_at=timestamp(now_ms()),
+        topic_ids=dict(topic_ids),
+        rows=[],
     )
     try:
         file = path.expanduser()
         beside = file.with_name(f".{file.name}.{os.getpid()}.new")
         try:
-            write_new(beside, lines)
+            write_new(beside, file_lines(document, rows))
             beside.replace(file)
         finally:
             beside.unlink(missing_ok=True)
@@ -164,32 +188,13 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
         beside.replace(path)
 
 
-def load_undo(path: Path) -> Undo:
-    """What an undo file says.
-
-    Raises:
-        UsageError: it cannot be read, or is not an undo file.
-    """
-    return _load(path, "an undo file", read_undo)
-
-
-def load_plan(path: Path) -> SavedPlan:
-    """What a saved plan says.
-
-    Raises:
-        UsageError: it cannot be read, is no saved plan, or was edited since.
-    """
-    return _load(path, "a saved plan", read_plan)
-
-
-def _load(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> File:
-    """What a file with a row a line says.
+def load(path: Path, schema: Schema) -> WriteFile:
+    """What an undo file, or a saved plan, says.
 
     Args:
-        kind: what it should be, for messages: `an undo file`.
-        read: reads it, given its name.
+        schema: which of them it should be.
     Raises:
-        UsageError: it cannot be read, or is none.
+        UsageError: it cannot be read, or is none; a plan was edited since.
     """
     try:
         # A pipe that nobody writes to must not hold us up.
@@ -197,9 +202,9 @@ def _load(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> File:
         with os.fdopen(descriptor, "rb") as file:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode):
-                raise UsageError(f"`{path}` is not {kind}: it is not a regular file")
+                raise UsageError(f"`{path}` is not a regular file")
             if about.st_size > MAX_BYTES:
-                raise UsageError(f"`{path}` is not {kind}: it is too long")
-            return read(file, str(path))
+                raise UsageError(f"`{path}` is longer than any file of this kind")
+            return read_file(file, str(path), schema)
     except (OSError, ValueError) as error:
         raise UsageError(f"`{path}` cannot be read: {_why(error)}") from error

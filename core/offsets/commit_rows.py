@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec import Raw, field
 
 from kgroups.core.offsets.change import Change
@@ -119,11 +118,6 @@ class CommitRows:
 
     def __iter__(self) -> Iterator[Replaced]:
         return chain.from_iterable(row.rows() for row in read_rows(self.lines, GroupCommits))
-
-    @classmethod
-    def of(cls, row: GroupCommits) -> "CommitRows":
-        """A group that one row holds."""
-        return cls(row.group, [Raw(msgspec.json.encode(row))])
 
 
 def read_commits(

@@ -14,9 +14,9 @@ from kgroups.core.offsets.member_removals import Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion, plan_deletions
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.result import Item
-from kgroups.core.offsets.saved_plan import PlannedRecords, PlannedRemoval
 from kgroups.core.offsets.targets import Target
 from kgroups.core.offsets.undo import ACCEPT, KnownRows, is_recreated, is_same, plan_saved
+from kgroups.core.offsets.write_file import PlannedRecords, PlannedRemoval
 from kgroups.core.snapshot import CommittedOffset, Group, Member, Topic, TopicPartition
 
 Drift = Literal["refuse", "accept", "skip"]

@@ -4,14 +4,13 @@ A file is made by whoever holds it, so nothing in it is believed before it was l
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, TypeVar
+from typing import Annotated, BinaryIO, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
 from kgroups.core.errors import shorten
 from kgroups.core.offsets.targets import MAX_OFFSET
-from kgroups.core.uuids import parse_uuid
 
 MAX_ROWS: Final = 400_000
 MAX_BYTES: Final = 128 << 20
@@ -40,38 +39,14 @@ class Row(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One row; what it holds beyond its fields is refused."""
 
 
-class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """What all these files have besides their rows.
+class RowDocument(Protocol):
+    """A file's struct: its head, the rows not decoded yet, and what stands behind them."""
 
-    Args:
-        schema: name and version.
-        cluster_id: None if the cluster has none.
-        created_at: the time, as text.
-        topic_ids: of the topics of the rows; None where one is not known.
-    """
-
-    schema: str
-    cluster_id: Name | None
-    created_at: Name
-    topic_ids: dict[str, str | None]
-    if TYPE_CHECKING:
-        rows: list[Raw]  # declared by each kind, as the last field that stands before the rows
-
-    @property
-    def known_ids(self) -> dict[str, str]:
-        """The ids that are known, by topic.
-
-        Raises:
-            WrongFile: one of them is no id.
-        """
-        try:
-            return {name: parse_uuid(text) for name, text in self.topic_ids.items() if text}
-        except ValueError as error:
-            raise WrongFile("one of its `topic_ids` is not a topic id") from error
+    rows: list[Raw]
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
-AnyDocument = TypeVar("AnyDocument", bound=Document)
+AnyDocument = TypeVar("AnyDocument", bound=RowDocument)
 
 
 def check_texts(texts: Iterable[str]) -> None:
@@ -85,7 +60,7 @@ def check_texts(texts: Iterable[str]) -> None:
             raise ValueError("a text is longer than any in Kafka")
 
 
-def document_lines(document: Document, rows: Iterable[Row]) -> Iterator[bytes]:
+def document_lines(document: RowDocument, rows: Iterable[Row]) -> Iterator[bytes]:
     """The file but for its end, which is `]}` or holds more fields: a row a line.
 
     Args:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.offsets.saved_plan import plan_lines
+from kgroups.cli.write_files import save_plan
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import cli_files, clusters
 
@@ -13,14 +13,7 @@ from tests.support.cli import cli_files, clusters
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with snapshots, a scenario and a saved plan."""
     write_snapshot(clusters.shop(), tmp_path / "shop.json")
-    lines = plan_lines(
-        "reset-offsets",
-        (),
-        cluster_id="shop",
-        topic_ids={},
-        created_at="2026-11-21T01:02:03.456Z",
-    )
-    (tmp_path / "saved.json").write_bytes(b"".join(lines))
+    save_plan(tmp_path / "saved.json", "reset-offsets", (), cluster_id="shop", topic_ids={})
     write_snapshot(clusters.broken_shop(), tmp_path / "broken.json")
     write_snapshot(clusters.nothing(), tmp_path / "nothing.yaml")
     (tmp_path / "torn.json").write_text('{\n "schema": "kgroups.snapshot/1",\n "items": [\n')

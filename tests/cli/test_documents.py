@@ -10,8 +10,8 @@ from kgroups.cli.official.arguments import parse
 from kgroups.cli.official.dispatch import official_arguments
 from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
 from kgroups.cli.official.tasks import TASKS, Task
+from kgroups.cli.write_files import save_undo
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_file import undo_lines
 from scripts.incident import write_incident
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.process import finish
@@ -117,8 +117,11 @@ def test_our_words_are_understood(
     """Each line of ours gets as far as the cluster, of which there is none: no usage error."""
     monkeypatch.chdir(tmp_path)
     Path("F").write_text("t,0,1\n")
-    lines = undo_lines([Change("g", "t", 0)], cluster_id=None, topic_ids={}, created_at="now")
-    Path("UNDO").write_bytes(b"".join(lines))
+    changes = [Change("g", "t", 0)]
+    hint = "another folder"
+    save_undo(Path(), "reset-offsets", changes, cluster_id=None, topic_ids={}, hint=hint).rename(
+        "UNDO"
+    )
     words = shlex.split(task.ours or "")
     if "--watch" in words:  # it would go on looking
         del words[words.index("--watch") :]

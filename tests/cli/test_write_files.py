@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.write_files import load_undo, save_undo
+from kgroups.cli.write_files import load, save_undo
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets import row_file
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
+from kgroups.core.offsets.write_file import UNDO
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import run_program
@@ -77,7 +78,9 @@ def _lists(path: Path) -> Path:
 def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         with path.open("w") as file:
-            file.write('{"schema": "kgroups.undo/3", "cluster_id": null, ')
+            file.write(
+                '{"schema": "kgroups.undo/3", "command": "reset-offsets", "cluster_id": null, '
+            )
             file.write('"created_at": "now", "topic_ids": {}, "rows": [\n')
             file.writelines(f"{row(number)},\n" for number in range(count))
         return path
@@ -98,7 +101,7 @@ def _crowd(number: int) -> str:
 def _numbers(path: Path) -> Path:
     """Rows that are none, as many as fit into a file that is read whole."""
     zeros = "0," * ((row_file.WHOLE_BYTES - 200) // 2)
-    head = '{"schema": "kgroups.undo/3", "cluster_id": null, "created_at": "now", '
+    head = '{"schema": "kgroups.undo/3", "command": "reset-offsets", "cluster_id": null, "created_at": "now", '
     path.write_text(f'{head}"topic_ids": {{}}, "rows": [{zeros}0]}}')
     return path
 
@@ -145,12 +148,14 @@ CHANGE = Change("g", "t", 0, CommittedOffset(5), CommittedOffset(7))
 
 def save(folder: Path, change: Change = CHANGE) -> Path:
     """The path of a file that was written."""
-    return save_undo(folder, [change], cluster_id="c", topic_ids={}, hint="another folder")
+    return save_undo(
+        folder, "reset-offsets", [change], cluster_id="c", topic_ids={}, hint="another folder"
+    )
 
 
 def read_back(path: Path) -> dict[str, list[Replaced]]:
     """The rows of a file."""
-    return {group: list(rows) for group, rows in load_undo(path).rows.items()}
+    return {group: list(rows) for group, rows in load(path, UNDO).commits.items()}
 
 
 def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,4 +260,4 @@ def test_more_rows_than_can_be_read_back(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_name_with_a_nul() -> None:
     """Python refuses such a path before the system does."""
     with pytest.raises(UsageError, match="cannot be read"):
-        load_undo(Path("a\0b"))
+        load(Path("a\0b"), UNDO)

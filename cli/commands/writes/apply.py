@@ -23,7 +23,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.cli.write_files import load_plan
+from kgroups.cli.write_files import load
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.drift import (
     DRIFTS,
@@ -35,7 +35,7 @@ from kgroups.core.offsets.drift import (
     removals_now,
 )
 from kgroups.core.offsets.result import planned_of
-from kgroups.core.offsets.saved_plan import SavedPlan
+from kgroups.core.offsets.write_file import PLAN, WriteFile
 
 HELP = """Apply a saved plan: exactly what was reviewed, or nothing.
 
@@ -87,7 +87,7 @@ def apply(
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     how = _parse_drift(drift)
     with uncollected():
-        plan = load_plan(file)
+        plan = load(file, PLAN)
     consent.check(options)
     with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         run = Run(Printer(options), admin, consent, admin.cluster_id())
@@ -115,7 +115,7 @@ def _parse_drift(text: str) -> Drift:
     raise UsageError(f"`{text}` is not a way to treat drift", hint="one of " + ", ".join(DRIFTS))
 
 
-def _apply_commits(run: Run, plan: SavedPlan, drift: Drift, undo_dir: Path | None) -> None:
+def _apply_commits(run: Run, plan: WriteFile, drift: Drift, undo_dir: Path | None) -> None:
     names = list(plan.commits)
     looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
     free, refused = free_groups(looked, names, create=True)
@@ -128,7 +128,7 @@ def _apply_commits(run: Run, plan: SavedPlan, drift: Drift, undo_dir: Path | Non
     carry_out(run, write, changes, untold(looked, changes, may_be_absent=plan.commits))
 
 
-def _apply_deletion(run: Run, plan: SavedPlan, drift: Drift) -> None:
+def _apply_deletion(run: Run, plan: WriteFile, drift: Drift) -> None:
     listing = run.admin.list_groups()
     planned = looked_at(run.admin, listing, list(plan.commits))
     groups = committed_groups(run, [deletion.group for deletion in planned_of(planned)])
@@ -136,7 +136,7 @@ def _apply_deletion(run: Run, plan: SavedPlan, drift: Drift) -> None:
     carry_out(run, deletion_write(run), deletions, listing.errors)
 
 
-def _apply_records(run: Run, plan: SavedPlan, drift: Drift) -> None:
+def _apply_records(run: Run, plan: WriteFile, drift: Drift) -> None:
     logs = read_logs(run.admin, {row.topic for row in plan.records})
     warn_of_unknown_ids(run.printer, "the plan", logs, plan.topic_ids)
     readers = readers_of(run.admin, run.printer) if plan.records else ()
@@ -144,7 +144,7 @@ def _apply_records(run: Run, plan: SavedPlan, drift: Drift) -> None:
     carry_out(run, records_write(logs), deletions)
 
 
-def _apply_removals(run: Run, plan: SavedPlan, drift: Drift) -> None:
+def _apply_removals(run: Run, plan: WriteFile, drift: Drift) -> None:
     if not plan.removals:
         carry_out(run, removal_write(""), [])
         return

@@ -39,9 +39,9 @@ from kgroups.core.offsets.record_deletions import (
     verify_deletions,
 )
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.saved_plan import PlannedRecords
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
+from kgroups.core.offsets.write_file import PlannedRecords
 from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 HELP = """Delete the oldest records of topics. This cannot be undone.

@@ -26,7 +26,7 @@ from kgroups.core.offsets.change import Change, Key, whole_groups
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
 from kgroups.core.offsets.result import planned_of
-from kgroups.core.offsets.saved_plan import Command
+from kgroups.core.offsets.write_file import Command
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic, TopicPartition
 
 UndoDir = Annotated[
@@ -96,7 +96,9 @@ def offset_write(
         if undo_dir is None:
             return None
         hint = "use --undo-dir for another folder, or --no-undo"
-        return save_undo(undo_dir, planned, cluster_id=run.cluster_id, topic_ids=ids, hint=hint)
+        return save_undo(
+            undo_dir, command, planned, cluster_id=run.cluster_id, topic_ids=ids, hint=hint
+        )
 
     return Write(
         command=command,

@@ -1,10 +1,10 @@
 """`kgroups reset-offsets`: reset committed offsets, undo a reset, finish an interrupted one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -30,10 +30,10 @@ from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGo
 from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
-from kgroups.cli.write_files import load_undo
+from kgroups.cli.write_files import load
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
@@ -45,7 +45,11 @@ from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
+from kgroups.core.offsets.write_file import UNDO, WriteFile
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
+
+MakeWrite = Callable[..., Write[Change]]
+"""Makes the write of a run, given its topics."""
 
 HELP = """Reset committed offsets, or undo a reset.
 
@@ -152,114 +156,80 @@ def reset_offsets(
 ) -> None:
     """`kgroups reset-offsets`."""
     options = options_of(ctx)
+    printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
-    common = _Common(
-        options,
-        consent,
-        undo_dir_of(undo_dir, no_undo=no_undo),
-        0 if wait_empty is None else parse_wait_ms(wait_empty),
-        0 if watch_after is None else parse_wait_ms(watch_after),
-    )
-    if undo is not None or resume is not None:
-        alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging)
-        if any(alone) or (undo and resume):
-            raise UsageError(
-                "--undo and --resume take no groups, topics or target: the file names them"
-            )
-        if undo is not None:
-            _undo(common, undo, overwrite_moved=overwrite_moved)
-        elif resume is not None:
-            _resume(common, resume, overwrite_moved=overwrite_moved)
-        return
-    if overwrite_moved:
-        raise UsageError("--overwrite-moved requires --undo or --resume")
-    choice = choice_of(groups, regex, every=all_groups)
-    request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
-    _reset(common, choice, request)
-
-
-class _Common(NamedTuple):
-    """What resets, undos and resumed resets have in common.
-
-    Args:
-        folder: of the undo file; None for none.
-        wait_ms: for how long members are waited for to leave.
-        watch_ms: for how long other commits are watched for.
-    """
-
-    options: GlobalOptions
-    consent: Consent
-    folder: Path | None
-    wait_ms: int
-    watch_ms: int
-
-    @contextmanager
-    def cluster(self, groups_of: Callable[[ClusterAdmin], Sequence[str] | None]) -> Iterator[Run]:
-        """The cluster, once its groups have no members, if that is to be waited for.
-
-        Args:
-            groups_of: the groups that must have none; None for all.
-        """
-        self.consent.check(self.options)
-        printer = Printer(self.options)
-        dry_run = self.consent.dry_run
-        if self.wait_ms and not dry_run:
-            with cluster(self.options, to_change=True) as admin:
-                wait_until_empty(printer, admin, groups_of(admin), self.wait_ms)
-        with uncollected(), cluster_to_change(self.options, dry_run=dry_run) as admin:
-            yield Run(printer, admin, self.consent, None)
-
-    def write(
-        self, run: Run, topics: Mapping[str, Topic], *, row_by_row: bool = False
-    ) -> Write[Change]:
-        """The write of commits on these topics."""
-        return offset_write(
-            run,
-            "reset-offsets",
-            self.folder,
-            topics,
-            row_by_row=row_by_row,
-            watch_ms=self.watch_ms,
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging)
+    old = choice = request = None
+    file = undo or resume
+    if file is None:
+        if overwrite_moved:
+            raise UsageError("--overwrite-moved requires --undo or --resume")
+        choice = choice_of(groups, regex, every=all_groups)
+        request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+    elif any(alone) or (undo and resume):
+        raise UsageError(
+            "--undo and --resume take no groups, topics or target: the file names them"
         )
+    else:
+        with uncollected():
+            old = load(file, UNDO)
+    wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
+    watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
+    consent.check(options)
+    if wait_ms and not dry_run:
+        with cluster(options, to_change=True) as admin:
+            wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
+    with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
+        run = Run(printer, admin, consent, None)
+        write = partial(offset_write, command="reset-offsets", undo_dir=folder, watch_ms=watch_ms)
+        if old is not None:
+            turn = _undo if undo is not None else _resume
+            turn(run, write, old, overwrite_moved=overwrite_moved)
+        elif choice is not None and request is not None:
+            _reset(run, write, choice, request)
 
 
-def _reset(common: _Common, choice: Choice, request: "Request") -> None:
+def _waited_for(
+    admin: ClusterAdmin, choice: Choice | None, old: WriteFile | None
+) -> list[str] | None:
+    """The groups that must be empty; None for all."""
+    if old is not None:
+        return list(old.commits)
+    return None if choice is None or choice.every else chosen(admin, choice)[0]
+
+
+def _reset(run: Run, write: MakeWrite, choice: Choice, request: "Request") -> None:
     """Put groups where the target says."""
-
-    def groups_of(admin: ClusterAdmin) -> list[str] | None:
-        return None if choice.every else chosen(admin, choice)[0]
-
-    with common.cluster(groups_of) as run:
-        names, strangers = ([], []) if choice.every else chosen(run.admin, choice)
-        other = [request.target.name] if request.target.kind == "group" else []
-        looked = run.admin.snapshot(
-            None if choice.every else [*names, *other],
-            log_offsets=False,
-            progress=run.printer.progress,
-        )
-        if choice.every:
-            names = [
-                group.group for group in looked.groups if group.type != "share" and group.offsets
-            ]
-        changes, topics = _reset_changes(run.admin, looked, names, request)
-        run = replace(run, cluster_id=looked.cluster_id)
-        errors = [*strangers, *untold(looked, changes)]
-        carry_out(run, common.write(run, topics), changes, errors, blocked=bool(strangers))
+    names, strangers = ([], []) if choice.every else chosen(run.admin, choice)
+    other = [request.target.name] if request.target.kind == "group" else []
+    looked = run.admin.snapshot(
+        None if choice.every else [*names, *other],
+        log_offsets=False,
+        progress=run.printer.progress,
+    )
+    if choice.every:
+        names = [group.group for group in looked.groups if group.type != "share" and group.offsets]
+    changes, topics = _reset_changes(run.admin, looked, names, request)
+    errors = [*strangers, *untold(looked, changes)]
+    run = replace(run, cluster_id=looked.cluster_id)
+    carry_out(run, write(run, topics=topics), changes, errors, blocked=bool(strangers))
 
 
-def _undo(common: _Common, file: Path, *, overwrite_moved: bool) -> None:
+def _undo(run: Run, write: MakeWrite, old: WriteFile, *, overwrite_moved: bool) -> None:
     """Back to what an undo file holds."""
-    _by_file(common, file, plan_undo, overwrite_moved)
+    _by_file(run, write, old, plan_undo, overwrite_moved)
 
 
-def _resume(common: _Common, file: Path, *, overwrite_moved: bool) -> None:
-    """On to what the reset of an undo file began."""
-    _by_file(common, file, plan_resume, overwrite_moved)
+def _resume(run: Run, write: MakeWrite, old: WriteFile, *, overwrite_moved: bool) -> None:
+    """On to what the write of an undo file began."""
+    _by_file(run, write, old, plan_resume, overwrite_moved)
 
 
 def _by_file(
-    common: _Common,
-    file: Path,
+    run: Run,
+    write: MakeWrite,
+    old: WriteFile,
     plan: Callable[[Group, Iterable[Replaced], KnownRows], list[Change]],
     overwrite_moved: bool,
 ) -> None:
@@ -268,24 +238,21 @@ def _by_file(
     Raises:
         UsageError: the file is of another cluster.
     """
-    with uncollected():
-        old = load_undo(file)
-    with common.cluster(lambda _: list(old.rows)) as run:
-        names = list(old.rows)
-        looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
-        if old.cluster_id is not None and old.cluster_id != looked.cluster_id:
-            raise UsageError(
-                f"the undo file is from cluster `{old.cluster_id}`, this is `{looked.cluster_id}`"
-            )
-        free, changes = free_groups(looked, names, create=True)
-        topics = read_logs(run.admin, old.topics)
-        known = KnownRows(topics, old.topic_ids, overwrite_moved)
-        for group in free:
-            changes += plan(group, old.rows[group.group], known)
-        warn_of_unknown_ids(run.printer, "the undo file", topics, old.topic_ids)
-        run = replace(run, cluster_id=looked.cluster_id)
-        write = common.write(run, topics, row_by_row=True)
-        carry_out(run, write, changes, untold(looked, changes, may_be_absent=old.rows))
+    names = list(old.commits)
+    looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
+    if old.cluster_id is not None and old.cluster_id != looked.cluster_id:
+        raise UsageError(
+            f"the undo file is from cluster `{old.cluster_id}`, this is `{looked.cluster_id}`"
+        )
+    free, changes = free_groups(looked, names, create=True)
+    topics = read_logs(run.admin, old.topics)
+    known = KnownRows(topics, old.topic_ids, overwrite_moved)
+    for group in free:
+        changes += plan(group, old.commits[group.group], known)
+    warn_of_unknown_ids(run.printer, "the undo file", topics, old.topic_ids)
+    run = replace(run, cluster_id=looked.cluster_id)
+    errors = untold(looked, changes, may_be_absent=old.commits)
+    carry_out(run, write(run, topics=topics, row_by_row=True), changes, errors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.result import RESULTS, Item, planned_of, skip_planned
 from kgroups.core.offsets.row_file import Row as FileRow
-from kgroups.core.offsets.saved_plan import Command
+from kgroups.core.offsets.write_file import Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,7 +300,12 @@ def _write(admin: "ClusterAdmin", reset: Reset, interruption: Interruption) -> N
     if folder is not None:
         hint = "set KGROUPS_UNDO_DIR to another folder, or KGROUPS_NO_UNDO=1"
         reset.undo = save_undo(
-            folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
+            folder,
+            "reset-offsets",
+            changes,
+            cluster_id=reset.cluster_id,
+            topic_ids=reset.topic_ids,
+            hint=hint,
         )
         say(f"undo file: {reset.undo}")
     wanted = {

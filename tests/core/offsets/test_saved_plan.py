@@ -11,13 +11,15 @@ from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.offsets import commit_rows, row_file
 from kgroups.core.offsets.commit_rows import Replaced, deleted_rows
 from kgroups.core.offsets.row_file import Row
-from kgroups.core.offsets.saved_plan import (
+from kgroups.core.offsets.write_file import (
+    PLAN,
     Command,
+    Document,
     PlannedRecords,
     PlannedRemoval,
-    SavedPlan,
-    plan_lines,
-    read_plan,
+    WriteFile,
+    file_lines,
+    read_file,
 )
 from kgroups.core.snapshot import CommittedOffset
 
@@ -46,13 +48,21 @@ ROWS: dict[Command, list[Row]] = {
 def text_of(command: Command, rows: list[Row] | None = None) -> str:
     """A plan of this command."""
     own = ROWS[command] if rows is None else rows
-    lines = plan_lines(command, own, cluster_id="c", topic_ids={"t": ID}, created_at="now")
+    head = Document(
+        schema=PLAN,
+        command=command,
+        cluster_id="c",
+        created_at="now",
+        topic_ids={"t": ID},
+        rows=[],
+    )
+    lines = file_lines(head, own)
     return b"".join(lines).decode()
 
 
-def read(text: str | bytes) -> SavedPlan:
+def read(text: str | bytes) -> WriteFile:
     """What a file of this text says."""
-    return read_plan(io.BytesIO(text.encode() if isinstance(text, str) else text), "f")
+    return read_file(io.BytesIO(text.encode() if isinstance(text, str) else text), "f", PLAN)
 
 
 @pytest.mark.parametrize("command", ROWS)
@@ -72,12 +82,12 @@ def test_there_and_back(command: Command, monkeypatch: pytest.MonkeyPatch) -> No
         read(text.replace('"cluster_id":"c"', '"cluster_id":"d"'))
 
 
-def commits_of(plan: SavedPlan) -> list[Replaced]:
+def commits_of(plan: WriteFile) -> list[Replaced]:
     """Every commit of a plan."""
     return [row for rows in plan.commits.values() for row in rows]
 
 
-def same(one: SavedPlan, other: SavedPlan) -> bool:
+def same(one: WriteFile, other: WriteFile) -> bool:
     """Whether two plans say the same."""
     return commits_of(one) == commits_of(other) and (
         replace(one, commits={}) == replace(other, commits={})

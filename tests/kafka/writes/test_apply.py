@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from kgroups.cli.write_files import save_plan
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.offsets.saved_plan import plan_lines
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import (
@@ -220,8 +220,7 @@ def test_members(cluster_address: str, topic: str, tmp_path: Path) -> None:
 def test_another_cluster(cluster_address: str, topic: str, tmp_path: Path) -> None:
     """One sentence, exit 4, nothing written."""
     file = saved(cluster_address, tmp_path, *line_of("reset-offsets", topic))
-    lines = plan_lines("reset-offsets", [], cluster_id="another", topic_ids={}, created_at="now")
-    file.write_bytes(b"".join(lines))
+    save_plan(file, "reset-offsets", [], cluster_id="another", topic_ids={})
     outcome = apply(cluster_address, file, "--drift", "accept")
     assert (outcome.exit_code, outcome.stdout) == (4, "")
     assert "error: the plan is for cluster `another`, this is `" in outcome.stderr

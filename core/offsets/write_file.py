@@ -1,17 +1,17 @@
-"""A saved plan as text, and back: the cluster, the topics' ids, the rows, and a checksum of all."""
+"""Undo files and saved plans: what a write replaces, or would do, as text and back."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec import Raw, Struct
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.offsets.commit_rows import CommitRows, GroupCommits, read_commits
 from kgroups.core.offsets.row_file import (
     AnyRow,
-    Document,
     Name,
     Number,
     Offset,
@@ -23,9 +23,12 @@ from kgroups.core.offsets.row_file import (
     read_document,
     read_rows,
 )
+from kgroups.core.uuids import parse_uuid
 
-Schema = Literal["kgroups.saved-plan/2"]
-SCHEMA: Final[Schema] = "kgroups.saved-plan/2"
+Schema = Literal["kgroups.undo/3", "kgroups.saved-plan/2"]
+UNDO: Final[Schema] = "kgroups.undo/3"
+PLAN: Final[Schema] = "kgroups.saved-plan/2"
+
 Command = Literal[
     "reset-offsets",
     "copy-offsets",
@@ -34,6 +37,31 @@ Command = Literal[
     "delete-records",
     "remove-members",
 ]
+
+
+class _Kind(NamedTuple):
+    """What is said of a file that is none, and of one that cannot be written."""
+
+    name: str
+    source: str
+    too_long: str
+    hint: str
+
+
+_KINDS: Final[Mapping[Schema, _Kind]] = {
+    UNDO: _Kind(
+        "an undo file",
+        "`reset-offsets` prints the path of the file it writes",
+        "the undo file could not be read back; nothing was changed",
+        "change fewer groups at a time",
+    ),
+    PLAN: _Kind(
+        "a saved plan",
+        "`--dry-run --plan FILE` saves one",
+        "the plan is too large to be read back",
+        "plan fewer groups at a time",
+    ),
+}
 
 
 class PlannedRecords(Row):
@@ -60,28 +88,36 @@ class PlannedRemoval(Row, omit_defaults=False):
         check_texts([self.group, self.member_id, self.instance_id or ""])
 
 
-class PlanDocument(Document, kw_only=True):
-    """A saved plan.
+class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """One of these files.
 
     Args:
-        command: its name.
-        checksum: over the head and the rows, whatever the layout of the JSON.
+        command: that wrote, or would write.
+        cluster_id: None if the cluster has none.
+        created_at: the time, as text.
+        topic_ids: of the topics of the rows; None where one is not known.
+        checksum: of a plan: over the head and the rows, whatever the layout of the JSON.
+        outcome: of an undo file: what became of the write, where that could not be printed.
     """
 
     schema: Schema
     command: Command
-    rows: list[msgspec.Raw]
+    cluster_id: Name | None
+    created_at: Name
+    topic_ids: dict[str, str | None]
+    rows: list[Raw]
     checksum: str | None = None
+    outcome: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SavedPlan:
-    """What a command would do, and what it found there.
+class WriteFile:
+    """What such a file holds.
 
     Args:
-        command: its name.
-        cluster_id: of the cluster that would be written to; None if it has none.
-        commits: by group, where the command is about commits or groups.
+        command: that wrote, or would write.
+        cluster_id: of the cluster that was, or would be, written to; None if it has none.
+        commits: by group, where it is about commits or groups; each partition of a group once.
         records: where it is about records.
         removals: where it is about members.
         topics: of the commits.
@@ -111,7 +147,7 @@ class SavedPlan:
 
 
 class _Checksum:
-    def __init__(self, document: PlanDocument) -> None:
+    def __init__(self, document: Document) -> None:
         head = (document.command, document.cluster_id, document.created_at, document.topic_ids)
         self._sum = hashlib.sha256(msgspec.json.encode(head))
 
@@ -127,62 +163,56 @@ class _Checksum:
         return f"sha256:{self._sum.hexdigest()}"
 
 
-def plan_lines(
-    command: Command,
-    rows: Iterable[Row],
-    *,
-    cluster_id: str | None,
-    topic_ids: Mapping[str, str | None],
-    created_at: str,
-) -> Iterator[bytes]:
-    """The file of a plan, a row a line; of commits, a group a line.
+def file_lines(document: Document, rows: Iterable[Row]) -> Iterator[bytes]:
+    """A file, a row a line; of commits, a group a line.
 
     Args:
-        rows: all of the kind of the command.
-        topic_ids: of their topics, as far as they are known.
-        created_at: the time, as text.
+        document: without rows.
+        rows: all of the kind of the command; made while they are written.
     Raises:
         UnicodeEncodeError: a name is no Unicode.
         UsageError: it would be longer than any file that is read.
     """
-    head = PlanDocument(
-        schema=SCHEMA,
-        command=command,
-        cluster_id=cluster_id,
-        created_at=created_at,
-        topic_ids=dict(topic_ids),
-        rows=[],
-    )
-    checksum = _Checksum(head)
+    checksum = _Checksum(document) if document.schema == PLAN else None
     try:
-        yield from document_lines(head, checksum.over(rows))
+        yield from document_lines(document, rows if checksum is None else checksum.over(rows))
     except WrongFile as error:
-        raise UsageError(
-            "the plan is too large to be read back", hint="plan fewer groups at a time"
-        ) from error
-    yield f'], "checksum": "{checksum.text}"}}\n'.encode()
+        kind = _KINDS[document.schema]
+        raise UsageError(kind.too_long, hint=kind.hint) from error
+    yield b"]}\n" if checksum is None else f'], "checksum": "{checksum.text}"}}\n'.encode()
 
 
-def read_plan(file: BinaryIO, where: str) -> SavedPlan:
-    """What a saved plan says.
+def with_outcome(text: bytes, outcome: Mapping[str, Any]) -> bytes:
+    """An undo file with what became of its write, for who could not be told it otherwise.
+
+    Args:
+        text: of the file, as `file_lines` made it.
+        outcome: `at`, and how many changes had which result.
+    """
+    return text.rstrip()[:-1] + b', "outcome": ' + msgspec.json.encode(outcome) + b"}\n"
+
+
+def read_file(file: BinaryIO, where: str, schema: Schema) -> WriteFile:
+    """What a file says.
 
     Args:
         file: from its start; it can be wound back.
         where: its name, for messages.
+        schema: what it should be.
     Raises:
-        UsageError: it is no saved plan, or was edited since.
+        UsageError: it is none, or longer than any; a plan was edited since.
     """
+    kind = _KINDS[schema]
     try:
-        return _read(file)
+        return _read(file, schema)
     except WrongFile as wrong:
-        raise UsageError(
-            f"`{where}` is not a saved plan: {wrong}",
-            hint="`--dry-run --plan FILE` saves one",
-        ) from wrong
+        raise UsageError(f"`{where}` is not {kind.name}: {wrong}", hint=kind.source) from wrong
 
 
-def _read(file: BinaryIO) -> SavedPlan:
-    document = read_document(file, PlanDocument)
+def _read(file: BinaryIO, schema: Schema) -> WriteFile:
+    document = read_document(file, Document)
+    if document.schema != schema:
+        raise WrongFile(f"its `schema` is `{document.schema}`")
     checksum = _Checksum(document)
     commits: dict[str, CommitRows] = {}
     topics: set[str] = set()
@@ -198,17 +228,22 @@ def _read(file: BinaryIO) -> SavedPlan:
         case _:
             rows = checksum.over(read_rows(document.rows, GroupCommits))
             commits, topics = read_commits(document.rows, rows)
-    if document.checksum != checksum.text:
+    if schema == PLAN and document.checksum != checksum.text:
         raise WrongFile("it was changed since it was saved: its checksum does not match")
-    return SavedPlan(
-        document.command,
-        document.cluster_id,
-        commits,
-        records,
-        removals,
-        topics,
-        document.known_ids,
-    )
+    ids = _known_ids(document.topic_ids)
+    return WriteFile(document.command, document.cluster_id, commits, records, removals, topics, ids)
+
+
+def _known_ids(topic_ids: Mapping[str, str | None]) -> dict[str, str]:
+    """The ids that are known, by topic.
+
+    Raises:
+        WrongFile: one of them is no id.
+    """
+    try:
+        return {name: parse_uuid(text) for name, text in topic_ids.items() if text}
+    except ValueError as error:
+        raise WrongFile("one of its `topic_ids` is not a topic id") from error
 
 
 def _check_once(keys: Iterable[object]) -> None:
