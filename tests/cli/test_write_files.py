@@ -75,13 +75,16 @@ def _lists(path: Path) -> Path:
     return path
 
 
+HEAD = (
+    '{"schema": "kgroups.undo/3", "command": "reset-offsets", "cluster_id": null, '
+    '"created_at": "now", "topic_ids": {}, "rows": ['
+)
+
+
 def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         with path.open("w") as file:
-            file.write(
-                '{"schema": "kgroups.undo/3", "command": "reset-offsets", "cluster_id": null, '
-            )
-            file.write('"created_at": "now", "topic_ids": {}, "rows": [\n')
+            file.write(f"{HEAD}\n")
             file.writelines(f"{row(number)},\n" for number in range(count))
         return path
 
@@ -101,8 +104,7 @@ def _crowd(number: int) -> str:
 def _numbers(path: Path) -> Path:
     """Rows that are none, as many as fit into a file that is read whole."""
     zeros = "0," * ((row_file.WHOLE_BYTES - 200) // 2)
-    head = '{"schema": "kgroups.undo/3", "command": "reset-offsets", "cluster_id": null, "created_at": "now", '
-    path.write_text(f'{head}"topic_ids": {{}}, "rows": [{zeros}0]}}')
+    path.write_text(f"{HEAD}{zeros}0]}}")
     return path
 
 
