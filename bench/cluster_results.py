@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from bench.limits import HUGE, LARGE, ON_LARGE_CLUSTERS, SizeLimit
 from bench.machine import describe_machine
 from bench.report import PAGE, ROOT
 from bench.result import seconds
@@ -12,25 +13,13 @@ from bench.result import seconds
 RESULTS = ROOT / "bench" / "cluster_results.json"
 BEGIN, END = "<!-- cluster-bench:begin -->", "<!-- cluster-bench:end -->"
 
-SIZES: Final = (10_000, 24_000, 30_000, 100_000)
-TARGET_SIZE: Final = 24_000
-"""Groups: 480,000 commits, for which there are targets."""
+SIZES: Final = (10_000, LARGE, 30_000, 100_000, HUGE)
 
 COMMITS: Final = 20
-"""Of each group."""
+"""Of each group, but of those of the largest cluster: these have one."""
 
 ON_A_BROKER: Final = ", a real broker"
 """Behind the names of commands that were not measured on the embedded cluster."""
-
-TARGETS: Final = {
-    "`snapshot save` as `.jsonl.zst`": (3.0, 300),
-    "`describe --all-groups -o jsonl --from` it": (3.0, 300),
-    "`reset-offsets --all-groups`": (8.0, None),
-    f"`reset-offsets --all-groups`{ON_A_BROKER}": (8.0, None),
-}
-"""Most seconds of processor time (on a real broker by the clock) and 10^6 bytes of memory with
-`TARGET_SIZE` groups.
-"""
 
 MOST_TIMES: Final = 1.5
 """More processor time or memory a group than in the smallest cluster is no linear growth."""
@@ -62,27 +51,38 @@ class Cost:
         return (self.cpu_s / self.groups) / (first.cpu_s / first.groups)
 
     @property
+    def limit(self) -> SizeLimit | None:
+        """What it is held to; None: to nothing."""
+        limit = ON_LARGE_CLUSTERS.get(self.name.removesuffix(ON_A_BROKER))
+        return limit if limit is not None and limit.groups == self.groups else None
+
+    @property
     def target(self) -> str:
         """The target in words; empty where there is none."""
-        if self.groups != TARGET_SIZE or self.name not in TARGETS:
+        if self.limit is None:
             return ""
-        most_s, most_mb = TARGETS[self.name]
         clock = " by the clock" if self.name.endswith(ON_A_BROKER) else ""
-        return f"{most_s:g} s{clock}" + ("" if most_mb is None else f", {most_mb} MB")
+        time = "" if self.limit.max_s is None else f"{self.limit.max_s:g} s{clock}, "
+        return f"{time}{self.limit.max_peak_mb} MB with {self.groups:,} groups"
 
     @property
     def meets_target(self) -> bool:
         """Whether it took no more than the target, where there is one."""
-        if not self.target:
+        if self.limit is None:
             return True
-        most_s, most_mb = TARGETS[self.name]
         took_s = self.wall_s if self.name.endswith(ON_A_BROKER) else self.cpu_s
-        return took_s <= most_s and (most_mb is None or self.peak_mb <= most_mb)
+        is_quick = self.limit.max_s is None or took_s <= self.limit.max_s
+        return is_quick and self.peak_mb <= self.limit.max_peak_mb
 
     def is_linear(self, costs: Sequence["Cost"]) -> bool:
         """Whether it grows no faster than the cluster."""
         growth = self.growth(costs)
         return growth is None or growth <= MOST_TIMES
+
+
+def commits_each(groups: int) -> int:
+    """How many commits each group of such a cluster has."""
+    return 1 if groups == HUGE else COMMITS
 
 
 def read_costs() -> list[Cost]:
@@ -103,7 +103,7 @@ def merge_costs(old: Sequence[Cost], new: Sequence[Cost]) -> list[Cost]:
 def render_costs(costs: Sequence[Cost]) -> str:
     """The page's block, without its markers."""
     sizes = [size for size in SIZES if any(cost.groups == size for cost in costs)]
-    heads = [f"{size:,} groups, {size * COMMITS:,} commits" for size in sizes]
+    heads = [f"{size:,} groups, {size * commits_each(size):,} commits" for size in sizes]
     text = [
         (
             "Embedded cluster (a real broker where the row says so), no members; the command's own"
@@ -115,7 +115,7 @@ def render_costs(costs: Sequence[Cost]) -> str:
             f" {MOST_TIMES:g}."
         ),
         "",
-        f"| | {' | '.join(heads)} | growth | target with {TARGET_SIZE * COMMITS:,} commits | |",
+        f"| | {' | '.join(heads)} | growth | target | |",
         f"|---|{'---|' * len(heads)}---|---|---|",
     ]
     for name in dict.fromkeys(cost.name for cost in costs):
@@ -124,7 +124,7 @@ def render_costs(costs: Sequence[Cost]) -> str:
         growth = own[max(own)].growth(costs)
         times = "-" if growth is None else f"{growth:.2f}"
         passed = all(cost.is_linear(costs) and cost.meets_target for cost in own.values())
-        target = own[TARGET_SIZE].target if TARGET_SIZE in own else ""
+        target = next((cost.target for cost in own.values() if cost.target), "")
         verdict = "PASS" if passed else "MISS"
         text.append(f"| {name} | {' | '.join(cells)} | {times} | {target} | {verdict} |")
     return "\n".join(text)

@@ -1,4 +1,4 @@
-"""Commands on an embedded cluster of 10,000 to 100,000 groups, and how their cost grows.
+"""Commands on an embedded cluster of 10,000 to 500,000 groups, and how their cost grows.
 
 They take many minutes, so they are not in `make bench`. Writes bench/cluster_results.json and the
 cluster block of docs/benchmarks.md. Exit 0 when nothing grows faster than the cluster, else 1.
@@ -19,13 +19,14 @@ from bench.cluster_results import (
     COMMITS,
     ON_A_BROKER,
     SIZES,
-    TARGET_SIZE,
     Cost,
+    commits_each,
     merge_costs,
     read_costs,
     write_costs,
 )
 from bench.lag_measure import kgroups_command
+from bench.limits import HUGE, LARGE
 from bench.measure import run_measured
 from bench.stage import say
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -63,6 +64,15 @@ def cases(address: str, place: Path) -> Iterator[tuple[str, list[str]]]:
     yield from resets(address, place)
 
 
+def huge_cases(address: str) -> Iterator[tuple[str, list[str]]]:
+    """What is measured on the largest cluster, for its memory."""
+    yield "`list`", _command(address, "list")
+    yield (
+        "`describe --all-groups -o jsonl`",
+        _command(address, "describe", "--all-groups", "-o", "jsonl"),
+    )
+
+
 def resets(address: str, place: Path) -> Iterator[tuple[str, list[str]]]:
     """All commits to the start of their logs, and back."""
     reset = ("reset-offsets", "--all-groups", "--all-topics", "--to", "earliest", "--yes")
@@ -85,19 +95,19 @@ def measure_on_a_broker() -> Iterator[Cost]:
     ):
         _fill(cluster.bootstrap)
         for name, command in resets(cluster.bootstrap, Path(scratch)):
-            yield _cost(name + ON_A_BROKER, TARGET_SIZE, command)
+            yield _cost(name + ON_A_BROKER, LARGE, command)
 
 
 def _fill(address: str) -> None:
     """The groups of `fleet`, in ten topics without records."""
     create_topics(address, {f"topic-{number}": COMMITS for number in range(10)})
     with ClusterAdmin(ClientSettings(address), timeout_ms=int(1_000 * TIMEOUT_S)) as admin:
-        for start in range(0, TARGET_SIZE, 2_000):
+        for start in range(0, LARGE, 2_000):
             commits = {
                 f"group-{n:05}": {
                     (f"topic-{n % 10}", p): CommittedOffset(p + 1) for p in PARTITIONS
                 }
-                for n in range(start, min(start + 2_000, TARGET_SIZE))
+                for n in range(start, min(start + 2_000, LARGE))
             }
             refused = [error for error in write_commits(admin, commits).values() if error]
             if refused:
@@ -116,10 +126,12 @@ def measure(groups: int) -> Iterator[Cost]:
     with tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch:
         place = Path(scratch)
         filled = place / "cluster.jsonl.zst"
-        write_snapshot(fleet(groups, COMMITS), filled)
+        write_snapshot(fleet(groups, commits_each(groups)), filled)
         filling = ("--from", str(filled), "--quiet")
         with SandboxProcess(*filling, start_timeout_s=TIMEOUT_S) as cluster:
-            for name, command in cases(cluster.bootstrap_servers, place):
+            address = cluster.bootstrap_servers
+            found = huge_cases(address) if groups == HUGE else cases(address, place)
+            for name, command in found:
                 yield _cost(name, groups, command)
 
 

@@ -50,6 +50,8 @@ class Result:
         ratio: median over the rounds of reference time / our time.
         ours_peak_mb, reference_peak_mb: highest peak of any round, 10^6 bytes.
         passed: whether the target is met.
+        starts: median over the rounds of our time / that of a bare Python start; None where there
+            is no limit to it.
         ours_cold_s, reference_cold_s: seconds of the first call in a fresh process, where calls are
             measured and not commands; None otherwise.
     """
@@ -62,6 +64,7 @@ class Result:
     ours_peak_mb: float
     reference_peak_mb: float
     passed: bool
+    starts: float | None = None
     ours_cold_s: float | None = None
     reference_cold_s: float | None = None
 
@@ -71,9 +74,10 @@ class Result:
         cold = ""
         if self.ours_cold_s is not None and self.reference_cold_s is not None:
             cold = f" (cold {seconds(self.ours_cold_s)} against {seconds(self.reference_cold_s)})"
+        starts = "" if self.starts is None else f", {self.starts:g} bare starts"
         return (
             f"{seconds(self.ours_s)} against {seconds(self.reference_s)}{cold},"
-            f" {self.ratio} times faster, peak {self.ours_peak_mb:g} MB"
+            f" {self.ratio} times faster{starts}, peak {self.ours_peak_mb:g} MB"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -124,8 +128,20 @@ def summarize(
     *,
     min_ratio: float,
     max_peak_mb: float | None,
+    bare: Sequence[Run] = (),
+    max_starts: float | None = None,
 ) -> Result:
-    """Medians of the rounds (ours, reference) against the target."""
+    """Medians of the rounds (ours, reference) against the target.
+
+    Args:
+        bare: a bare Python start in each round, where ours is held to `max_starts` times it.
+    """
+    passed = True
+    starts = None
+    if max_starts is not None:
+        pairs = zip(rounds, bare, strict=True)
+        starts = round(statistics.median(ours.wall_s / run.wall_s for (ours, _), run in pairs), 1)
+        passed = starts <= max_starts
     ratio = statistics.median(reference.wall_s / ours.wall_s for ours, reference in rounds)
     ours_peak_mb = max(ours.peak_bytes for ours, _ in rounds) / 1e6
     return Result(
@@ -136,7 +152,10 @@ def summarize(
         ratio=round(ratio, 1),
         ours_peak_mb=round(ours_peak_mb),
         reference_peak_mb=round(max(reference.peak_bytes for _, reference in rounds) / 1e6),
-        passed=ratio >= min_ratio and (max_peak_mb is None or ours_peak_mb < max_peak_mb),
+        passed=passed
+        and ratio >= min_ratio
+        and (max_peak_mb is None or ours_peak_mb < max_peak_mb),
+        starts=starts,
     )
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from bench.limits import CommandLimit
 from bench.measure import Run, RunFailed, run_measured
 from bench.result import Result, Row, summarize
 from bench.stage import Stage
+from tests.support.kafka.broker_config import SecurityProtocol
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import LOG_SETTINGS
 from tests.support.kafka.official_tools import MAIN_CLASSES
@@ -43,8 +45,8 @@ class AgainstOfficial:
         ours, official: arguments after `--bootstrap-server ADDRESS`; `{scratch}` stands for a
             folder, in benchmarks that write.
         answers: what must be equal in both outputs: (ours, official) -> two comparable values.
-        min_ratio: how many times faster it has to be.
-        max_peak_mb: what its memory has to stay below, 10^6 bytes.
+        limit: what ours has to keep to.
+        protocol: how both connect.
         rounds: pairs of runs that count; one more before them warms the page cache.
         writes: whether they change the stage, which is then filled again before each run.
     """
@@ -53,16 +55,15 @@ class AgainstOfficial:
     ours: tuple[str, ...]
     official: tuple[str, ...]
     answers: Callable[[str, str], tuple[object, object]]
-    min_ratio: float
-    max_peak_mb: float | None = None
+    limit: CommandLimit
+    protocol: SecurityProtocol = "PLAINTEXT"
     rounds: int = 5
     writes: bool = False
 
     @property
     def target(self) -> str:
         """The target in words."""
-        memory = f", peak memory < {self.max_peak_mb:g} MB" if self.max_peak_mb else ""
-        return f"at least {self.min_ratio:g} times faster{memory}"
+        return str(self.limit)
 
     def run(self, stage: Stage) -> Result:
         """Alternate both commands and compare what they say each time.
@@ -70,26 +71,31 @@ class AgainstOfficial:
         Raises:
             RunFailed: a command failed, or the two do not answer the same.
         """
-        address = ("--bootstrap-server", stage.bootstrap)
+        address = stage.connection(self.protocol)
         kgroups = str(Path(sys.executable).parent / "kgroups")
         ours = [kgroups, *address, *self.ours]
         official = ["java", *SCRIPT_FLAGS, "-cp", class_path(), MAIN_CLASSES["consumer-groups"]]
         official += [*address, *self.official]
         rounds: list[tuple[Run, Run]] = []
+        bare: list[Run] = []
         for _ in range(self.rounds + 1):
             pair = (self._once(stage, ours), self._once(stage, official))
             mine, theirs = self.answers(pair[0].stdout, pair[1].stdout)
             if mine != theirs or not mine:
                 raise RunFailed(f"{self.name}: the two tools do not answer the same")
             rounds.append(pair)
+            if self.limit.max_starts is not None:
+                bare.append(run_measured([sys.executable, "-c", "pass"]))
         if self.writes:
             stage.fill()
         return summarize(
             self.name,
             self.target,
             rounds[1:],
-            min_ratio=self.min_ratio,
-            max_peak_mb=self.max_peak_mb,
+            min_ratio=self.limit.times_faster,
+            max_peak_mb=self.limit.max_peak_mb,
+            bare=bare[1:],
+            max_starts=self.limit.max_starts,
         )
 
     def _once(self, stage: Stage, command: Sequence[str]) -> Run:

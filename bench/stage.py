@@ -7,6 +7,7 @@ from typing import Self
 
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.workload import commit_offsets, create_topics, many_commits, produce
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
@@ -25,7 +26,7 @@ class Stage:
 
     def __init__(self) -> None:
         self._held = ExitStack()
-        self._bootstrap: str | None = None
+        self._cluster: KafkaCluster | None = None
         self._embedded: str | None = None
         self._hosts: HostPool | None = None
 
@@ -41,16 +42,31 @@ class Stage:
         self._held.close()
 
     @property
-    def bootstrap(self) -> str:
-        """Address of one real broker with 2,000 groups that committed 24 partitions each."""
-        if self._bootstrap is None:
+    def cluster(self) -> KafkaCluster:
+        """One real broker with 2,000 groups that committed 24 partitions each."""
+        if self._cluster is None:
             say(f"starting a broker with {GROUPS:,} groups x {PARTITIONS} committed partitions")
-            cluster = self._held.enter_context(KafkaCluster())
+            cluster = self._held.enter_context(KafkaCluster(ClusterSpec(protocols=("SSL",))))
             create_topics(cluster.bootstrap, {TOPIC: PARTITIONS})
             produce(cluster.bootstrap, {(TOPIC, number): RECORDS for number in range(PARTITIONS)})
-            self._bootstrap = cluster.bootstrap
+            self._cluster = cluster
             self.fill()
-        return self._bootstrap
+        return self._cluster
+
+    @property
+    def bootstrap(self) -> str:
+        """The address of its plain listener."""
+        return self.cluster.bootstrap
+
+    def connection(self, protocol: SecurityProtocol) -> list[str]:
+        """The options, of either tool, that lead to it."""
+        words = ["--bootstrap-server", self.cluster.addresses(protocol)]
+        if protocol == "PLAINTEXT":
+            return words
+        file = self.cluster.folder / f"client-{protocol}.properties"
+        settings = self.cluster.java_settings(protocol)
+        file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        return [*words, "--command-config", str(file)]
 
     @property
     def embedded(self) -> str:

@@ -1,6 +1,7 @@
 """`delete` of 2,000 groups x 24 committed partitions, whole process."""
 
 from bench.answers import deleted_names
+from bench.limits import DELETE
 from bench.side_by_side import AgainstOfficial
 
 BENCHMARK = AgainstOfficial(
@@ -8,6 +9,6 @@ BENCHMARK = AgainstOfficial(
     ours=("delete", "--all-groups", "--yes", "--timeout", "60s"),
     official=("--delete", "--all-groups", "--timeout", "120000"),
     answers=deleted_names,
-    min_ratio=3,
+    limit=DELETE,
     writes=True,
 )

@@ -1,6 +1,7 @@
 """`describe --all-groups as JSON` of 2,000 groups x 24 committed partitions, whole process."""
 
 from bench.answers import describe_json
+from bench.limits import DESCRIBE_ALL
 from bench.side_by_side import AgainstOfficial
 
 BENCHMARK = AgainstOfficial(
@@ -8,7 +9,6 @@ BENCHMARK = AgainstOfficial(
     ours=("describe", "--all-groups", "--output", "json"),
     official=("--describe", "--all-groups"),
     answers=describe_json,
-    min_ratio=30,
-    max_peak_mb=200,
+    limit=DESCRIBE_ALL,
     rounds=3,  # the official tool takes half a minute
 )

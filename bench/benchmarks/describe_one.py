@@ -1,6 +1,7 @@
 """`describe one group` of 2,000 groups x 24 committed partitions, whole process."""
 
 from bench.answers import describe_table
+from bench.limits import DESCRIBE_ONE
 from bench.side_by_side import AgainstOfficial
 from bench.stage import ONE_GROUP
 
@@ -9,5 +10,5 @@ BENCHMARK = AgainstOfficial(
     ours=("describe", ONE_GROUP),
     official=("--describe", "--group", ONE_GROUP),
     answers=describe_table,
-    min_ratio=8,
+    limit=DESCRIBE_ONE,
 )

@@ -1,6 +1,7 @@
 """`list` of 2,000 groups x 24 committed partitions, whole process."""
 
 from bench.answers import list_names
+from bench.limits import LIST
 from bench.side_by_side import AgainstOfficial
 
 BENCHMARK = AgainstOfficial(
@@ -8,5 +9,5 @@ BENCHMARK = AgainstOfficial(
     ours=("list",),
     official=("--list",),
     answers=list_names,
-    min_ratio=8,
+    limit=LIST,
 )

@@ -4,6 +4,7 @@ Ours also writes the undo file and reads back what was written.
 """
 
 from bench.answers import reset_rows
+from bench.limits import RESET
 from bench.side_by_side import AgainstOfficial
 
 BENCHMARK = AgainstOfficial(
@@ -17,7 +18,7 @@ BENCHMARK = AgainstOfficial(
         *("--timeout", "120000"),
     ),
     answers=reset_rows,
-    min_ratio=10,
+    limit=RESET,
     rounds=3,  # the official tool takes long
     writes=True,
 )

@@ -15,6 +15,7 @@ from bench.cluster_results import ON_A_BROKER, Cost
 from bench.lag_measure import run_tree
 from bench.lag_results import NAMES_BY_KEY, RESULTS, lines_block, render_lines
 from bench.lag_scale import CASES
+from bench.limits import LARGE, ON_LARGE_CLUSTERS
 from bench.measure import Run, RunFailed, run_measured
 from bench.report import PAGE, figures_block, merge_report, read_report, render_figures
 from bench.result import Result, summarize, summarize_plan, verdict
@@ -75,6 +76,15 @@ def test_a_plan_is_held_to_the_processor_time_of_the_whole_command(
     told = (result.broker_s, result.broker_cpu_s, result.embedded_s, result.embedded_cpu_s)
     cpus = [statistics.median(runs) for runs in (broker, embedded)]
     assert told == (2 * cpus[0], cpus[0], 2 * cpus[1], cpus[1])
+
+
+@pytest.mark.parametrize(("bare_s", "passed"), [(0.1, True), (0.05, False)])
+def test_a_command_is_held_to_a_bare_start_of_the_same_round(bare_s: float, passed: bool) -> None:
+    """Its own median of ratios, as for the official tool."""
+    rounds = runs((1.0, 9.0), (1.0, 9.0), (4.0, 36.0))
+    bare = [Run(bare_s, bare_s, 0, "") for _ in rounds]
+    result = summarize("n", "t", rounds, min_ratio=6, max_peak_mb=None, bare=bare, max_starts=16)
+    assert (result.starts, result.passed) == (1 / bare_s, passed)
 
 
 def result_named(name: str, ratio: float) -> Result:
@@ -147,7 +157,7 @@ def test_the_figures_of_large_clusters_are_those_of_cluster_results_json() -> No
     """
     costs = [Cost(**row) for row in json.loads(cluster_results.RESULTS.read_text())["costs"]]
     assert cluster_results.costs_block(PAGE.read_text()) == cluster_results.render_costs(costs)
-    wanted = {name for name in cluster_results.TARGETS if not name.endswith(ON_A_BROKER)}
+    wanted = {name for name, limit in ON_LARGE_CLUSTERS.items() if limit.groups == LARGE}
     assert {cost.name for cost in costs} >= wanted
 
 
@@ -165,18 +175,21 @@ def test_growth_is_told_by_processor_time_a_group() -> None:
 def test_on_a_real_broker_the_clock_counts() -> None:
     """There the command has a processor to itself."""
     name = f"`reset-offsets --all-groups`{ON_A_BROKER}"
-    slow = Cost(name, cluster_results.TARGET_SIZE, 9.0, 4.0, 300, 0.0)
-    assert (slow.target, slow.meets_target) == ("8 s by the clock", False)
-    assert replace(slow, wall_s=8.0, cpu_s=9.0).meets_target
+    slow = Cost(name, LARGE, 11.0, 4.0, 300, 0.0)
+    assert (slow.target, slow.meets_target) == (
+        "10 s by the clock, 400 MB with 24,000 groups",
+        False,
+    )
+    assert replace(slow, wall_s=10.0, cpu_s=11.0).meets_target
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "peak_mb", "meets"), [(3, 300, True), (4, 9, False), (1, 301, False)]
+    ("cpu_s", "peak_mb", "meets"), [(4, 200, True), (5, 9, False), (1, 201, False)]
 )
 def test_targets_of_large_clusters(cpu_s: float, peak_mb: int, meets: bool) -> None:
     """Processor time and memory, each for itself."""
     name = "`snapshot save` as `.jsonl.zst`"
-    cost = Cost(name, cluster_results.TARGET_SIZE, 1.0, cpu_s, peak_mb, 0.0)
+    cost = Cost(name, LARGE, 1.0, cpu_s, peak_mb, 0.0)
     assert cost.meets_target is meets
 
 
