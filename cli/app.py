@@ -72,11 +72,22 @@ class _Commands(Mapping[str, Any]):
 
 
 class Program(Root):
-    """The program, which imports no command but the one on the line."""
+    """The program, which imports no command but the one on the line.
+
+    The context's `obj` is called when it is imported: until then a signal ends the process at once,
+    as some libraries do not survive an interrupt of their import.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.commands = ChainMap(self.commands, cast("dict[str, Any]", _Commands()))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command, ready to run."""
+        found = super().resolve_command(ctx, args)
+        if ctx.obj is not None:
+            ctx.obj()
+        return found
 
 
 def program() -> typer.Typer:
@@ -110,9 +121,7 @@ def main() -> None:
 def _run(arguments: Sequence[str]) -> int:
     """Run the line; its exit code."""
     try:
-        start = _starter(arguments)
-        signals.interrupt_on_signals()
-        start()
+        _starter(arguments)()
         return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
@@ -134,7 +143,7 @@ def _starter(arguments: Sequence[str]) -> Callable[[], object]:
     words = official_arguments(arguments, NOUNS.keys())
     if words is not None:
         arguments = [FORCED, *words]
-    return partial(program(), arguments, prog_name="kgroups")
+    return partial(program(), arguments, prog_name="kgroups", obj=signals.interrupt_on_signals)
 
 
 def _leave(code: int) -> NoReturn:

@@ -25,6 +25,7 @@ from uuid import UUID
 from kgroups.core.coordinator import common_routes
 from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.default_ports import coordinator_ports
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
@@ -95,8 +96,8 @@ class Coordinator:
         topology: topics and brokers; change it with `update_topology`.
         new_id: makes a fresh random id whenever a member needs one.
         now_ms: epoch milliseconds; the clean-up of expired offsets counts from here.
-        ports: server-side assignors, hash and patterns; without them consumer groups (KIP-848)
-            are not served.
+        ports: server-side assignors, hash and patterns, in the place of `default_ports`; with
+            `Ports()` consumer groups (KIP-848) are not served.
     """
 
     def __init__(
@@ -108,6 +109,8 @@ class Coordinator:
         now_ms: int,
         ports: Ports | None = None,
     ) -> None:
+        if ports is None:
+            ports = coordinator_ports()
         self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
         for partition in self._shard.partitions:
             schedule_expiration(self._shard, partition)

@@ -1,7 +1,7 @@
 """What a coordinator needs done by code that is not the standard library's.
 
-The server-side assignors, a 64-bit hash and RE2 patterns come in as functions, so that this
-package depends on none of them; whoever makes a `Coordinator` fills them.
+The server-side assignors, a 64-bit hash and RE2 patterns come in as functions, so that only
+`default_ports` depends on them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

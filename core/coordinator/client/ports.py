@@ -1,7 +1,7 @@
 """What a member needs done by code outside: its assignors with their bytes, and its positions.
 
 The assignors come in as functions, so that this package needs none;
-`core/ports/client_ports.py` fills them.
+`client/default_assignors.py` fills them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

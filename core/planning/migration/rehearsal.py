@@ -15,6 +15,7 @@ from kgroups.assignors.order.java_order import grown_capacity
 from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.default_ports import coordinator_ports
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.ports import AssignableMember, Ports, ServerAssign
@@ -26,7 +27,6 @@ from kgroups.core.planning.migration.stored_group import (
     topology_of,
 )
 from kgroups.core.planning.outcomes.ids import bucket
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
 from kgroups.core.uuids import uuid_from
 

@@ -16,7 +16,6 @@ from kgroups.core.coordinator.log.record_codec import encode_record
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.protocol.batches import build_batch, split_batches
 from kgroups.core.sandbox.coordination.event_log import EventLog
 from kgroups.core.sandbox.coordination.event_texts import event_text
@@ -103,11 +102,8 @@ class Coordination:
         assert offsets is not None, "the topic is made first"
         self.config = replace(self.config, offsets_partitions=len(offsets.partitions))
         topology = self._topology()
-        ports = coordinator_ports()
         for broker_id in self._brokers:
-            coordinator = Coordinator(
-                self.config, topology, uuid4, now_ms=self._clock(), ports=ports
-            )
+            coordinator = Coordinator(self.config, topology, uuid4, now_ms=self._clock())
             pump = Pump(coordinator, clock=self._clock, write=self._write, tell=self._tell)
             for partition in offsets.partitions:
                 pump.resign(partition.index)

@@ -15,7 +15,6 @@ from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.input_files.document import Document
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.scenario.contradictions import (
     Contradiction,
@@ -148,7 +147,7 @@ def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any
     """What a coordinator answers to the first request by which the member joins."""
     ids = _counter()
     topology = Topology()
-    coordinator = Coordinator(scenario.cluster, topology, ids, now_ms=1, ports=coordinator_ports())
+    coordinator = Coordinator(scenario.cluster, topology, ids, now_ms=1)
     consumer = make_consumer(group, plan, "probe", _nowhere, ids, {})
     consumer.start(1, topology)
     consumer.poll(1)

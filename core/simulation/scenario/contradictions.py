@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from kgroups.core.coordinator.client.default_assignors import known_assignor
 from kgroups.core.coordinator.client.ports import ClientAssignor
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
-from kgroups.core.ports.client_ports import known_assignor
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import NO_CHANGE, Deploy

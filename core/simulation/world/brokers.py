@@ -25,7 +25,6 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.world.actors import Forgotten, Service, ServiceOutput, Stored, Told
 
@@ -145,12 +144,9 @@ class Brokers:
         self._version = 0
         self._topics = topics
         self.topology = self._topology()
-        ports = coordinator_ports()
         self.services: dict[int, BrokerService] = {}
         for broker in self.up:
-            coordinator = Coordinator(
-                self._config, self.topology, new_id, now_ms=now_ms, ports=ports
-            )
+            coordinator = Coordinator(self._config, self.topology, new_id, now_ms=now_ms)
             self.services[broker] = BrokerService(coordinator, self._log)
             for partition, leader in self._leaders.items():
                 if leader != broker:

@@ -8,10 +8,10 @@ from typing import Final
 from kgroups.core.coordinator.classic.messages import NO_GENERATION
 from kgroups.core.coordinator.client.classic.client import ClassicClient
 from kgroups.core.coordinator.client.classic.states import STABLE, ClientState
+from kgroups.core.coordinator.client.default_assignors import client_assignors
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts, Positions
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.ports.client_ports import client_assignors
 from kgroups.core.simulation.clients.libraries import LIBRARIES, LibraryTraits
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches

@@ -25,6 +25,7 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.client import ClassicClient
 from kgroups.core.coordinator.client.classic.states import ClientState
 from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.default_assignors import client_assignors
 from kgroups.core.coordinator.client.effects import (
     Callback,
     CallbackDone,
@@ -52,7 +53,6 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
-from kgroups.core.ports.client_ports import client_assignors
 from kgroups.core.protocol.errors import ErrorCode
 
 GROUP = "g"

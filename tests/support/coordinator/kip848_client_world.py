@@ -23,7 +23,6 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.request import Request
-from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.classic_client_world import START_MS, topology
 
 STEP_MS = 100
@@ -73,7 +72,6 @@ class World:
             self.topology,
             lambda: UUID(int=next(ids)),
             now_ms=START_MS,
-            ports=coordinator_ports(),
         )
         self.members: dict[str, Member] = {}
         self.meddle: Callable[[Request], tuple[Any] | None] = lambda request: None

@@ -11,7 +11,6 @@ from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.oracle_json import (
     Json,
     read_id,
@@ -64,7 +63,6 @@ class Adapter:
             self.topology,
             lambda: UUID(next(self.ids)),
             now_ms=START_MS,
-            ports=coordinator_ports(),
         )
 
     def answer(self, op: Json) -> Json:

@@ -12,7 +12,6 @@ from kgroups.core.coordinator.kip848.messages import (
     TopicPartitions,
 )
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
@@ -50,7 +49,7 @@ class CoordinatedGroup:
         }
         config = CoordinatorConfig(consumer_assignment_interval_ms=interval_ms)
         topology = Topology.of(list(self._infos.values()), version=1)
-        self._harness = Harness(config, topology, coordinator_ports())
+        self._harness = Harness(config, topology)
         self._assignor = assignor
         self._clients: dict[str, _Client] = {}
 

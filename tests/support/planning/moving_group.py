@@ -12,7 +12,6 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
 from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker
 from kgroups.core.planning.migration.stored_group import classic_records, topology_of
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 from tests.support.coordinator.coordinator_driver import Harness
 
@@ -48,7 +47,7 @@ class MovingGroup:
             topics, group, [Member("", "", "", subscription=tuple(topics))]
         )
         config = CoordinatorConfig(consumer_assignment_interval_ms=interval_ms)
-        self._harness = Harness(config, self._topology, coordinator_ports())
+        self._harness = Harness(config, self._topology)
         self._speakers: dict[str, Speaker] = {}
         if group.members:
             self._harness.coordinator.reload(self._harness.now_ms, classic_records(group))

@@ -19,7 +19,6 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import join
@@ -48,7 +47,7 @@ class Kip848Groups(RuleBasedStateMachine):
             offsets_partitions=1,
             consumer_assignment_interval_ms=0,
         )
-        self.harness = Harness(config, ports=coordinator_ports())
+        self.harness = Harness(config)
         self.epochs: dict[str, int] = {}
         self.before: tuple[GroupSnapshot, ...] = ()
 

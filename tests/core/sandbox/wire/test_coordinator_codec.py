@@ -11,7 +11,6 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.fields.codec import CODECS
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.wire.coordinator_codec import (
     frame_json,
@@ -93,7 +92,6 @@ def coordinator() -> Coordinator:
         Topology.of([TOPIC], version=1),
         lambda: UUID(int=next(ids)),
         now_ms=0,
-        ports=coordinator_ports(),
     )
 
 

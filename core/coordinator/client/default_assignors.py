@@ -1,6 +1,6 @@
 """The assignors as a member of a classic group uses them, bytes included.
 
-`client_assignors` fills `core/coordinator/client/ports.py`; the strategies and the bytes come
+`client_assignors` fills `client/ports.py`; the strategies and the bytes come
 from `assignors`. What a member says of what it has is its own library's way (`rejoins`): a leader
 of kafka-python cannot read what Java's members say, and then everybody loses what it had.
 Source: `ConsumerCoordinator.metadata` and `onLeaderElected`.

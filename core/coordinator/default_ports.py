@@ -1,8 +1,4 @@
-"""What a coordinator needs from outside the standard library: assignors, XXH3 and RE2.
-
-`coordinator_ports` fills `core/coordinator/ports.py` for everybody who runs a coordinator: the
-sandbox, the simulation and the tests.
-"""
+"""The ports of a coordinator that is given none: Kafka's assignors, XXH3 and RE2."""
 
 from collections.abc import Mapping
 from uuid import UUID

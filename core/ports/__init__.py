@@ -1,1 +1,0 @@
-"""What the coordinator and its clients need from outside the standard library."""
