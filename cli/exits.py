@@ -1,7 +1,9 @@
-"""How a command ends: its exit code and the words on stderr."""
+"""How a command ends: its exit code, the words on stderr, a plugin's line on stdout."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +11,6 @@ from typer import TyperException
 
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
-from kgroups.cli.output.status_line import UNKNOWN, status_line
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
 MANY: Final = 10
@@ -17,6 +18,11 @@ MANY: Final = 10
 
 NAMED: Final = 3
 """How many of the things that failed alike are named."""
+
+OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
+STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
+"""What a Nagios plugin says, by its exit code."""
+PLUGIN_FORM: Final = "nagios"
 
 _WARNED_OF: set[Path] = set()
 
@@ -134,10 +140,33 @@ def unprinted(code: int, instead: int) -> int:
     return code or instead
 
 
-def usage_error(error: "TyperException") -> UsageError:
+def usage_error(error: TyperException) -> UsageError:
     """A failure of the argument parser in our own words."""
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "kgroups"
     return UsageError(message.replace("'", "`"), hint=f"see `{command} --help`")
+
+
+def status_line(code: int, text: str) -> str:
+    """`CRITICAL: …`; a `|` would begin perfdata, so it is a slash here."""
+    return f"{STATUS[code]}: {printable(text).replace('|', '/')}"
+
+
+def is_plugin(arguments: Sequence[str]) -> bool:
+    """Whether these arguments ask for a status line, though they may be wrong elsewhere.
+
+    A monitor reads nothing but the first line of stdout and the exit code, of usage errors too.
+    """
+    asked = os.environ.get("KGROUPS_OUTPUT", "")
+    for word, following in pairwise([*arguments, ""]):
+        if word == "--":
+            break
+        if word in ("-o", "--output"):
+            asked = following
+        elif word.startswith("--output="):
+            asked = word.partition("=")[2]
+        elif word.startswith("-o"):
+            asked = word[2:]
+    return asked.lower() == PLUGIN_FORM

@@ -1,6 +1,7 @@
 """Where a command's facts come from: the cluster that the options name, or a snapshot file."""
 
 import fnmatch
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +11,13 @@ from pathlib import Path
 from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
-from kgroups.cli.output.request_lines import tell_request
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.exposure import exposed_secret
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings, settings_of
+from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation
@@ -242,3 +244,21 @@ def topics_of(group: Group) -> set[str]:
 def now_ms() -> int:
     """Epoch milliseconds."""
     return time.time_ns() // 1_000_000
+
+
+def tell_request(request: RequestTrace) -> None:
+    """Write `--debug`'s line on a request: broker, API, version, time, bytes; no content."""
+    if request.failure is None:
+        ending = f"{_bytes(request.received_bytes)} received"
+    else:
+        ending = f"no answer: {request.failure}"
+    line = (
+        f"debug: {request.broker} {request.api} v{request.version}"
+        f" {request.duration_ms:.1f} ms, {_bytes(request.sent_bytes)} sent, {ending}"
+    )
+    sys.stderr.write(printable(line) + "\n")
+    sys.stderr.flush()
+
+
+def _bytes(count: int | None) -> str:
+    return "? bytes" if count is None else f"{count} bytes"

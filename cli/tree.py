@@ -8,10 +8,9 @@ import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from kgroups.cli.exits import end_of, usage_error
+from kgroups.cli.exits import end_of, is_plugin, usage_error
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
-from kgroups.cli.output.status_line import is_plugin
 from kgroups.cli.params import GLOBAL_OPTIONS, META, WRITE_OPTIONS, GlobalOption, check_texts
 from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError

@@ -1,18 +1,22 @@
 """Rows of values as aligned text: plain columns, fast enough for 100,000 rows, and CSV cells.
 
 Rich lays out some thousands of cells a second; this writer does a million, so it prints every
-table in a pipe and every long one on a terminal. It knows nothing of streams.
+table in a pipe and every long one on a terminal.
 """
 
+import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 
 from kgroups.cli.output.escapes import printable
+from kgroups.core.member_ids import short_ids
+
+DEFAULT_WIDTH: Final = 80
 
 Item = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -225,3 +229,29 @@ def _cells_wide(text: str) -> int:
 def _pad(text: str, width: int, right: bool) -> str:
     blanks = " " * (width - _cells_wide(text))
     return blanks + text if right else text + blanks
+
+
+def fitted(grid: Grid, stream: TextIO) -> Grid:
+    """The table, with short member ids where it goes to a terminal that is too narrow for it."""
+    places = [index for index, column in enumerate(grid.columns) if column.is_member]
+    if not places or not stream.isatty() or width_of(grid) <= terminal_width(stream):
+        return grid
+    ids = {text for index in places for text in grid.cells[index]}
+    # of an id with signs spelled out no part can be given back
+    short = short_ids(text for text in ids if text != "-" and "\\" not in text)
+    cells = tuple(
+        [short.get(text, text) for text in column] if index in places else column
+        for index, column in enumerate(grid.cells)
+    )
+    return grid._replace(cells=cells)
+
+
+def terminal_width(stream: TextIO) -> int:
+    """Columns of a terminal: what `COLUMNS` says, else what the terminal does."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return DEFAULT_WIDTH

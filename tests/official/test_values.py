@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.official.actions.instants import moment_ms, span_ms
 from kgroups.cli.official.actions.official_csv import plan_text, read_plan
-from kgroups.cli.official.actions.topic_scope import scope_of
+from kgroups.cli.official.actions.values import moment_ms, scope_of, span_ms
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.official.validation import Misuse, states_of, types_of

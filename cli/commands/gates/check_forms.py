@@ -5,8 +5,8 @@ from typing import Final
 from xml.etree import ElementTree
 
 from kgroups.cli.commands.gates.check_report import met_text
+from kgroups.cli.exits import CRITICAL, OK, UNKNOWN, WARNING, status_line
 from kgroups.cli.output.escapes import printable
-from kgroups.cli.output.status_line import CRITICAL, OK, UNKNOWN, WARNING, status_line
 from kgroups.core.conditions.condition import Comparison, Condition
 from kgroups.core.conditions.fields import SECONDS, AtLeast, Value
 from kgroups.core.conditions.verdicts import Judged

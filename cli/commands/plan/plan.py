@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import typer
 
 from kgroups.cli.choosing import chosen_groups
-from kgroups.cli.commands.plan import plan_params as params
+from kgroups.cli.commands.plan import plan_options as params
 from kgroups.cli.commands.plan.assignor_check import check_report
-from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
+from kgroups.cli.commands.plan.plan_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.plan_report import (
     VIEWS,
     blocker_notes,

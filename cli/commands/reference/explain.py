@@ -1,16 +1,21 @@
 """`kgroups explain`: what a code or word in the output means, and what to do."""
 
+from difflib import get_close_matches
 from typing import Annotated, Final
 
 import typer
 
-from kgroups.cli.meanings.lookup import EVERY, meanings_of
+from kgroups.cli.meanings.error_codes import ERROR_CODES
+from kgroups.cli.meanings.exit_codes import EXIT_CODES
+from kgroups.cli.meanings.judgements import WORDS
+from kgroups.cli.meanings.meaning import Meaning
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
+from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.explain/1"
 
@@ -27,6 +32,8 @@ EXAMPLES
   kgroups explain -o json --query 'items[].code'
 """
 
+EVERY: Final = (*EXIT_CODES, *ERROR_CODES, *WORDS)
+NEIGHBOURS: Final = 3
 COLUMNS: Final = (
     Column("code", "CODE"),
     Column("kind", "KIND"),
@@ -63,3 +70,26 @@ def explain(
 
 def _row(item: Item) -> list[Row]:
     return [tuple(item[column.field] for column in COLUMNS)]
+
+
+def meanings_of(text: str) -> tuple[Meaning, ...]:
+    """What a code or word means: one for each place where it is met.
+
+    Raises:
+        UsageError: there is no such code.
+    """
+    name = _normal(text)
+    found = tuple(each for each in EVERY if _normal(each.code) == name)
+    if found:
+        return found
+    names = {_normal(each.code): each.code for each in EVERY}
+    near = [names[each] for each in get_close_matches(name, names, NEIGHBOURS)]
+    guess = ", ".join(f"`{each}`" for each in near)
+    raise UsageError(
+        f"`{text}` is not a code of kgroups" + (f"; did you mean {guess}?" if near else ""),
+        hint="`kgroups explain` lists them",
+    )
+
+
+def _normal(text: str) -> str:
+    return text.strip().replace("-", "_").upper()

@@ -16,9 +16,8 @@ from kgroups.cli.commands.simulate.simulate_checks import (
     spark_settings,
     unsettled,
 )
-from kgroups.cli.commands.simulate.simulate_report import Simulated, variation_text
+from kgroups.cli.commands.simulate.simulate_report import Simulated, show_timeline, variation_text
 from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
-from kgroups.cli.commands.simulate.simulate_timeline import show_timeline
 from kgroups.cli.commands.simulate.simulated_group import (
     Captures,
     Over,

@@ -7,7 +7,7 @@ from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
-from kgroups.cli.official.actions.topic_scope import scope_of
+from kgroups.cli.official.actions.values import scope_of
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.official_cluster import open_cluster
 from kgroups.cli.official.streams import fail, fail_command, show

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgroups.cli.official.actions.official_csv import read_plan
-from kgroups.cli.official.actions.topic_scope import scope_of
+from kgroups.cli.official.actions.values import scope_of
 from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.streams import fail, fail_command
 from kgroups.cli.official.validation import Misuse

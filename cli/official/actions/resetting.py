@@ -14,7 +14,6 @@ from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
-from kgroups.cli.official.actions.instants import moment_ms, span_ms
 from kgroups.cli.official.actions.official_csv import plan_text
 from kgroups.cli.official.actions.reading import is_consumer_group, not_a_consumer_group
 from kgroups.cli.official.actions.reset_scope import (
@@ -25,6 +24,7 @@ from kgroups.cli.official.actions.reset_scope import (
     offsets_since,
     option_scopes,
 )
+from kgroups.cli.official.actions.values import moment_ms, span_ms
 from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.official_cluster import open_cluster
 from kgroups.cli.official.options import SCENARIOS

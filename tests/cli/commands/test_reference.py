@@ -10,8 +10,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from kgroups.cli.commands.reference.explain import EVERY
 from kgroups.cli.meanings.judgements import WORDS_OF
-from kgroups.cli.meanings.lookup import EVERY
 from kgroups.cli.meanings.meaning import Kind
 from kgroups.core import errors
 from kgroups.core.conditions.verdicts import Verdict
