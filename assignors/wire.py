@@ -132,7 +132,7 @@ class Reader:
 
 
 @cache
-def unpack_numbers(size: int) -> "Callable[[bytes, int], tuple[int, ...]]":
+def unpack_numbers(size: int) -> Callable[[bytes, int], tuple[int, ...]]:
     """Reader of `size` int32 at a position."""
     return struct.Struct(f">{size}i").unpack_from
 

@@ -51,7 +51,7 @@ def audit_path() -> Path | None:
 
 @contextmanager
 def audited(
-    admin: "ClusterAdmin", context: str | None = None, reason: str | None = None
+    admin: ClusterAdmin, context: str | None = None, reason: str | None = None
 ) -> Iterator[None]:
     """A line in the log when the block ends, if something was sent that changes the cluster.
 
@@ -100,7 +100,7 @@ def outcome_of(results: Mapping[str, int], ended_by: BaseException | None) -> st
     return "done" if whole and not isinstance(ended_by, KeyboardInterrupt) else "partial"
 
 
-def _append(admin: "ClusterAdmin", record: WriteRecord, ended_by: BaseException | None) -> None:
+def _append(admin: ClusterAdmin, record: WriteRecord, ended_by: BaseException | None) -> None:
     path = audit_path()
     if path is None:
         return

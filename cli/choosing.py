@@ -109,7 +109,7 @@ def name_pattern(text: str) -> Callable[[str], bool]:
         ) from error
 
 
-def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemError]]:
+def chosen(admin: ClusterAdmin, choice: Choice) -> tuple[list[str], list[ItemError]]:
     """The groups that are meant on this cluster, and an error for each text that fits none.
 
     Raises:
@@ -123,13 +123,13 @@ def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemE
 
 
 def snapshot_of_choice(
-    admin: "ClusterAdmin | None",
+    admin: ClusterAdmin | None,
     choice: Choice,
     *,
     file: Path | None = None,
     members: bool = True,
     offsets: bool = True,
-    isolation: "Isolation" = "read_uncommitted",
+    isolation: Isolation = "read_uncommitted",
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The groups that are meant; what fits no group is among its errors.

@@ -54,8 +54,8 @@ def refuse_file(wanted: bool, file: object) -> None:
 
 
 def learn_expiries(
-    printer: Printer, admin: "ClusterAdmin", groups: Sequence[Group], *, retention: bool = True
-) -> "tuple[dict[str, GroupExpiry], list[str]]":
+    printer: Printer, admin: ClusterAdmin, groups: Sequence[Group], *, retention: bool = True
+) -> tuple[dict[str, GroupExpiry], list[str]]:
     """When the groups' commits expire, and what to know of what could not be learned.
 
     Args:
@@ -153,11 +153,11 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
     return replace(report, document_of=document, views=[seen(view) for view in report.views])
 
 
-def _of_row(found: "GroupExpiry | None", topic: str, partition: int, unknown: "Expiry") -> "Expiry":
+def _of_row(found: GroupExpiry | None, topic: str, partition: int, unknown: Expiry) -> Expiry:
     return unknown if found is None else found.rows.get((topic, partition), unknown)
 
 
-def _fields(expiry: "Expiry", now_ms: int, committed: str = "committed_at") -> Item:
+def _fields(expiry: Expiry, now_ms: int, committed: str = "committed_at") -> Item:
     word, expires_ms, committed_ms = expiry
     return {
         committed: None if committed_ms is None else timestamp(committed_ms),
@@ -167,7 +167,7 @@ def _fields(expiry: "Expiry", now_ms: int, committed: str = "committed_at") -> I
     }
 
 
-def _text(expiry: "Expiry", now_ms: int) -> str | None:
+def _text(expiry: Expiry, now_ms: int) -> str | None:
     """`in 6h00m`, `due`, `in use`; None where it is not known."""
     if expiry.expiry != "expires" or expiry.expires_at_ms is None:
         return "in use" if expiry.expiry == "in_use" else None

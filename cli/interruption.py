@@ -36,7 +36,7 @@ class Interruption:
         is_cut: whether something was sent and not waited for.
     """
 
-    def __init__(self, admin: "ClusterAdmin", what: str = "the answer") -> None:
+    def __init__(self, admin: ClusterAdmin, what: str = "the answer") -> None:
         self.asked = self.is_cut = False
         self._admin = admin
         self._what = what

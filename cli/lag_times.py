@@ -97,10 +97,10 @@ def time_question(
 
 def timed_look(
     printer: Printer,
-    admin: "ClusterAdmin | None",
+    admin: ClusterAdmin | None,
     question: TimeQuestion,
     once: Callable[[], ClusterSnapshot],
-) -> "tuple[ClusterSnapshot, Times | None]":
+) -> tuple[ClusterSnapshot, Times | None]:
     """The groups as they are, and what is known of time; None where nothing is asked.
 
     Args:
@@ -122,8 +122,8 @@ def timed_look(
 
 
 def times_of(
-    admin: "ClusterAdmin", snapshot: ClusterSnapshot, question: TimeQuestion, printer: Printer
-) -> "tuple[Times, tuple[ItemError, ...]]":
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, question: TimeQuestion, printer: Printer
+) -> tuple[Times, tuple[ItemError, ...]]:
     """The ages of the oldest unread records, if they are asked for; topics that cannot be read.
 
     Raises:

@@ -30,12 +30,12 @@ GLOB_SIGNS = frozenset("*?[")
 @contextmanager
 def cluster(
     options: GlobalOptions,
-    deadline: "Deadline | None" = None,
+    deadline: Deadline | None = None,
     *,
     silent: bool = False,
     to_change: bool = False,
     settles: bool = False,
-) -> Iterator["ClusterAdmin"]:
+) -> Iterator[ClusterAdmin]:
     """The cluster that the options name, for as long as the block lasts.
 
     Args:
@@ -73,8 +73,8 @@ def cluster(
 
 @contextmanager
 def cluster_to_change(
-    options: GlobalOptions, deadline: "Deadline | None" = None, *, dry_run: bool = False
-) -> Iterator["ClusterAdmin"]:
+    options: GlobalOptions, deadline: Deadline | None = None, *, dry_run: bool = False
+) -> Iterator[ClusterAdmin]:
     """The same for a command that writes: looking, writing and reading back share one time.
 
     Args:
@@ -89,7 +89,7 @@ def cluster_to_change(
         yield admin
 
 
-def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSettings":
+def settings_for(options: GlobalOptions, *, silent: bool = False) -> ClientSettings:
     """How to reach the cluster that the options name, directly or by their context.
 
     Args:
@@ -112,13 +112,13 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSett
     return settings
 
 
-def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
+def warn_of_exposure(file: Path, settings: ClientSettings) -> None:
     """Say on stderr, once for each file, that others can read the password in it."""
     warn_once(file, exposed_secret(file, settings))
 
 
 @contextmanager
-def asked(options: GlobalOptions, file: Path | None) -> Iterator["ClusterAdmin | None"]:
+def asked(options: GlobalOptions, file: Path | None) -> Iterator[ClusterAdmin | None]:
     """The cluster that the options name; None where a file takes its place."""
     if file is not None:
         yield None
@@ -133,7 +133,7 @@ def take_snapshot(
     *,
     file: Path | None = None,
     more_topics: Callable[[str], bool] | None = None,
-    isolation: "Isolation" = "read_uncommitted",
+    isolation: Isolation = "read_uncommitted",
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The named groups of a file, or of the cluster; all of them if none is named.
@@ -152,14 +152,14 @@ def take_snapshot(
 
 
 def snapshot_of(
-    admin: "ClusterAdmin | None",
+    admin: ClusterAdmin | None,
     groups: Sequence[str] | None = None,
     *,
     file: Path | None = None,
     members: bool = True,
     offsets: bool = True,
     log_offsets: bool = True,
-    isolation: "Isolation" = "read_uncommitted",
+    isolation: Isolation = "read_uncommitted",
     more_topics: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:

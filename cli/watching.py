@@ -105,7 +105,7 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
 
 
 def _show(
-    printer: Printer, found: Look, items: list[Item], changes: "list[Difference] | None"
+    printer: Printer, found: Look, items: list[Item], changes: list[Difference] | None
 ) -> None:
     report = replace(found.report, items=items)
     if printer.options.output != "table":
@@ -128,7 +128,7 @@ def _show(
         printer.note(text)
 
 
-def _row(change: "Difference") -> Row:
+def _row(change: Difference) -> Row:
     *place, before, now = change
     return (*place, _cell(before), _cell(now))
 

@@ -32,9 +32,9 @@ class Where(NamedTuple):
         uncommitted, isolation: how their lag is counted.
     """
 
-    condition: "Condition"
-    uncommitted: "Uncommitted | None" = None
-    isolation: "Isolation" = "read_uncommitted"
+    condition: Condition
+    uncommitted: Uncommitted | None = None
+    isolation: Isolation = "read_uncommitted"
 
     @property
     def fields(self) -> set[str]:
@@ -52,12 +52,12 @@ class Where(NamedTuple):
         return self.source in OFFSETS
 
     @property
-    def source(self) -> "Source":
+    def source(self) -> Source:
         """What has to be asked for it."""
         return source_of([self.condition])
 
     def cut(
-        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: "Times | None" = None
+        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: Times | None = None
     ) -> ClusterSnapshot:
         """The snapshot with the groups for which it holds.
 
@@ -86,8 +86,8 @@ class Where(NamedTuple):
 
 def parse_where(
     text: str | None,
-    uncommitted: "Uncommitted | None" = None,
-    isolation: "Isolation" = "read_uncommitted",
+    uncommitted: Uncommitted | None = None,
+    isolation: Isolation = "read_uncommitted",
 ) -> Where | None:
     """The condition that the option spells; None without one.
 

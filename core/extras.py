@@ -60,12 +60,6 @@ def missing_extra(extra: Extra, what: str) -> MissingExtraError:
     )
 
 
-def extra_of(module: str) -> Extra | None:
-    """The extra that brings a module; None if no extra does."""
-    top = module.partition(".")[0]
-    return next((extra for extra in EXTRAS if top in MODULES[extra]), None)
-
-
 def install_hint(extra: Extra) -> str:
     """How to add an extra, in the words of what kgroups was installed with."""
     if "PEX" in os.environ:

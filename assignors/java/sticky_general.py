@@ -90,16 +90,6 @@ class GeneralView:
         sets = [frozenset(topics) for topics in classes]
         return [sets[number] for number in member_class]
 
-    @cached_property
-    def partitions_in_order(self) -> list[int]:
-        """Every partition, topics in the order of the algorithm."""
-        bases, counts = self.table.bases, self.table.counts
-        return [
-            number
-            for topic in self.topic_order
-            for number in range(bases[topic], bases[topic] + counts[topic])
-        ]
-
     def movable_runs(self, shared: Sequence[int]) -> Sequence[tuple[int, Sequence[int]]]:
         """Partitions of shared topics in the order in which they are tried, by topic.
 

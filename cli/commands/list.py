@@ -184,7 +184,7 @@ def list_groups(
     columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
     chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
-    def look(admin: "ClusterAdmin | None") -> Look:
+    def look(admin: ClusterAdmin | None) -> Look:
         listing, times = timed_look(
             printer,
             admin,
@@ -247,7 +247,7 @@ class Filters(NamedTuple):
 
 
 def _listing(
-    admin: "ClusterAdmin | None",
+    admin: ClusterAdmin | None,
     printer: Printer,
     filters: Filters,
     file: Path | None,
@@ -295,7 +295,7 @@ def _listing(
 def list_report(
     snapshot: ClusterSnapshot,
     groups: list[Group],
-    times: "Times | None" = None,
+    times: Times | None = None,
     shown: Sequence[str] = (),
 ) -> Report:
     """The groups as a `kgroups.list/1` report.
@@ -338,7 +338,7 @@ def list_item(snapshot: ClusterSnapshot, group: Group) -> Item:
 
 
 def _time_fields(
-    snapshot: ClusterSnapshot, group: Group, times: "Times | None", shown: Sequence[str]
+    snapshot: ClusterSnapshot, group: Group, times: Times | None, shown: Sequence[str]
 ) -> Item:
     """A group's figures of time; unknown where its commits are."""
     if not shown or times is None or group.offsets is None:

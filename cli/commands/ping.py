@@ -78,7 +78,7 @@ def ping(ctx: typer.Context) -> None:
     end_with(errors)
 
 
-def ping_report(bootstrap: str, steps: "Sequence[Step]", errors: Sequence[ItemError]) -> Report:
+def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemError]) -> Report:
     """The steps as a `kgroups.ping/1` report."""
     found: list[str] = [step.status for step in steps]
     cluster_id = next((step.cluster_id for step in steps if step.cluster_id is not None), None)
@@ -93,7 +93,7 @@ def ping_report(bootstrap: str, steps: "Sequence[Step]", errors: Sequence[ItemEr
     )
 
 
-def step_item(step: "Step") -> Item:
+def step_item(step: Step) -> Item:
     """A step as an item of `kgroups.ping/1`."""
     return {column.field: getattr(step, column.field) for column in COLUMNS}
 
@@ -103,6 +103,6 @@ def _rows(item: Item) -> list[Row]:
     return rows
 
 
-def _error(step: "Step") -> ItemError:
+def _error(step: Step) -> ItemError:
     code = step.code or ClusterError.default_code
     return ItemError(step.step, code, step.detail, step.remedy, ClusterError.exit_code)

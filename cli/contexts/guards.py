@@ -17,7 +17,7 @@ _OFF: Final = ("", "0", "false", "no", "off")
 
 def guard_of(
     context: Context | None, expect_cluster_id: str | None = None, unprotected: str | None = None
-) -> "WriteGuard":
+) -> WriteGuard:
     """What has to hold before anything is written.
 
     Args:
@@ -33,7 +33,7 @@ def guard_of(
     return WriteGuard(_refusal(context, unprotected), tuple(expected))
 
 
-def guard_of_environment() -> "WriteGuard":
+def guard_of_environment() -> WriteGuard:
     """The guards for the grammar of Kafka's tools, which has no options for them.
 
     Raises:

@@ -80,7 +80,7 @@ def found_in(
     contexts: Sequence[GlobalOptions],
     question: Question,
     schema: str,
-    look: "Callable[[ClusterAdmin | None], Look]",
+    look: Callable[[ClusterAdmin | None], Look],
 ) -> Look:
     """What is found in each context, or, where several are not given, where the options say.
 

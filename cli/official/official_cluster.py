@@ -28,7 +28,7 @@ class NoClient(ClusterError):
 @contextmanager
 def open_cluster(
     arguments: Arguments, *, client_ms: int | None = None, to_change: bool = False
-) -> Iterator["ClusterAdmin"]:
+) -> Iterator[ClusterAdmin]:
     """The cluster of `--bootstrap-server` and `--command-config`, for as long as the block lasts.
 
     Args:

@@ -99,7 +99,7 @@ def _delete_records(arguments: Arguments) -> int:
 
 
 def _sent(
-    admin: "ClusterAdmin", before: Mapping[TopicPartition, int], interruption: Interruption
+    admin: ClusterAdmin, before: Mapping[TopicPartition, int], interruption: Interruption
 ) -> dict[TopicPartition, int | ItemError]:
     """The new start of each partition's log, or why it has none, or that this is not known."""
     doubts: Doubts[TopicPartition] = Doubts()

@@ -239,7 +239,7 @@ class Printer:
             write(f',"{key}":{_json_text(value)}')
         write("}\n")
 
-    def _answer(self, query: "Query", report: Report) -> None:
+    def _answer(self, query: Query, report: Report) -> None:
         """Write what a query gives for the document; failures of items go before its own."""
         document = _json_text(_document(report))
         try:
@@ -313,7 +313,7 @@ def _check_textfile(file: Path, options: GlobalOptions) -> None:
     check_place(file)
 
 
-def _query_of(options: GlobalOptions) -> "Query | None":
+def _query_of(options: GlobalOptions) -> Query | None:
     if options.query is None:
         return None
     if options.output not in DOCUMENTS:

@@ -324,7 +324,7 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 
-def _property_map(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:
+def _property_map(texts: list[str] | tuple[str, ...]) -> dict[str, str]:
     """Properties by name.
 
     Raises:

@@ -236,7 +236,7 @@ class Request(NamedTuple):
     expiry: bool = False
 
 
-def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
+def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Look:
     """What the groups are like now.
 
     Raises:
@@ -290,9 +290,7 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     return Look(replace(report, plain=plain), said)
 
 
-def _check_topics(
-    request: Request, admin: "ClusterAdmin | None", snapshot: ClusterSnapshot
-) -> None:
+def _check_topics(request: Request, admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> None:
     missing = [name for name in request.topics if name not in snapshot.topics]
     if missing and admin is not None:  # no group reads them: do they exist?
         known = admin.topics(missing)

@@ -89,7 +89,7 @@ def describe_items(
     *,
     uncommitted: Uncommitted | None,
     isolation: Isolation,
-    times: "Times | None" = None,
+    times: Times | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
     for group in snapshot.groups:

@@ -54,17 +54,17 @@ def timed_document(item: Item, fields: Sequence[str]) -> Item:
     return document | time_fields(total, fields)
 
 
-def _unknown() -> "TimeFigures":
+def _unknown() -> TimeFigures:
     return TimeFigures()
 
 
-def _by_partition(item: Item) -> "dict[tuple[str, int], TimeFigures]":
+def _by_partition(item: Item) -> dict[tuple[str, int], TimeFigures]:
     """The figures of an item's partitions, however its rows are sorted."""
     found: GroupTimes | None = item.get(TIMES)
     return {} if found is None else dict(found.rows)
 
 
-def time_fields(figures: "TimeFigures", fields: Sequence[str]) -> dict[str, float | str | None]:
+def time_fields(figures: TimeFigures, fields: Sequence[str]) -> dict[str, float | str | None]:
     """These fields of figures, to a millisecond."""
     return {name: _rounded(getattr(figures, name)) for name in fields}
 

@@ -230,7 +230,7 @@ def gate_of(fail_on: Sequence[str], warn_on: Sequence[str], *, allow_unknown: bo
     return gate
 
 
-def look(request: Request, printer: Printer, admin: "ClusterAdmin | None") -> Found:
+def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Found:
     """The groups before the gate, by what they are now.
 
     Raises:

@@ -146,7 +146,7 @@ class Looks:
 
     def take(
         self,
-        admin: "ClusterAdmin",
+        admin: ClusterAdmin,
         names: list[str],
         printer: Printer,
         before: ClusterSnapshot | None,
@@ -182,7 +182,7 @@ class Looks:
 
 
 def wait_for(
-    waited: Wait, polls: Polls, looks: Looks, admin: "ClusterAdmin", printer: Printer
+    waited: Wait, polls: Polls, looks: Looks, admin: ClusterAdmin, printer: Printer
 ) -> tuple[ClusterSnapshot, float]:
     """Look until it is over or the deadline has passed; the last look, and when it was.
 

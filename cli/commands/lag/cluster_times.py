@@ -32,7 +32,7 @@ def next_times(
 
 
 def ends_then(
-    admin: "ClusterAdmin", snapshot: ClusterSnapshot, times_ms: Sequence[int], printer: Printer
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, times_ms: Sequence[int], printer: Printer
 ) -> Ends:
     """Where the logs of the snapshot's topics ended at these times.
 

@@ -161,7 +161,7 @@ class CollectLog:
         self.is_stopped = False
 
     def of(
-        self, admin: "ClusterAdmin", pauses: Pauses, every_ms: int, count: int | None
+        self, admin: ClusterAdmin, pauses: Pauses, every_ms: int, count: int | None
     ) -> Iterator[Item]:
         """Captures as they are taken, an item each, until a signal comes.
 

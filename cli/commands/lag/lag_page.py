@@ -85,7 +85,7 @@ def _lead(answer: "LagReport", shown: Report) -> str:
     return f"{where}, at {timestamp(shown.generated_at_ms)}"
 
 
-def figures_of(pictures: "Pictures") -> list[Figure]:
+def figures_of(pictures: Pictures) -> list[Figure]:
     """The charts that there is something for."""
     makers = (
         (pictures.over_time, lag_over_time),

@@ -75,7 +75,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     show_and_end(printer, lag_document(snapshot, query.by, answer))
 
 
-def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
+def _say_what_was_assumed(printer: Printer, fleet: Fleet) -> None:
     """What the table does not show: drawn ids, groups that nothing was done to."""
     if fleet.assumed_ids:
         count = len(fleet.assumed_ids)

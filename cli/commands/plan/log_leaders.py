@@ -21,7 +21,7 @@ DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
 
 def with_leaders(
     printer: Printer,
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     snapshot: ClusterSnapshot,
     *,
     asked: bool,
@@ -69,7 +69,7 @@ def with_leaders(
     return replace(snapshot, groups=tuple(led.get(group.group, group) for group in snapshot.groups))
 
 
-def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iterator[str]:
+def _notes(groups: list[Group], answer: LoggedLeaders, *, asked: bool) -> Iterator[str]:
     """Why a leader is not known, a sentence each."""
     for group in groups:
         if answer.leader_of(group) is not None:

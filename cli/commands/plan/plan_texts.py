@@ -61,7 +61,7 @@ class PlanTexts:
 
     leader: str | None = None
     leader_from_log: bool = False
-    changes: "ChangeTexts" = field(default_factory=dict)
+    changes: ChangeTexts = field(default_factory=dict)
     explain: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
     faithful: bool = False
@@ -122,7 +122,7 @@ class PlanTexts:
         """Whether members are to move to another protocol."""
         return bool(self.changes.get(TO_PROTOCOL))
 
-    def changes_for(self, group: Group) -> list["Change | Deploy"]:
+    def changes_for(self, group: Group) -> list[Change | Deploy]:
         """What happens to a group, in the order of the table."""
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
@@ -133,7 +133,7 @@ class PlanTexts:
             for text in self.changes.get(option.key, ())
         ]
 
-    def one_rebalance_for(self, group: Group) -> list["Change"]:
+    def one_rebalance_for(self, group: Group) -> list[Change]:
         """The same, of changes that lead to one rebalance.
 
         Raises:
@@ -148,7 +148,7 @@ class PlanTexts:
         # Parsers of the other rows give nothing but these.
         return cast("list[Change]", self.changes_for(group))
 
-    def _dialect(self, group: Group) -> "Dialect":
+    def _dialect(self, group: Group) -> Dialect:
         """Whose patterns the members of a group use."""
         if group.type == "consumer":
             return "re2"
@@ -196,7 +196,7 @@ class PlanTexts:
             for topic in each.topics or ()
         }
 
-    def _of_nobody(self) -> list["Change | Deploy"]:
+    def _of_nobody(self) -> list[Change | Deploy]:
         """The changes as they are without a group."""
         return self.changes_for(Group("", "classic", "Empty", members=()))
 
@@ -206,9 +206,9 @@ class PlanSource:
     """The groups to plan, what a scenario says of them, and the rules of their coordinators."""
 
     snapshot: ClusterSnapshot
-    changes: Mapping[str, Sequence["Change | Deploy"]] = field(default_factory=dict)
+    changes: Mapping[str, Sequence[Change | Deploy]] = field(default_factory=dict)
     leaders: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[int, "BrokerRules"] = field(default_factory=dict)
+    rules: Mapping[int, BrokerRules] = field(default_factory=dict)
 
 
 def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts) -> PlanSource:
@@ -345,7 +345,7 @@ def plan_or_error(
     return item
 
 
-def _conditions(texts: Sequence[str]) -> list["Condition"]:
+def _conditions(texts: Sequence[str]) -> list[Condition]:
     """The conditions on a plan that these texts spell.
 
     Raises:
@@ -356,7 +356,7 @@ def _conditions(texts: Sequence[str]) -> list["Condition"]:
     return [parse_condition(text, PLAN_FIELDS, "--fail-on") for text in texts]
 
 
-def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[ItemError]:
+def _failed_checks(plan: Plan, conditions: Sequence[Condition]) -> Iterator[ItemError]:
     """One error for each condition that holds in some outcome, or that cannot be told."""
     unsure = plan.confidence == "counts"
     each = [values_of(m, sizes_only=unsure) for m in plan.outcome_metrics or (plan.metrics,)]

@@ -25,9 +25,9 @@ REFUSED = Column("refused", "REFUSED")
 
 
 def search_page(
-    scenario: "Scenario",
+    scenario: Scenario,
     minimise: str,
-    found: "Found",
+    found: Found,
     items: Sequence[Mapping[str, Any]],
     runs: int,
 ) -> Page:

@@ -32,14 +32,14 @@ PATH_COLUMNS = (
 )
 
 
-def cost_of_staying(found: "Found") -> float | None:
+def cost_of_staying(found: Found) -> float | None:
     """By how much the scenario as it is comes to more, with new seeds; None if not known."""
     if found.as_is_anew is None or found.best_anew is None:
         return None
     return round(found.as_is_anew - found.best_anew, DIGITS)
 
 
-def cost_text(found: "Found", cost: float | None) -> str:
+def cost_text(found: Found, cost: float | None) -> str:
     """What it costs to stay as is, as a sentence."""
     if not found.best.variation:
         return "nothing that was tried is better than the scenario as it is"
@@ -61,7 +61,7 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
-def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
+def trial_item(tried: Tried, found: Found) -> dict[str, Any]:
     """One trial as JSON, with its figures."""
     anew = {found.best.number: found.best_anew, 0: found.as_is_anew}
     return {
@@ -77,7 +77,7 @@ def trial_item(tried: "Tried", found: "Found") -> dict[str, Any]:
     }
 
 
-def figures_of(outcomes: Sequence["Outcome"]) -> dict[str, int] | None:
+def figures_of(outcomes: Sequence[Outcome]) -> dict[str, int] | None:
     """Medians over the runs, added up over groups; None where nothing ran."""
     if not outcomes:
         return None

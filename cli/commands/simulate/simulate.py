@@ -16,8 +16,9 @@ from kgroups.cli.commands.simulate.simulate_checks import (
     spark_settings,
     unsettled,
 )
-from kgroups.cli.commands.simulate.simulate_report import Simulated, show_timeline, variation_text
+from kgroups.cli.commands.simulate.simulate_report import Simulated, variation_text
 from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
+from kgroups.cli.commands.simulate.simulate_timeline import show_timeline
 from kgroups.cli.commands.simulate.simulated_group import (
     Captures,
     Over,
@@ -272,7 +273,7 @@ def chosen_views(printer: Printer, flags: Mapping[str, bool]) -> list[str]:
 
 def read_scenario(
     path: Path | None, group: str | None, file: Path | None
-) -> tuple["Scenario", "Document | None"]:
+) -> tuple[Scenario, Document | None]:
     """The scenario of a file, with the file."""
     if path is None or group is not None:
         raise UsageError("expected either a scenario file or `--from-group`")
@@ -282,7 +283,7 @@ def read_scenario(
     return parse_simulation(document), document
 
 
-def tell_sources(printer: Printer, scenario: "Scenario") -> None:
+def tell_sources(printer: Printer, scenario: Scenario) -> None:
     """Say what of a scenario was measured, what is assumed, and what has no effect."""
     for text in scenario.measured:
         printer.note(f"measured: {text}")
@@ -292,14 +293,14 @@ def tell_sources(printer: Printer, scenario: "Scenario") -> None:
         printer.note(f"without effect: {', '.join(f'`{name}`' for name in scenario.idle)}")
 
 
-def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
+def with_member_properties(scenario: Scenario, path: Path) -> Scenario:
     """The scenario with a client's own properties for every member."""
     return with_properties(scenario, read_document(path, "properties"))
 
 
 def with_options(
-    scenario: "Scenario", events: Sequence[str], seed: int | None, until: str | None
-) -> "Scenario":
+    scenario: Scenario, events: Sequence[str], seed: int | None, until: str | None
+) -> Scenario:
     """The scenario with what the command line says besides."""
     more = tuple(parse_event(text, scenario) for text in events)
     scenario = replace(scenario, events=(*scenario.events, *more))
@@ -312,13 +313,13 @@ def with_options(
 
 def run_all(
     printer: Printer,
-    scenario: "Scenario",
+    scenario: Scenario,
     vary: Sequence[str],
     repeat: int,
     jobs: int | None,
     master: str | None,
     settings: Mapping[str, str],
-) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
+) -> tuple[list[list[Outcome]], list[dict[str, str]]]:
     """The outcomes of every variation, and the variations."""
     variations = combinations(parse_vary(vary))
     seeds = range(scenario.seed, scenario.seed + repeat)
@@ -342,7 +343,7 @@ def run_all(
 
 
 def items_of(
-    runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
+    runs: Sequence[Sequence[Outcome]], variations: Sequence[dict[str, str]]
 ) -> tuple[list[dict[str, Any]], list[ItemError]]:
     """The items of every variation, and what did not settle."""
     items: list[dict[str, Any]] = []

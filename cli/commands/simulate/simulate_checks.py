@@ -14,12 +14,12 @@ from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.spark.settings import parse_settings
 
 
-def check(scenario: "Scenario", document: "Document | None") -> None:
+def check(scenario: Scenario, document: Document | None) -> None:
     """Refuse what cannot be, with its line if it is from a file."""
     check_scenario(scenario, document)
 
 
-def unsettled(outcome: "Outcome", variation: str | None = None) -> list[ItemError]:
+def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]:
     """Groups that did not come to rest, as errors: their figures are of something unfinished."""
     if outcome.settled:
         return []
@@ -37,7 +37,7 @@ def unsettled(outcome: "Outcome", variation: str | None = None) -> list[ItemErro
     ]
 
 
-def read_conditions(texts: Sequence[str]) -> list["Condition"]:
+def read_conditions(texts: Sequence[str]) -> list[Condition]:
     """The conditions on figures that these texts spell.
 
     Raises:
@@ -49,9 +49,9 @@ def read_conditions(texts: Sequence[str]) -> list["Condition"]:
 
 
 def failed_checks(
-    runs: Sequence[Sequence["Outcome"]],
+    runs: Sequence[Sequence[Outcome]],
     variations: Sequence[dict[str, str]],
-    conditions: Sequence["Condition"],
+    conditions: Sequence[Condition],
 ) -> list[ItemError]:
     """One error for each group of a variation and condition that holds."""
     if not conditions:

@@ -3,16 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kgroups.cli.commands.simulate.simulate_checks import unsettled
-from kgroups.cli.exits import show_item_errors
-from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.source import now_ms
-from kgroups.core.errors import ItemError
-from kgroups.core.simulation.engine.run import Run
-from kgroups.core.simulation.figures.outcome import Outcome
-from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.times import show_ms
 
 GROUP_COLUMNS = (
@@ -278,49 +269,3 @@ def line_text(item: Item) -> str:
     head = f"{seconds:10.3f}  {item['group']:<10} {item['who']:<12} {item['what']:<20}"
     text: Any = item["text"]
     return f"{head} {text}".rstrip() + "\n"
-
-
-TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
-
-
-def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
-    """Print a run's lines as they happen."""
-    errors: list[ItemError] = []
-    ended: list[Outcome] = []
-    run = Run(scenario, scenario.seed)
-
-    def lines() -> Iterator[dict[str, Any]]:
-        outcome = yield from map_lines(run, every_request=printer.options.verbose)
-        errors.extend(unsettled(outcome))
-        ended.append(outcome)
-
-    if printer.options.output == "table":
-        for item in lines():
-            write_text(line_text(item))
-        show_item_errors(errors)
-        return errors
-    report = Report(
-        schema=TIMELINE_SCHEMA,
-        generated_at_ms=now_ms(),
-        items=lines(),
-        views=(View("timeline", LINE_COLUMNS, lambda item: list(line_rows(item))),),
-        errors=errors,
-        summary=lambda: {
-            "seed": scenario.seed,
-            "end_ms": ended[0].end_ms,
-            "settled": ended[0].settled,
-        },
-    )
-    printer.show(report)
-    return errors
-
-
-def map_lines(run: Any, *, every_request: bool) -> Any:
-    """The lines of a run as items; gives back its outcome."""
-    lines = run.lines(every_request)
-    while True:
-        try:
-            at_ms, group, who, kind, text = next(lines)
-        except StopIteration as end:
-            return end.value
-        yield {"at_ms": at_ms, "group": group, "who": who, "what": kind, "text": text}

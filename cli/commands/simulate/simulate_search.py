@@ -54,7 +54,7 @@ def check_search(texts: Sequence[str] | None, minimise: str | None, *, alone: bo
 
 def search_settings(
     printer: Printer,
-    scenario: "Scenario",
+    scenario: Scenario,
     texts: Sequence[str],
     minimise: str,
     *,
@@ -73,7 +73,7 @@ def search_settings(
     """
     done = 0
 
-    def run(tasks: Sequence["Task"]) -> Iterable[tuple[int, "Outcome"]]:
+    def run(tasks: Sequence[Task]) -> Iterable[tuple[int, Outcome]]:
         nonlocal done
         for found in sweep(tasks, jobs):
             done += 1
@@ -92,7 +92,7 @@ def search_settings(
 
 
 def show_found(
-    printer: Printer, minimise: str, found: "Found", items: list[dict[str, Any]], runs: int
+    printer: Printer, minimise: str, found: Found, items: list[dict[str, Any]], runs: int
 ) -> None:
     """Print the result and its path, or the document."""
     plain = printer.options.output == "csv"

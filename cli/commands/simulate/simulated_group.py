@@ -36,7 +36,7 @@ DEFAULT_WINDOW: Final = "24h"
 
 
 def check_measuring(
-    over: str | None, captures: "Place | None", group: str | None, file: Path | None
+    over: str | None, captures: Place | None, group: str | None, file: Path | None
 ) -> None:
     """That a load can be measured at all.
 
@@ -55,8 +55,8 @@ def check_measuring(
 
 
 def scenario_of(
-    printer: Printer, group: str, file: Path | None, over: str | None, captures: "Place | None"
-) -> "Scenario":
+    printer: Printer, group: str, file: Path | None, over: str | None, captures: Place | None
+) -> Scenario:
     """The scenario of a group as it is.
 
     Raises:
@@ -80,7 +80,7 @@ def scenario_of(
 
 def _measured(
     printer: Printer, group: str, over_ms: int
-) -> "tuple[ClusterSnapshot, MeasuredLoad | None]":
+) -> tuple[ClusterSnapshot, MeasuredLoad | None]:
     """The group now, and its load since a look before."""
     with asked(printer.options, None) as admin:
         assert admin is not None, "no file takes its place"
@@ -93,9 +93,7 @@ def _measured(
     return snapshot, measured_load([look_at(before, found[0]), look_at(snapshot, found[1])])
 
 
-def _captured(
-    snapshot: "ClusterSnapshot", group: str, captures: "Place", over: str
-) -> "MeasuredLoad":
+def _captured(snapshot: ClusterSnapshot, group: str, captures: Place, over: str) -> MeasuredLoad:
     """Its load in the captures of a window that ends now."""
     from kgroups.core.lag.captures.capture_tables import cluster_name
     from kgroups.core.simulation.live.captured_looks import captured_looks

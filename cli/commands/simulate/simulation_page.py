@@ -18,9 +18,9 @@ MAX_SPANS = 600
 
 
 def simulation_page(
-    scenario: "Scenario",
+    scenario: Scenario,
     items: Sequence[Mapping[str, Any]],
-    runs: Sequence[Sequence["Outcome"]],
+    runs: Sequence[Sequence[Outcome]],
     views: Sequence[View],
     errors: Sequence[ItemError],
 ) -> Page:
@@ -89,7 +89,7 @@ def _short_names(items: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
 
 
 def _unread(
-    named: Sequence[tuple[str, "GroupOutcome"]], kind: str, marks: Sequence[tuple[float, str]]
+    named: Sequence[tuple[str, GroupOutcome]], kind: str, marks: Sequence[tuple[float, str]]
 ) -> Figure:
     rows = [
         (sample.at_ms / 1_000, name, float(sample.unread))
@@ -108,7 +108,7 @@ def _unread(
     )
 
 
-def _pictures(group: "GroupOutcome", marks: Sequence[tuple[float, str]]) -> list[Figure]:
+def _pictures(group: GroupOutcome, marks: Sequence[tuple[float, str]]) -> list[Figure]:
     """Rebalances and owners of one group over time."""
     figures = []
     if group.rebalances:

@@ -18,7 +18,7 @@ Answers = dict[Key, ItemError | None]
 
 
 def commit(
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     wanted: Mapping[str, Mapping[TopicPartition, CommittedOffset | None]],
     interruption: Interruption,
 ) -> Answers:

@@ -50,7 +50,7 @@ def delete(arguments: Arguments) -> int:
 
 
 def _delete(
-    admin: "ClusterAdmin", names: Sequence[str], interruption: Interruption
+    admin: ClusterAdmin, names: Sequence[str], interruption: Interruption
 ) -> Sequence[Outcome]:
     """What became of each group."""
     try:

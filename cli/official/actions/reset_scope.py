@@ -70,7 +70,7 @@ class Reset:
 
 
 def file_scopes(
-    arguments: Arguments, admin: "ClusterAdmin", free: Sequence[Group], reset: Reset
+    arguments: Arguments, admin: ClusterAdmin, free: Sequence[Group], reset: Reset
 ) -> tuple[dict[str, Offsets], Mapping[str, Topic]]:
     """The file's offsets for each group that it names, and their topics.
 
@@ -99,7 +99,7 @@ def file_scopes(
 
 
 def option_scopes(
-    arguments: Arguments, admin: "ClusterAdmin", free: Sequence[Group], reset: Reset
+    arguments: Arguments, admin: ClusterAdmin, free: Sequence[Group], reset: Reset
 ) -> tuple[dict[str, list[TopicPartition]], Mapping[str, Topic]]:
     """Partitions of each group, all of which exist and have a leader, and their topics.
 
@@ -131,9 +131,7 @@ def option_scopes(
     return {group.group: named for group in free}, topics
 
 
-def _topics(
-    admin: "ClusterAdmin", names: set[str]
-) -> tuple[Mapping[str, Topic], Mapping[str, str]]:
+def _topics(admin: ClusterAdmin, names: set[str]) -> tuple[Mapping[str, Topic], Mapping[str, str]]:
     """Those of the topics that exist, and the errors of those that are not to be seen."""
     if not names:
         return {}, {}
@@ -172,7 +170,7 @@ def log_of(topics: Mapping[str, Topic], at: TopicPartition) -> PartitionLog:
 
 def offsets_since(
     moment: int,
-    admin: "ClusterAdmin",
+    admin: ClusterAdmin,
     topics: Mapping[str, Topic],
     scopes: Mapping[str, Iterable[TopicPartition]],
 ) -> dict[TopicPartition, int | None]:

@@ -140,7 +140,7 @@ def reset_table(plans: Mapping[str, Sequence[Change]]) -> str:
     return "\n" + layouts.table(RESET_TABLE, rows)
 
 
-def _groups(arguments: Arguments, admin: "ClusterAdmin", reset: Reset) -> list[Group]:
+def _groups(arguments: Arguments, admin: ClusterAdmin, reset: Reset) -> list[Group]:
     """The groups to reset; one that does not exist yet is empty, one not to be seen is left out."""
     if arguments.has("all-groups"):
         listing = admin.list_groups()
@@ -172,9 +172,7 @@ def _groups(arguments: Arguments, admin: "ClusterAdmin", reset: Reset) -> list[G
     return groups
 
 
-def _plan(
-    arguments: Arguments, admin: "ClusterAdmin", groups: Sequence[Group], reset: Reset
-) -> None:
+def _plan(arguments: Arguments, admin: ClusterAdmin, groups: Sequence[Group], reset: Reset) -> None:
     """Plan all groups; nothing has been written when one of them cannot be.
 
     Raises:
@@ -286,7 +284,7 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
     return Change(change.group, *at, old=change.old, new=CommittedOffset(offset))
 
 
-def _write(admin: "ClusterAdmin", reset: Reset, interruption: Interruption) -> None:
+def _write(admin: ClusterAdmin, reset: Reset, interruption: Interruption) -> None:
     """Save what is replaced, then commit every plan; what is refused is said and leaves its plan.
 
     Raises:

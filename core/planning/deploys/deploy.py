@@ -31,7 +31,7 @@ def plan_changes(
     leader: str | None = None,
     *,
     faithful: bool = False,
-    rules: "BrokerRules | None" = None,
+    rules: BrokerRules | None = None,
     balances_racks: bool | None = None,
 ) -> Plan:
     """What happens to a group: `plan_group`, and what deploys do, step by step.
@@ -109,7 +109,7 @@ def _is_unknown(group: Group) -> bool:
     return group.type == "classic" and group.assignor not in (None, *SPEAKERS)
 
 
-def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
+def _after_move(first: Plan, walk: Walk, moved: ProtocolMove) -> Plan:
     """The plan of a group that moves to the other protocol, as far as it can."""
     ended = _ending(first, Ways((walk,)))
     if not walk.stages:

@@ -84,22 +84,3 @@ def broker_order(
         return members
     hashes = [string_hash(member_id) for member_id in members]
     return hash_order(members, hashes, capacity=capacity, order=utf16_key)
-
-
-def leader_order(
-    present: Sequence[str], remaining: Sequence[str], joined: Sequence[str]
-) -> list[str]:
-    """Members in the order in which a strategy meets them: that of a HashMap of their ids.
-
-    The leader, and server side the coordinator, puts them into one in the order of the answer,
-    which so decides only inside a bucket.
-
-    Args:
-        present, remaining, joined: as `broker_order`.
-    """
-    members = broker_order(present, remaining, joined)
-    capacity = 16
-    while len(members) * 4 > capacity * 3:
-        capacity *= 2
-    hashes = [string_hash(member_id) for member_id in members]
-    return hash_order(members, hashes, capacity=capacity, order=utf16_key)

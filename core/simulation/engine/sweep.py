@@ -178,7 +178,7 @@ class SharedSweep:
         fair = len(self._waiting) // (CHUNKS_A_PROCESS * (self._helpers + 1))
         return max(1, min(int(CHUNK_S / each_s), fair))
 
-    def _started(self) -> "ProcessPoolExecutor":
+    def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
             # Only who asks for several jobs pays for this import.
             from multiprocessing import get_context

@@ -14,7 +14,7 @@ COLUMNS = ("topic", "partition", "log_end_offset", "committed_offset", "member_i
 
 
 def captured_looks(
-    folder: "places.Place", group: str, cluster: str, *, since_ms: int, until_ms: int
+    folder: places.Place, group: str, cluster: str, *, since_ms: int, until_ms: int
 ) -> list[Look]:
     """Every capture of a group in a window of time, first to last.
 

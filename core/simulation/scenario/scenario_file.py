@@ -81,12 +81,6 @@ MAX_BROKERS: Final = 1_000
 NETWORK_KEYS: Final[Readers] = {"latency": ("latency", read_spread), "loss": ("loss", read_share)}
 
 
-def is_simulation(document: Document) -> bool:
-    """Whether a file means to be a simulation's scenario."""
-    value = document.value
-    return isinstance(value, dict) and str(value.get("schema", "")).startswith("kgroups.simulation")
-
-
 def parse_simulation(document: Document) -> Scenario:
     """The scenario in a parsed file.
 

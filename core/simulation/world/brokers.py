@@ -38,7 +38,6 @@ class BrokerService(Service):
     def __init__(self, coordinator: Coordinator, log: "OffsetsLog") -> None:
         self.coordinator = coordinator
         self._log = log
-        self._outputs: list[ServiceOutput] = []
 
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
         """Give a request to the coordinator."""
