@@ -20,7 +20,7 @@ DEFAULT_VIEWS: Final[tuple[View, ...]] = ("offsets",)
 def describe_item(
     snapshot: ClusterSnapshot,
     group: Group,
-    rows: Sequence[OffsetRow] | None,
+    rows: "Sequence[OffsetRow] | None",
     views: Collection[View] = DEFAULT_VIEWS,
     *,
     flat: bool = False,
@@ -70,7 +70,7 @@ def coordinator_item(snapshot: ClusterSnapshot, broker_id: int | None) -> Item |
 
 
 def member_items(
-    group: Group, rows: Sequence[OffsetRow] | None, *, planning: bool = False
+    group: Group, rows: "Sequence[OffsetRow] | None", *, planning: bool = False
 ) -> list[Item] | None:
     """The members in the broker's order; None if they were not asked for."""
     if group.members is None:
@@ -79,11 +79,11 @@ def member_items(
     return [member_item(member, lags.get(member.member_id), planning) for member in group.members]
 
 
-def _summary(rows: Sequence[OffsetRow]) -> Item:
+def _summary(rows: "Sequence[OffsetRow]") -> Item:
     return lag_summary(rows)._asdict()
 
 
-def member_lags(rows: Iterable[OffsetRow]) -> dict[str, int]:
+def member_lags(rows: "Iterable[OffsetRow]") -> dict[str, int]:
     """Records that each member still has to read, by member id; unknown partitions left out."""
     lags: dict[str, int] = {}
     for row in rows:
@@ -134,7 +134,7 @@ def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str,
     return {topic: list(partitions) for topic, partitions in assignment.items()}
 
 
-def offset_item(row: OffsetRow) -> Item:
+def offset_item(row: "OffsetRow") -> Item:
     """One partition of a group; `last_stable_offset` only where it was asked for."""
     # Unpacked, because a cluster has 100,000s of rows and a look by name takes ten times as long.
     # fmt: off
