@@ -17,9 +17,7 @@ from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms, timestamp
 
-ShowExpiry = Annotated[
-    bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
-]
+ShowExpiry = Annotated[bool, typer.Option("--expiry", help="Show when commits expire.")]
 IdleFor = Annotated[
     str | None,
     typer.Option("--idle-for", metavar="TIME", help="Only groups idle for this long: 30d."),

@@ -22,11 +22,11 @@ LagTime = Annotated[
     bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
 ]
 RecordTimes = Annotated[
-    bool, typer.Option("--record-times", help="Lag in seconds, from the next records.")
+    bool, typer.Option("--record-times", help="Lag in seconds, from the next record's time.")
 ]
 Over = Annotated[
     str | None,
-    typer.Option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
+    typer.Option("--over", metavar="TIME", help="Measure rates over this time: 10s."),
 ]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000

@@ -138,7 +138,7 @@ GLOBAL_OPTIONS: Final = (
     GlobalOption(
         "contexts",
         ("--context", "-c"),
-        "Named cluster of the configuration file.",
+        "Named cluster from the configuration file.",
         "CONTEXT",
         "KGROUPS_CONTEXT",
         str,
@@ -178,12 +178,12 @@ GLOBAL_OPTIONS: Final = (
         parse_timeout_ms,
     ),
     GlobalOption("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
-    GlobalOption("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
-    GlobalOption("no_input", ("--no-input",), "Never ask: a write requires --yes."),
+    GlobalOption("quiet", ("--quiet", "-q"), "Suppress notes and progress."),
+    GlobalOption("no_input", ("--no-input",), "Never prompt; writes require --yes."),
     GlobalOption("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     GlobalOption("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
     GlobalOption("debug", ("--debug",), "Show each request to a broker, on stderr."),
-    GlobalOption("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
+    GlobalOption("verbose", ("--verbose",), "Show more columns, and tracebacks of bugs."),
 )
 
 

@@ -21,7 +21,9 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 WhereText = Annotated[
     str | None,
-    typer.Option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
+    typer.Option(
+        "--where", metavar="EXPR", help="Only groups that meet this condition: 'lag > 1k'."
+    ),
 ]
 
 

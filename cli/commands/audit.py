@@ -60,10 +60,12 @@ def audit(
     ctx: typer.Context,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="TIME", help="Only from then on: 7d, 2026-11-21T06:00Z."),
+        typer.Option(
+            "--since", metavar="TIME", help="Only writes since then: 7d, 2026-11-21T06:00Z."
+        ),
     ] = None,
     last: Annotated[
-        int | None, typer.Option("--last", metavar="N", min=1, help="Only the last N.")
+        int | None, typer.Option("--last", metavar="N", min=1, help="Only the last N writes.")
     ] = None,
 ) -> None:
     """`kgroups audit`."""

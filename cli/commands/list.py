@@ -83,7 +83,7 @@ EXAMPLES
   kgroups list
   kgroups list 'orders-*' --state Stable
   kgroups list --state Empty,Dead --output csv
-  kgroups list --topic payments      groups that read this topic
+  kgroups list --topic payments      # groups that read this topic
   kgroups list --regex 'orders-[0-9]+' --sort state
   kgroups list --where "state = 'Empty' and lag > 0"
   kgroups list --where 'lag_seconds > 5m' --lag-time

@@ -18,7 +18,7 @@ NEIGHBOURS: Final = 3
 
 FieldNames = Annotated[
     list[str] | None,
-    typer.Option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
+    typer.Option("--fields", metavar="NAMES", help="Show only these columns: group,lag."),
 ]
 
 

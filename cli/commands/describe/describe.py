@@ -81,8 +81,8 @@ VIEWS
 LAG is log end minus committed offset, counted from the log start if the
 committed records have expired. It is never negative; unknown (- or null) is
 not 0. LOG-END is the high watermark: records beyond it are not on every
-in-sync replica yet, and no consumer gets them. That a group's coordinator
-moves to another broker costs no rebalance.
+in-sync replica yet, and no consumer gets them. A coordinator that moves to
+another broker causes no rebalance.
 
 STATUS           (shown if any partition is not ok)
   no_commit        nothing committed; see --uncommitted

@@ -112,7 +112,7 @@ def check(
     ] = None,
     warn_on: Annotated[
         list[str] | None,
-        typer.Option("--warn-on", metavar="EXPR", help="Warn if this holds; exits with 0."),
+        typer.Option("--warn-on", metavar="EXPR", help="Warn if this holds, and exit with 0."),
     ] = None,
     allow_unknown: Annotated[
         bool,
@@ -120,7 +120,7 @@ def check(
     ] = False,
     for_: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Only if it holds throughout: 2m."),
+        typer.Option("--for", metavar="TIME", help="Fail only if it holds for this long: 2m."),
     ] = None,
     uncommitted: Annotated[
         Uncommitted | None,

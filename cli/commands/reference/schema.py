@@ -30,7 +30,7 @@ lists the documents: some commands have several, and files have schemas too.
 EXAMPLES
   kgroups schema describe > describe.schema.json
   kgroups schema lag report
-  kgroups schema scenario                      the file that `plan` reads
+  kgroups schema scenario                      # the file that `plan` reads
   kgroups schema list --query 'properties.items.items.required' -o json
 """
 
