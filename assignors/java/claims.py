@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kgroups.assignors.java.leader_view import LeaderView
-from kgroups.assignors.kernels.bulk_claims import BULK_BYTES, read_bulk
 from kgroups.assignors.spec import Fault, MemberSubscription
 from kgroups.assignors.wire import TopicRuns, decode_cooperative_data, decode_sticky_data
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NO_GENERATION = -1
+BULK_BYTES = 1 << 18
+BULK_MEMBERS = 64
 BULK_FROM = 50_000  # claims; below, importing numpy costs more than it saves
 
 MemberData = Callable[[MemberSubscription], tuple[TopicRuns, int | None]]
@@ -87,7 +88,10 @@ def read_claims(view: LeaderView, member_data: MemberData, bulk_from: int = BULK
     bulk = None
     if member_data is sticky_member_data and not any(m.previous for m in view.members):
         data = [member.user_data for member in view.members]
-        bulk = read_bulk(view.table, data, BULK_BYTES if bulk_from else 0)
+        if not bulk_from or is_much(data):
+            from kgroups.assignors.kernels.bulk_claims import read_bulk  # numpy
+
+            bulk = read_bulk(view.table, data)
     if bulk is not None:
         claims.generations = bulk.generations
         claims.bulk = bulk.numbers, bulk.sizes.tolist()
@@ -106,6 +110,11 @@ def read_claims(view: LeaderView, member_data: MemberData, bulk_from: int = BULK
     claims.listed().bulk = None
     _settle(claims, [member.generation for member in view.members])
     return claims
+
+
+def is_much(data: Sequence[bytes | None]) -> bool:
+    """Whether the user data of members are worth reading side by side."""
+    return len(data) >= BULK_MEMBERS and sum(len(part or b"") for part in data) >= BULK_BYTES
 
 
 def _in_bulk(raw: list[list[int]]) -> "tuple[npt.NDArray[np.int32], Sequence[int]]":

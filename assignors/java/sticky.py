@@ -19,7 +19,6 @@ from kgroups.assignors.java.sticky_constrained import assign_constrained, constr
 from kgroups.assignors.java.sticky_fast import FastBalance
 from kgroups.assignors.java.sticky_general import GeneralView
 from kgroups.assignors.java.sticky_literal import LiteralBalance, never_ends
-from kgroups.assignors.kernels.sticky_arrays import assign_arrays
 from kgroups.assignors.spec import AssignmentRequest, Fault, MemberSubscription
 
 
@@ -66,6 +65,8 @@ class StickyAssignor:
         if claims.equal:
             plain = not any(view.racks) and not view.table.strays
             if plain and view.table.total >= self._vector_from:
+                from kgroups.assignors.kernels.sticky_arrays import assign_arrays  # numpy
+
                 return assign_arrays(view, claims, cooperative=self.cooperative)
             dealt = assign_constrained(view, claims.listed())
             withheld = self._withhold(dealt.lists, dealt.moving)

@@ -7,18 +7,15 @@ Source: layout of StickyAssignor's user data, see `wire`.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from kgroups.assignors.compact import TopicTable
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+Numbers = npt.NDArray[np.int64]
 
-    Numbers = npt.NDArray[np.int64]
-
-BULK_BYTES = 1 << 18
-BULK_MEMBERS = 64
 MULTIPLIER = 0x9E3779B97F4A7C15  # odd, bits well mixed: Fibonacci hashing
 PADDING = 8
 
@@ -32,8 +29,8 @@ class BulkClaims(NamedTuple):
         generations: generation of each member's claim; None if it names none.
     """
 
-    numbers: "npt.NDArray[np.int32]"
-    sizes: "Numbers"
+    numbers: npt.NDArray[np.int32]
+    sizes: Numbers
     generations: list[int | None]
 
 
@@ -41,28 +38,22 @@ class _Records(NamedTuple):
     """Where each topic of each member's data lies: a position and a length of the name, the
     number of partitions and the position of the first one."""
 
-    member: "Numbers"
-    name: "Numbers"
-    length: "Numbers"
-    held: "Numbers"
-    first: "Numbers"
+    member: Numbers
+    name: Numbers
+    length: Numbers
+    held: Numbers
+    first: Numbers
 
 
-def read_bulk(
-    table: TopicTable, data: Sequence[bytes | None], least: int = BULK_BYTES
-) -> BulkClaims | None:
-    """Claims out of the user data of every member; None if it is not worth it or not plain.
+def read_bulk(table: TopicTable, data: Sequence[bytes | None]) -> BulkClaims | None:
+    """Claims out of the user data of every member; None if they are not plain.
 
     Args:
         table: the topics that exist.
         data: user data of each member.
-        least: number of bytes from which it is worth it; 0 to read them in any case.
     """
-    total = sum(len(part) for part in data if part)
-    if total < least or not total or not table.names or (least and len(data) < BULK_MEMBERS):
+    if not any(data) or not table.names:
         return None
-    import numpy as np
-
     padding = max(len(name.encode()) for name in table.names) + PADDING
     joined = b"".join(part or b"" for part in data) + bytes(padding)
     sizes = np.array([len(part or b"") for part in data], dtype=np.int64)
@@ -85,19 +76,15 @@ def read_bulk(
     return BulkClaims(numbers, claimed, generations)
 
 
-def _big_endian(joined: bytes, places: "Numbers") -> "npt.NDArray[np.int32]":
+def _big_endian(joined: bytes, places: Numbers) -> npt.NDArray[np.int32]:
     """Signed 32-bit numbers at these positions."""
-    import numpy as np
-
     view = np.ndarray((len(joined) - 3,), dtype=">i4", buffer=joined, strides=(1,))
     found: npt.NDArray[np.int32] = view[places].astype(np.int32)
     return found
 
 
-def _walk(joined: bytes, sizes: "Numbers") -> "tuple[_Records, list[int | None]] | None":
+def _walk(joined: bytes, sizes: Numbers) -> "tuple[_Records, list[int | None]] | None":
     """Every topic record, found one record of every member at a time; None if bytes run out."""
-    import numpy as np
-
     octets = np.frombuffer(joined, dtype=np.uint8)
     ends = np.cumsum(sizes)
     member = np.flatnonzero(sizes)
@@ -132,21 +119,15 @@ def _walk(joined: bytes, sizes: "Numbers") -> "tuple[_Records, list[int | None]]
     return _Records(*columns), _generations(joined, sizes, ends, after)
 
 
-def _generations(
-    joined: bytes, sizes: "Numbers", ends: "Numbers", after: "Numbers"
-) -> list[int | None]:
+def _generations(joined: bytes, sizes: Numbers, ends: Numbers, after: Numbers) -> list[int | None]:
     """Generation behind the topics of each member; None where no data or the old layout is."""
-    import numpy as np
-
     named = (sizes > 0) & (after + 4 <= ends)
     values = _big_endian(joined, np.where(named, after, 0)).tolist()
     return [value if has else None for value, has in zip(values, named.tolist(), strict=True)]
 
 
-def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> "Numbers":
+def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> Numbers:
     """Topic number of each record; -1 where the topic does not exist."""
-    import numpy as np
-
     names = [name.encode() for name in table.names]
     lengths = np.array([len(name) for name in names], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
@@ -165,8 +146,8 @@ def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> "Numbers"
 
 
 def _words(
-    octets: bytes, starts: "Numbers", lengths: "Numbers", widest: int
-) -> "list[npt.NDArray[np.uint64]]":
+    octets: bytes, starts: Numbers, lengths: Numbers, widest: int
+) -> list[npt.NDArray[np.uint64]]:
     """Texts as columns of eight bytes; what lies behind a text is zero.
 
     Args:
@@ -174,8 +155,6 @@ def _words(
         starts, lengths: where the texts are.
         widest: length up to which texts are read.
     """
-    import numpy as np
-
     view = np.ndarray((len(octets) - 7,), dtype="<u8", buffer=octets, strides=(1,))
     columns = []
     for offset in range(0, widest, 8):
@@ -190,10 +169,8 @@ def _words(
     return columns
 
 
-def _mixed(columns: "list[npt.NDArray[np.uint64]]", lengths: "Numbers") -> "npt.NDArray[np.uint64]":
+def _mixed(columns: list[npt.NDArray[np.uint64]], lengths: Numbers) -> npt.NDArray[np.uint64]:
     """A 64-bit hash of each row of columns."""
-    import numpy as np
-
     value = lengths.astype(np.uint64)
     for column in columns:
         value = (value ^ column) * np.uint64(MULTIPLIER)

@@ -6,7 +6,9 @@ Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder.
 """
 
 from itertools import chain
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.claims import Claims
@@ -14,18 +16,12 @@ from kgroups.assignors.java.leader_view import LeaderView
 from kgroups.assignors.java.quotas import Quotas, share_out
 from kgroups.assignors.java.sticky_constrained import constrained_copies
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Numbers = npt.NDArray[np.int32]
-    Owners = npt.NDArray[np.integer]
+Numbers = npt.NDArray[np.int32]
+Owners = npt.NDArray[np.integer]
 
 
 def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> CompactAssignment:
     """The answer of a group with equal subscriptions, no racks and no claims that are astray."""
-    import numpy as np
-
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
     claimed, owner = _sorted_claims(view, claims)
     counts = np.bincount(owner, minlength=len(view.members))
@@ -55,7 +51,7 @@ def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> Com
     return view.answer(assignment, constrained_copies(len(view.members)))
 
 
-def _merged(kept: "Numbers", keep: "Numbers", free: "Numbers", takers: "Owners") -> "Numbers":
+def _merged(kept: Numbers, keep: Numbers, free: Numbers, takers: Owners) -> Numbers:
     """Partitions member after member: what each keeps, then what it is given.
 
     Args:
@@ -64,8 +60,6 @@ def _merged(kept: "Numbers", keep: "Numbers", free: "Numbers", takers: "Owners")
         free: partitions to give.
         takers: the member that gets each of them.
     """
-    import numpy as np
-
     if 4 * len(free) < len(kept):  # a few between many
         few = np.argsort(takers, kind="stable")
         return np.insert(kept, np.cumsum(keep)[takers[few]], free[few])
@@ -77,8 +71,6 @@ def _merged(kept: "Numbers", keep: "Numbers", free: "Numbers", takers: "Owners")
 
 def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]":
     """Believed claims by (member, partition, topic), and the member of each."""
-    import numpy as np
-
     table = view.table
     if claims.bulk is not None:
         claimed, sizes = claims.bulk
@@ -107,10 +99,8 @@ def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]"
     return partition + bases[topic], keys >> partition_bits
 
 
-def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":
+def _takers(quotas: Quotas, wanted: int, kind: type[np.integer]) -> Owners:
     """The member for each unassigned partition: `quotas.fill_order` on arrays."""
-    import numpy as np
-
     circle = np.array(quotas.under, dtype=np.int64)
     deficits = np.array([quotas.low - quotas.keep[m] for m in quotas.under], dtype=np.int64)
     spare = wanted - int(deficits.sum())
@@ -125,15 +115,13 @@ def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":
 
 def _moving(
     claims: Claims,
-    free: "Numbers",
-    takers: "Owners",
-    revoked: "Numbers",
-    revoked_from: "Owners",
+    free: Numbers,
+    takers: Owners,
+    revoked: Numbers,
+    revoked_from: Owners,
     total: int,
-) -> "npt.NDArray[np.bool_]":
+) -> npt.NDArray[np.bool_]:
     """Which of the newly given partitions another member must give up first."""
-    import numpy as np
-
     before = np.full(total, -1, dtype=np.int64)
     before[revoked] = revoked_from
     moving: npt.NDArray[np.bool_] = (before[free] >= 0) & (before[free] != takers)

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from kgroups.assignors.compact import TopicTable
-from kgroups.assignors.kernels.bulk_claims import BULK_BYTES, read_bulk
+from kgroups.assignors.java.claims import BULK_BYTES, is_much
+from kgroups.assignors.kernels.bulk_claims import read_bulk
 from kgroups.assignors.wire import TopicRuns, decode_sticky_data, encode_sticky_data
 
 TABLE = TopicTable(["a", "long-topic-name-0", "long-topic-name-1", "x" * 40], [5, 9, 3, 4])
@@ -35,7 +36,7 @@ def test_the_same_as_one_by_one(seed: int) -> None:
     random = Random(seed)
     data: list[bytes | None] = [None, b""]
     data += [encode_sticky_data(some_runs(random), n if n % 7 else None) for n in range(30)]
-    found = read_bulk(TABLE, data, 0)
+    found = read_bulk(TABLE, data)
     assert found is not None
     numbers, start = found.numbers.tolist(), 0
     for part, size, generation in zip(data, found.sizes.tolist(), found.generations, strict=True):
@@ -64,12 +65,13 @@ GOOD = encode_sticky_data([("a", [1]), ("gone", [0])], 3)
 def test_anything_odd_is_left_to_the_plain_reader(damaged: bytes) -> None:
     """Bytes that run out, impossible counts and partitions that do not exist."""
     others = [] if damaged == encode_sticky_data([], 1) else [GOOD]
-    assert read_bulk(TABLE, [damaged, *others], 0) is None
+    assert read_bulk(TABLE, [damaged, *others]) is None
 
 
 def test_small_groups_are_left_to_the_plain_reader() -> None:
     """It is worth it only for many bytes of many members, and for topics that exist."""
-    assert read_bulk(TABLE, [GOOD] * 100) is None
-    assert read_bulk(TABLE, [GOOD * BULK_BYTES]) is None
-    assert read_bulk(TopicTable([], []), [GOOD], 0) is None
-    assert read_bulk(TABLE, [None], 0) is None
+    assert not is_much([GOOD] * 100)
+    assert not is_much([GOOD * BULK_BYTES])
+    assert is_much([GOOD * BULK_BYTES] * 64)
+    assert read_bulk(TopicTable([], []), [GOOD]) is None
+    assert read_bulk(TABLE, [None]) is None
