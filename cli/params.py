@@ -11,8 +11,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import typer
 
-from kgroups.cli.contexts.context import OPTION_READERS, Context, contexts_of
+from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
+from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 

@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from kgroups.cli.contexts.context import config_path, contexts_of
 from kgroups.cli.contexts.context_file import read_contexts
+from kgroups.cli.contexts.in_force import config_path, contexts_of
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import cluster, topics_of

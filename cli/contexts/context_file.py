@@ -16,13 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from kgroups.cli.contexts.context import (
-    NAME,
-    NAME_HINT,
-    OPTION_READERS,
-    Context,
-    ContextFile,
-)
+from kgroups.cli.contexts.context import NAME, NAME_HINT, OPTION_READERS, Context, ContextFile
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, parse_document
 from kgroups.core.input_files.files import MIB, lies_at, read_text

@@ -3,7 +3,8 @@
 import os
 from typing import Final
 
-from kgroups.cli.contexts.context import Context, contexts_of
+from kgroups.cli.contexts.context import Context
+from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import RefusedError
 from kgroups.core.kafka.write_guard import WriteGuard
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from kgroups.cli.commands.context.context_report import contexts_report
-from kgroups.cli.contexts.context import config_path
 from kgroups.cli.contexts.context_edit import (
     fields_in,
     save,
@@ -18,6 +17,7 @@ from kgroups.cli.contexts.context_edit import (
 )
 from kgroups.cli.contexts.context_file import check_name, parse_contexts, read_contexts
 from kgroups.cli.contexts.foreign import read_foreign
+from kgroups.cli.contexts.in_force import config_path
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (

@@ -11,8 +11,7 @@ import typer
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import fitted
-from kgroups.cli.output.table import Column, Row, grid_of, table_chunks
+from kgroups.cli.output.table import Column, Row, fitted, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
