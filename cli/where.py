@@ -21,9 +21,7 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 WhereText = Annotated[
     str | None,
-    typer.Option(
-        "--where", metavar="EXPR", help="Only groups that meet this condition: 'lag > 1k'."
-    ),
+    typer.Option("--where", metavar="EXPR", help="Only groups that meet this: 'lag > 1k'."),
 ]
 
 
