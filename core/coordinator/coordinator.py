@@ -25,7 +25,6 @@ from uuid import UUID
 from kgroups.core.coordinator import common_routes
 from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.default_ports import coordinator_ports
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
@@ -110,6 +109,8 @@ class Coordinator:
         ports: Ports | None = None,
     ) -> None:
         if ports is None:
+            from kgroups.core.coordinator.default_ports import coordinator_ports  # RE2, XXH3
+
             ports = coordinator_ports()
         self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
         for partition in self._shard.partitions:
