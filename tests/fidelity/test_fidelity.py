@@ -152,14 +152,17 @@ def test_most_is_exact(run: Run) -> None:
 
 
 def test_all_libraries_and_protocols_are_among_them(run: Run) -> None:
-    """Three of four changes or more: most clients did not break; of all libraries, or a share."""
+    """Most changes, as most clients did not break: of all libraries, or a share of a few groups."""
     made = judged(run.results)
     steps = sum(len(script.steps) for script in run.scripts)
-    assert len(made) >= steps * (0.8 if CHANGES else 0.75)
-    alone = {script.libraries[0] for script in run.scripts if len(script.libraries) == 1}
+    is_share = len(run.scripts) == FIRST
+    # A group that broke twice takes all that was left of its changes along.
+    least = 0.8 if CHANGES else 0.34 if is_share else 0.75
+    assert len(made) >= steps * least
+    alone = {script.label for script in run.scripts} - {"mixed"}
     assert {each.label for each in made} >= alone
     assert {each.protocol for each in made} == {"classic", "consumer"}
-    assert alone == set(present_libraries()) or len(run.scripts) == FIRST
+    assert is_share or alone == set(present_libraries())
 
 
 def test_the_embedded_cluster_ends_as_the_real_one(run: Run) -> None:
