@@ -7,8 +7,8 @@ import asyncio
 import struct
 from dataclasses import dataclass, field
 
-from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.wire.schema import Body
+from kgroups.core.protocol.tables.api_keys import Api
+from tests.support.protocol.plain import Body
 from tests.support.sandbox.frame_client import WireClient, join_body, read_answer, request_frame
 
 MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS = 79, 27
@@ -22,8 +22,8 @@ class WrongAnswer(RuntimeError):
 
 def steady_member(client: WireClient, group: str) -> Body:
     """Join alone and sync; the fields of a heartbeat that is answered with 0."""
-    first = client.ask(Api.JOIN_GROUP, JOIN, join_body(group, session_timeout=60_000))
-    body = join_body(group, session_timeout=60_000, member_id=first["member_id"])
+    first = client.ask(Api.JOIN_GROUP, JOIN, join_body(group, session_timeout_ms=60_000))
+    body = join_body(group, session_timeout_ms=60_000, member_id=first["member_id"])
     joined = client.ask(Api.JOIN_GROUP, JOIN, body)
     member: Body = {
         "group_id": group,
@@ -93,8 +93,8 @@ class Crowd:
             body = join_body(
                 self.group,
                 member_id=member_id,
-                session_timeout=60_000,
-                rebalance_timeout=60_000,
+                session_timeout_ms=60_000,
+                rebalance_timeout_ms=60_000,
             )
             joined = await line.ask(Api.JOIN_GROUP, JOIN, body)
             member_id = joined["member_id"]

@@ -189,6 +189,10 @@ def modules() -> dict[str, str]:
             "class Api(IntEnum):",
             '    """Keys by Kafka\'s names."""\n',
             *keys,
+            "\n    @property",
+            "    def kafka_name(self) -> str:",
+            '        """The name as Kafka writes it: `JoinGroup`."""',
+            '        return "".join(word.capitalize() for word in self.name.split("_"))',
             "",
         )
     )

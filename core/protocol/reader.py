@@ -125,7 +125,7 @@ def _struct(
     tagged = [field for field in fields if field.tag is not None]
     names = [field.name for field in (*plain, *tagged)]
     absent = {each.name: default_of(each) for each in all_fields if each.name not in names}
-    make = form.maker(names, absent) if form else _tuple_maker(name, names, absent)
+    make = form.maker(names, absent) if form else row_maker(name, names, absent)
     shapes = [_field(field, version, flexible, form) for field in plain]
     steps = _merged(shapes)
     defaults = [default_of(field) for field in tagged]
@@ -183,14 +183,14 @@ class Row(tuple[Any, ...]):
     """A message or struct that was read: its values, with their names as attributes."""
 
     __slots__ = ()
-    _fields: tuple[str, ...]
+    _fields: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         values = (f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
         return f"{type(self).__name__}({', '.join(values)})"
 
 
-def _tuple_maker(
+def row_maker(
     name: str, names: Sequence[str], absent: dict[str, Any]
 ) -> Callable[[Sequence[Any]], Any]:
     """What makes a row of values; what the version lacks is an attribute of its class."""
@@ -277,7 +277,7 @@ def _blob(is_text: bool, flexible: bool, nullable: bool) -> _Shape:
         if stop > len(data):
             raise DecodeError(f"a text from byte {start} to {stop} of {len(data)}")
         if stop - start > LONG_TEXT:
-            cursor.budget.spend(WIDE * (stop - start))
+            cursor.budget.spend((WIDE if is_text else 1) * (stop - start))
         cursor.pos = stop
         return data[start:stop].decode() if is_text else data[start:stop]
 

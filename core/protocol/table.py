@@ -153,8 +153,3 @@ def response_table(api: int) -> Table:
 
 def _module(api: int) -> Any:
     return import_module(f"kgroups.core.protocol.tables.{Api(api).name.lower()}")
-
-
-def kafka_name(api: Api) -> str:
-    """Kafka's spelling of an API: `ListGroups`."""
-    return "".join(word.capitalize() for word in api.name.split("_"))

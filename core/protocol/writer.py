@@ -50,10 +50,8 @@ def _struct(fields: list[Field], version: int, flexible: bool, aliases: Aliases)
     def write(out: bytearray, value: Any) -> None:
         for name, write_field, optional, default in plain:
             write_field(out, getattr(value, name, default) if optional else getattr(value, name))
-        if tagged:
+        if flexible:
             _write_tags(out, tagged, value)
-        elif flexible:
-            out.append(0)
 
     return write
 

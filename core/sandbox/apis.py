@@ -6,46 +6,9 @@ message tables know more; the highest are those of Kafka 4.3.
 
 from collections import Counter
 from collections.abc import Mapping
-from enum import IntEnum
 from types import MappingProxyType
 
-
-class Api(IntEnum):
-    """API keys, named as in Kafka's message files."""
-
-    PRODUCE = 0
-    FETCH = 1
-    LIST_OFFSETS = 2
-    METADATA = 3
-    OFFSET_COMMIT = 8
-    OFFSET_FETCH = 9
-    FIND_COORDINATOR = 10
-    JOIN_GROUP = 11
-    HEARTBEAT = 12
-    LEAVE_GROUP = 13
-    SYNC_GROUP = 14
-    DESCRIBE_GROUPS = 15
-    LIST_GROUPS = 16
-    API_VERSIONS = 18
-    CREATE_TOPICS = 19
-    DELETE_TOPICS = 20
-    DELETE_RECORDS = 21
-    INIT_PRODUCER_ID = 22
-    OFFSET_FOR_LEADER_EPOCH = 23
-    DESCRIBE_CONFIGS = 32
-    CREATE_PARTITIONS = 37
-    DELETE_GROUPS = 42
-    OFFSET_DELETE = 47
-    DESCRIBE_CLUSTER = 60
-    CONSUMER_GROUP_HEARTBEAT = 68
-    CONSUMER_GROUP_DESCRIBE = 69
-    DESCRIBE_TOPIC_PARTITIONS = 75
-
-    @property
-    def kafka_name(self) -> str:
-        """The name as Kafka writes it: `JoinGroup`."""
-        return "".join(word.capitalize() for word in self.name.split("_"))
-
+from kgroups.core.protocol.tables.api_keys import Api
 
 Caps = Mapping[Api, tuple[int, int]]
 """Lowest and highest version offered of each API; an API that is absent is not offered."""

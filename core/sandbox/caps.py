@@ -8,7 +8,8 @@ and KIP-848 for groups); the same steps are listed by franz-go's `kversion`.
 from collections.abc import Mapping
 
 from kgroups.core.errors import UsageError
-from kgroups.core.sandbox.apis import API_VERSIONS, Api, Caps
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.apis import API_VERSIONS, Caps
 
 NEWEST = "4.3"
 

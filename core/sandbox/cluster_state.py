@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid4
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.sandbox.caps import caps_of
 from kgroups.core.sandbox.coordination.coordinators import (
     Coordination,
@@ -34,7 +35,6 @@ from kgroups.core.sandbox.storage.topics import (
     creation_error,
 )
 from kgroups.core.sandbox.wire.listener import Broker
-from kgroups.core.sandbox.wire.schema import Body
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
 from kgroups.core.uuids import uuid_text
@@ -99,10 +99,10 @@ class ClusterState(ABC):
         """The first broker that is up; -1 if none is."""
         return next(iter(self.live_brokers), -1)
 
-    def broker_rows(self) -> list[Body]:
+    def broker_rows(self) -> list[Struct]:
         """The live brokers as Metadata shows them."""
         return [
-            {"node_id": b.broker_id, "host": b.host, "port": b.port, "rack": b.rack}
+            Struct(node_id=b.broker_id, host=b.host, port=b.port, rack=b.rack)
             for b in self.brokers.values()
             if b.is_up
         ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kgroups.core.sandbox.wire.schema import Body
+from kgroups.core.protocol.writer import Struct
 
 _DYNAMIC_TOPIC, _STATIC_BROKER, _DEFAULT, _GROUP = 1, 4, 5, 8
 _STRING, _INT, _LONG, _DOUBLE, _LIST, _BOOLEAN = 2, 3, 5, 6, 7, 1
@@ -47,20 +47,22 @@ GROUP_SETTINGS: Mapping[str, str] = {
 """A consumer group's setting and the broker's setting that it takes its value from."""
 
 
-def _row(name: str, value: str, source: int, config_type: int, *, read_only: bool = False) -> Body:
-    return {
-        "name": name,
-        "value": value,
-        "read_only": read_only,
-        "config_source": source,
-        "is_sensitive": False,
-        "synonyms": [{"name": name, "value": value, "source": source}],
-        "config_type": config_type,
-        "documentation": None,
-    }
+def _row(
+    name: str, value: str, source: int, config_type: int, *, read_only: bool = False
+) -> Struct:
+    return Struct(
+        name=name,
+        value=value,
+        read_only=read_only,
+        config_source=source,
+        is_sensitive=False,
+        synonyms=[Struct(name=name, value=value, source=source)],
+        config_type=config_type,
+        documentation=None,
+    )
 
 
-def topic_config_rows(given: Mapping[str, str]) -> list[Body]:
+def topic_config_rows(given: Mapping[str, str]) -> list[Struct]:
     """Every setting of a topic: its own where given, else the default."""
     return [
         _row(name, given.get(name, default), _DYNAMIC_TOPIC if name in given else _DEFAULT, kind)
@@ -68,7 +70,7 @@ def topic_config_rows(given: Mapping[str, str]) -> list[Body]:
     ]
 
 
-def broker_config_rows(properties: Mapping[str, str]) -> list[Body]:
+def broker_config_rows(properties: Mapping[str, str]) -> list[Struct]:
     """Settings of a broker, none of which can be changed while it runs."""
     return [
         _row(name, value, _STATIC_BROKER, _STRING, read_only=True)
@@ -76,7 +78,7 @@ def broker_config_rows(properties: Mapping[str, str]) -> list[Body]:
     ]
 
 
-def group_config_rows(properties: Mapping[str, str]) -> list[Body]:
+def group_config_rows(properties: Mapping[str, str]) -> list[Struct]:
     """Settings of a consumer group, which are the broker's."""
     return [
         _row(name, properties[broker_name], _DEFAULT, _INT)

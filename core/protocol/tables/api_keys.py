@@ -38,3 +38,8 @@ class Api(IntEnum):
     DESCRIBE_TOPIC_PARTITIONS = 75
     SHARE_GROUP_DESCRIBE = 77
     STREAMS_GROUP_DESCRIBE = 89
+
+    @property
+    def kafka_name(self) -> str:
+        """The name as Kafka writes it: `JoinGroup`."""
+        return "".join(word.capitalize() for word in self.name.split("_"))

@@ -1,16 +1,15 @@
 """Rules that make the cluster misbehave: which requests, how often, and what happens to them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from uuid import UUID
 
-from kio.schema.errors import ErrorCode
-
 from kgroups.core.errors import UsageError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.errors import ERROR_NAMES, ErrorCode
+from kgroups.core.protocol.reader import Message
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.wire.frame_codec import Request
-from kgroups.core.sandbox.wire.schema import Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class Fault:
             case None:
                 what = "answered late" if self.delay_ms else "let through"
             case code:
-                what = f"answered {error_name(code)}"
+                what = f"answered {error_text(code)}"
         return f"{what} after {self.delay_ms} ms" if self.delay_ms else what
 
 
@@ -133,45 +132,39 @@ class FaultRules:
         return len(self._rules)
 
 
-def groups_of(body: Body) -> list[str]:
+def groups_of(body: Message) -> list[str]:
     """The groups that a request names, wherever its API keeps them."""
-    named = [body["group_id"]] if body.get("group_id") is not None else []
-    for key in ("groups", "groups_names", "group_ids", "coordinator_keys"):
-        entries = body.get(key) or ()
-        named += [entry["group_id"] if isinstance(entry, dict) else entry for entry in entries]
-    if "key" in body:
-        named.append(body["key"])
+    group_id = getattr(body, "group_id", None)
+    named = [] if group_id is None else [group_id]
+    for key in ("groups", "groups_names", "group_ids", "keys"):
+        entries = getattr(body, key, None) or ()
+        named += [entry if isinstance(entry, str) else entry.group_id for entry in entries]
     return named
 
 
-def topics_of(body: Body, name_of: NameOf) -> list[str]:
+def topics_of(body: Message, name_of: NameOf) -> list[str]:
     """The topics that a request names, wherever its API keeps them."""
     named: list[str] = []
     for key in ("topics", "topic_data", "topic_names", "topic_partitions"):
-        for entry in body.get(key) or ():
+        for entry in getattr(body, key, None) or ():
             if isinstance(entry, str):
                 named.append(entry)
                 continue
-            name = entry.get("name") or entry.get("topic")
-            if not name and entry.get("topic_id") is not None:
-                name = name_of(entry["topic_id"])
+            name = getattr(entry, "name", None) or getattr(entry, "topic", None)
+            topic_id = getattr(entry, "topic_id", None)
+            if not name and topic_id is not None:
+                name = name_of(topic_id)
             if name:
                 named.append(name)
-    for group in body.get("groups") or ():
-        if isinstance(group, dict):
+    for group in getattr(body, "groups", None) or ():
+        if not isinstance(group, str):
             named += topics_of(group, name_of)
     return named
 
 
-_ERROR_NAMES: Mapping[str, int] = {code.name.upper(): int(code) for code in ErrorCode}
-
-
-def error_name(code: int) -> str:
+def error_text(code: int) -> str:
     """Kafka's name of an error number, or the number."""
-    try:
-        return ErrorCode(code).name.upper()
-    except ValueError:
-        return f"error {code}"
+    return ERROR_NAMES.get(code, f"error {code}")
 
 
 def error_code(name: str) -> int:
@@ -180,7 +173,9 @@ def error_code(name: str) -> int:
     Raises:
         UsageError: there is no such error.
     """
-    code = _ERROR_NAMES.get(name.upper())
-    if code is None:
-        raise UsageError(f"unknown error `{name}`", hint="Kafka's names, as NOT_COORDINATOR")
-    return code
+    try:
+        return ErrorCode[name.upper()]
+    except KeyError:
+        raise UsageError(
+            f"unknown error `{name}`", hint="Kafka's names, as NOT_COORDINATOR"
+        ) from None

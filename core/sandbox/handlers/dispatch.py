@@ -5,25 +5,23 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.frames import Header, read_header, write_response
+from kgroups.core.protocol.reader import DecodeError, Message
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.cluster_state import ClusterState
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.wire.client_connection import Answer, CloseConnection, Connection
-from kgroups.core.sandbox.wire.error_bodies import error_body
 from kgroups.core.sandbox.wire.frame_codec import (
-    Header,
     Request,
     is_served,
-    read_header,
     read_request,
     refuse_version,
-    write_response,
+    write_error,
 )
 from kgroups.core.sandbox.wire.listener import Broker
-from kgroups.core.sandbox.wire.schema import Body, DecodeError
 
 _log = logging.getLogger(__name__)
-_UNKNOWN_SERVER_ERROR = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,8 @@ class Call:
     peer: str
 
     @property
-    def body(self) -> Body:
-        """The fields of the request."""
+    def body(self) -> Message:
+        """The message."""
         return self.request.body
 
     @property
@@ -50,8 +48,8 @@ class Call:
         return self.request.version
 
 
-Handler = Callable[[Call], Body | Awaitable[Body | None] | None]
-"""Gives the fields of the answer, or None for no answer at all (a Produce with acks=0)."""
+Handler = Callable[[Call], Message | Awaitable[Message | None] | None]
+"""Gives the answer, or None for no answer at all (a Produce with acks=0)."""
 
 
 class Dispatcher:
@@ -94,7 +92,7 @@ class Dispatcher:
             header = read_header(frame)
             if not is_served(header, self._cluster.caps):
                 return self._refuse(frame, header)
-            request = read_request(frame, header)
+            request = read_request(frame, header, peer)
         except DecodeError as error:
             raise CloseConnection(f"not a request: {error}") from error
         self._cluster.count_request(request.api, request.version)
@@ -116,7 +114,7 @@ class Dispatcher:
             outcome = self._handlers[request.api](call)
             if outcome is None:
                 return None
-            if isinstance(outcome, dict):
+            if not isinstance(outcome, Awaitable):
                 return write_response(request.api, request.version, request.correlation_id, outcome)
         except CloseConnection:
             raise
@@ -124,7 +122,7 @@ class Dispatcher:
             return self._failed(call, error)
         return self._later(call, outcome)
 
-    async def _later(self, call: Call, outcome: Awaitable[Body | None]) -> Answer:
+    async def _later(self, call: Call, outcome: Awaitable[Message | None]) -> Answer:
         request = call.request
         try:
             body = await outcome
@@ -142,17 +140,18 @@ class Dispatcher:
         what = f"{request.api.kafka_name} v{request.version}"
         _log.error("handling %s failed", what, exc_info=error)
         self._cluster.events.add(f"broker {self._broker.broker_id}", f"{what} failed: {error!r}")
-        return self._error_answer(call, _UNKNOWN_SERVER_ERROR)
+        return self._error_answer(call, ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def _error_answer(self, call: Call, code: int) -> Answer:
         request = call.request
-        body = error_body(request.api, request.version, request.body, code)
-        if body is None:
+        more: dict[str, object] = {}
+        if request.api is Api.METADATA:
+            more = {"brokers": self._cluster.broker_rows(), "cluster_id": self._cluster.cluster_id}
+        header = Header(request.api, request.version, request.correlation_id)
+        answer = write_error(request.frame, header, code, **more)
+        if answer is None:
             raise CloseConnection(f"{request.api.kafka_name} has no field for error {code}")
-        if request.api == Api.METADATA:
-            body["brokers"] = self._cluster.broker_rows()
-            body["cluster_id"] = self._cluster.cluster_id
-        return write_response(request.api, request.version, request.correlation_id, body)
+        return answer
 
     async def _faulty(self, call: Call, fault: Fault) -> Answer:
         """Carry out a fault: wait, then lose, drop, answer the error, or go on as usual."""

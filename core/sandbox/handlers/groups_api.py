@@ -1,58 +1,52 @@
-"""Every API of the group coordinator on the wire: fields in, the coordinator asked, fields out."""
+"""Every API of the group coordinator: its requests handed on, its answers by version."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
-from kio.schema.errors import ErrorCode
-
-from kgroups.core.coordinator.admin_messages import GROUP_KEY_TYPE
-from kgroups.core.coordinator.fields.administration import found_rows, keys_of
-from kgroups.core.coordinator.fields.codec import CODECS
-from kgroups.core.coordinator.fields.sender import Sender
+from kgroups.core.coordinator.admin_messages import (
+    GROUP_KEY_TYPE,
+    FindCoordinatorResponse,
+    FoundCoordinator,
+)
+from kgroups.core.coordinator.wire import WIRE_FORMS, WireForm
+from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.reader import Message
 from kgroups.core.sandbox.handlers.dispatch import Call
-from kgroups.core.sandbox.wire.schema import Body
 
 
-def ask_coordinator(call: Call) -> Body | Awaitable[Body]:
-    """The coordinator's answer as fields: at once if it is there, else as an awaitable."""
-    version = call.version
-    codec = CODECS[call.request.api]
-    sender = Sender(version, call.request.client_id or "", call.peer)
-    answer = call.cluster.pumps[call.broker.broker_id].submit(codec.read(call.body, sender))
+def ask_coordinator(call: Call) -> Message | Awaitable[Message]:
+    """The coordinator's answer: at once if it is there, else as an awaitable."""
+    wire_form = WIRE_FORMS[call.request.api]
+    answer = call.cluster.pumps[call.broker.broker_id].submit(call.body)
     if isinstance(answer, Awaitable):
-        return _later(answer, codec.write, version)
-    return codec.write(answer, version)
+        return _later(answer, wire_form, call.version)
+    return wire_form.answer(answer, call.version)
 
 
-async def _later(answer: Awaitable[Any], write: Callable[[Any, int], Body], version: int) -> Body:
-    return write(await answer, version)
+async def _later(answer: Awaitable[Any], wire_form: WireForm, version: int) -> Message:
+    return wire_form.answer(await answer, version)
 
 
 _NOT_SERVED = {
-    1: (ErrorCode.transactional_id_authorization_failed, "transactions"),
-    2: (ErrorCode.invalid_request, "share groups"),
+    1: (ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions"),
+    2: (ErrorCode.INVALID_REQUEST, "share groups"),
 }
 """Key types without a coordinator here. The code for transactions is the one that every producer
 takes for final; most would ask again for ever after another."""
 
 
-def find_coordinator(call: Call) -> Body | Awaitable[Body]:
+def find_coordinator(call: Call) -> Message | Awaitable[Message]:
     """Which broker a group belongs to. Transactions and share groups have no coordinator here."""
-    key_type = call.body.get("key_type", GROUP_KEY_TYPE)
-    if key_type == GROUP_KEY_TYPE:
+    request = call.body
+    if request.key_type == GROUP_KEY_TYPE:
         return ask_coordinator(call)
-    keys = keys_of(call.body, call.version)
-    return found_rows([_no_coordinator(key, key_type) for key in keys], call.version)
+    refused = tuple(_no_coordinator(key, request.key_type) for key in request.keys)
+    answer = FindCoordinatorResponse(refused)
+    return WIRE_FORMS[call.request.api].answer(answer, call.version)
 
 
-def _no_coordinator(key: str, key_type: int) -> Body:
-    unknown = (ErrorCode.invalid_request, f"key type {key_type}")
+def _no_coordinator(key: str, key_type: int) -> FoundCoordinator:
+    unknown = (ErrorCode.INVALID_REQUEST, f"key type {key_type}")
     code, what = _NOT_SERVED.get(key_type, unknown)
-    return {
-        "key": key,
-        "node_id": -1,
-        "host": "",
-        "port": -1,
-        "error_code": code,
-        "error_message": f"The embedded cluster does not serve {what}.",
-    }
+    message = f"The embedded cluster does not serve {what}."
+    return FoundCoordinator(key, -1, "", -1, code, message)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.handlers import (
     describe_configs,
     fetch,
@@ -16,20 +17,13 @@ from kgroups.core.sandbox.handlers import (
 from kgroups.core.sandbox.handlers.dispatch import Handler
 
 HANDLERS: Mapping[Api, Handler] = MappingProxyType(
-    {
+    dict.fromkeys(WIRE_FORMS, groups_api.ask_coordinator)
+    | {
         Api.PRODUCE: produce.produce,
         Api.FETCH: fetch.fetch,
         Api.LIST_OFFSETS: log_offsets.list_offsets,
         Api.METADATA: metadata.metadata,
-        Api.OFFSET_COMMIT: groups_api.ask_coordinator,
-        Api.OFFSET_FETCH: groups_api.ask_coordinator,
         Api.FIND_COORDINATOR: groups_api.find_coordinator,
-        Api.JOIN_GROUP: groups_api.ask_coordinator,
-        Api.HEARTBEAT: groups_api.ask_coordinator,
-        Api.LEAVE_GROUP: groups_api.ask_coordinator,
-        Api.SYNC_GROUP: groups_api.ask_coordinator,
-        Api.DESCRIBE_GROUPS: groups_api.ask_coordinator,
-        Api.LIST_GROUPS: groups_api.ask_coordinator,
         Api.API_VERSIONS: metadata.api_versions,
         Api.CREATE_TOPICS: topic_admin.create_topics,
         Api.DELETE_TOPICS: topic_admin.delete_topics,
@@ -38,10 +32,6 @@ HANDLERS: Mapping[Api, Handler] = MappingProxyType(
         Api.OFFSET_FOR_LEADER_EPOCH: log_offsets.offset_for_leader_epoch,
         Api.DESCRIBE_CONFIGS: describe_configs.describe_configs,
         Api.CREATE_PARTITIONS: topic_admin.create_partitions,
-        Api.DELETE_GROUPS: groups_api.ask_coordinator,
-        Api.OFFSET_DELETE: groups_api.ask_coordinator,
-        Api.CONSUMER_GROUP_HEARTBEAT: groups_api.ask_coordinator,
-        Api.CONSUMER_GROUP_DESCRIBE: groups_api.ask_coordinator,
         Api.DESCRIBE_CLUSTER: metadata.describe_cluster,
         Api.DESCRIBE_TOPIC_PARTITIONS: metadata.describe_topic_partitions,
     }

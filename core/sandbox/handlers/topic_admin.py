@@ -1,16 +1,18 @@
 """CreateTopics, CreatePartitions and DeleteTopics."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from kio.schema.errors import ErrorCode
-
+from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.reader import Message
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.sandbox.configs import TOPIC_DEFAULTS, topic_config_rows
 from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Topic, creation_error
-from kgroups.core.sandbox.wire.schema import Body
 
 Failure = tuple[ErrorCode, str]
 
+_BY_ID_SINCE = 6
 _NO_ROOM = "The embedded cluster cannot hold that many partitions."
 
 
@@ -18,23 +20,22 @@ def _room(call: Call) -> int:
     return call.cluster.options.limits.partitions - call.cluster.topics.partition_count
 
 
-def create_topics(call: Call) -> Body:
+def create_topics(call: Call) -> Struct:
     """Make topics, or only say whether they could be made."""
-    names = [entry["name"] for entry in call.body["topics"]]
+    names = [entry.name for entry in call.body.topics]
     rows = [
-        _create(call, entry, repeated=names.count(entry["name"]) > 1)
-        for entry in call.body["topics"]
+        _create(call, entry, repeated=names.count(entry.name) > 1) for entry in call.body.topics
     ]
-    return {"topics": rows}
+    return Struct(topics=rows)
 
 
-def _create(call: Call, entry: Body, *, repeated: bool) -> Body:
+def _create(call: Call, entry: Message, *, repeated: bool) -> Struct:
     cluster = call.cluster
-    name = entry["name"]
-    configs = {config["name"]: config["value"] or "" for config in entry["configs"]}
-    by_hand = [a["broker_ids"] for a in sorted(entry["assignments"], key=_partition_index)]
+    name = entry.name
+    configs = {config.name: config.value or "" for config in entry.configs}
+    by_hand = [a.broker_ids for a in sorted(entry.assignments, key=attrgetter("partition_index"))]
     options = cluster.options
-    wanted, factor = entry["num_partitions"], entry["replication_factor"]
+    wanted, factor = entry.num_partitions, entry.replication_factor
     partitions = len(by_hand) or (options.default_partitions if wanted == -1 else wanted)
     replicas = (
         len(by_hand[0])
@@ -44,63 +45,60 @@ def _create(call: Call, entry: Body, *, repeated: bool) -> Body:
     failure = _creation_failure(call, entry, partitions, replicas, by_hand, configs)
     if repeated:
         failure = (
-            ErrorCode.invalid_request,
+            ErrorCode.INVALID_REQUEST,
             f"Topic `{name}` appears more than once in the request.",
         )
     if failure is not None:
-        return _create_row(name, failure)
+        return _refused_row(name, failure)
     topic_id = None
-    if not call.body["validate_only"]:
+    if not call.body.validate_only:
         topic = cluster.create_topic(
             name, partitions, replication_factor=replicas, configs=configs, assignments=by_hand
         )
         topic_id = topic.topic_id
-    return _create_row(name, None) | {
-        "topic_id": topic_id,
-        "num_partitions": partitions,
-        "replication_factor": replicas,
-        "configs": topic_config_rows(configs),
-    }
-
-
-def _partition_index(assignment: Body) -> int:
-    index = assignment["partition_index"]
-    assert isinstance(index, int)
-    return index
+    return Struct(
+        name=name,
+        topic_id=topic_id,
+        error_code=0,
+        error_message=None,
+        num_partitions=partitions,
+        replication_factor=replicas,
+        configs=topic_config_rows(configs),
+    )
 
 
 def _creation_failure(
     call: Call,
-    entry: Body,
+    entry: Message,
     partitions: int,
     replicas: int,
     by_hand: Sequence[Sequence[int]],
     configs: dict[str, str],
 ) -> Failure | None:
     cluster = call.cluster
-    name = entry["name"]
+    name = entry.name
     if cluster.topics.get(name or "\0") is not None:
-        return ErrorCode.topic_already_exists, f"Topic '{name}' already exists."
+        return ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists."
     failure = creation_error(name, partitions, replicas, len(cluster.brokers))
     if failure is not None:
         return failure
     if partitions > _room(call):
-        return ErrorCode.invalid_partitions, _NO_ROOM
+        return ErrorCode.INVALID_PARTITIONS, _NO_ROOM
     if by_hand:
-        if entry["num_partitions"] != -1 or entry["replication_factor"] != -1:
+        if entry.num_partitions != -1 or entry.replication_factor != -1:
             return (
-                ErrorCode.invalid_request,
+                ErrorCode.INVALID_REQUEST,
                 "Counts and a replica assignment cannot be used together.",
             )
-        indexes = sorted(assignment["partition_index"] for assignment in entry["assignments"])
+        indexes = sorted(assignment.partition_index for assignment in entry.assignments)
         if indexes != list(range(partitions)):
-            return ErrorCode.invalid_replica_assignment, "Partitions must be numbered from 0."
+            return ErrorCode.INVALID_REPLICA_ASSIGNMENT, "Partitions must be numbered from 0."
         failure = _assignment_failure(call, by_hand)
         if failure is not None:
             return failure
     unknown = sorted(set(configs) - set(TOPIC_DEFAULTS))
     if unknown:
-        return ErrorCode.invalid_config, f"Unknown topic config name: {unknown[0]}"
+        return ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {unknown[0]}"
     return None
 
 
@@ -108,87 +106,85 @@ def _assignment_failure(call: Call, replicas: Sequence[Sequence[int]]) -> Failur
     for brokers in replicas:
         known = all(broker in call.cluster.brokers for broker in brokers)
         if not brokers or not known or len(set(brokers)) != len(brokers):
-            return ErrorCode.invalid_replica_assignment, f"Brokers {list(brokers)} do not fit."
+            return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Brokers {list(brokers)} do not fit."
     if len({len(brokers) for brokers in replicas}) > 1:
         return (
-            ErrorCode.invalid_replica_assignment,
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             "All partitions must have the same number of replicas.",
         )
     return None
 
 
-def _create_row(name: str, failure: Failure | None) -> Body:
-    return {
-        "name": name,
-        "topic_id": None,
-        "error_code": failure[0] if failure else 0,
-        "error_message": failure[1] if failure else None,
-        "num_partitions": -1,
-        "replication_factor": -1,
-        "configs": None if failure else [],
-    }
+def _refused_row(name: str, failure: Failure) -> Struct:
+    return Struct(
+        name=name,
+        topic_id=None,
+        error_code=failure[0],
+        error_message=failure[1],
+        num_partitions=-1,
+        replication_factor=-1,
+        configs=None,
+    )
 
 
-def create_partitions(call: Call) -> Body:
+def create_partitions(call: Call) -> Struct:
     """Add partitions to topics, or only say whether that could be done."""
     rows = []
-    for entry in call.body["topics"]:
+    for entry in call.body.topics:
         failure = _grow(call, entry)
         rows.append(
-            {
-                "name": entry["name"],
-                "error_code": failure[0] if failure else 0,
-                "error_message": failure[1] if failure else None,
-            }
+            Struct(
+                name=entry.name,
+                error_code=failure[0] if failure else 0,
+                error_message=failure[1] if failure else None,
+            )
         )
-    return {"results": rows}
+    return Struct(results=rows)
 
 
-def _grow(call: Call, entry: Body) -> Failure | None:
+def _grow(call: Call, entry: Message) -> Failure | None:
     cluster = call.cluster
-    topic = cluster.topics.get(entry["name"] or "\0")
+    topic = cluster.topics.get(entry.name or "\0")
     if topic is None:
-        return ErrorCode.unknown_topic_or_partition, "This server does not host this topic."
-    count, now = entry["count"], len(topic.partitions)
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic."
+    count, now = entry.count, len(topic.partitions)
     if count <= now:
         return (
-            ErrorCode.invalid_partitions,
+            ErrorCode.INVALID_PARTITIONS,
             f"The topic already has {now} partitions; {count} is not more.",
         )
     if count - now > _room(call):
-        return ErrorCode.invalid_partitions, _NO_ROOM
-    by_hand = [assignment["broker_ids"] for assignment in entry["assignments"] or ()]
+        return ErrorCode.INVALID_PARTITIONS, _NO_ROOM
+    by_hand = [assignment.broker_ids for assignment in entry.assignments or ()]
     if by_hand:
         if len(by_hand) != count - now:
-            return ErrorCode.invalid_replica_assignment, f"Expected {count - now} assignments."
+            return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Expected {count - now} assignments."
         failure = _assignment_failure(call, by_hand)
         if failure is not None:
             return failure
-    if not call.body["validate_only"]:
+    if not call.body.validate_only:
         cluster.grow_topic(topic, count, assignments=by_hand)
     return None
 
 
-def delete_topics(call: Call) -> Body:
+def delete_topics(call: Call) -> Struct:
     """Forget topics with their records and commits."""
-    asked = call.body.get("topics")
-    if asked is None:
-        asked = [{"name": name, "topic_id": None} for name in call.body["topic_names"]]
-    return {"responses": [_delete(call, entry) for entry in asked]}
+    asked = call.body.topics
+    if call.version < _BY_ID_SINCE:
+        asked = [Struct(name=name, topic_id=None) for name in call.body.topic_names]
+    return Struct(responses=[_delete(call, entry) for entry in asked])
 
 
-def _delete(call: Call, entry: Body) -> Body:
-    name, topic_id = entry["name"], entry["topic_id"]
+def _delete(call: Call, entry: Message) -> Struct:
+    name, topic_id = entry.name, entry.topic_id
     topic: Topic | None = call.cluster.topics.get(name, topic_id)
-    row = {"name": name, "topic_id": topic_id, "error_code": 0, "error_message": None}
+    code, message = ErrorCode.NONE, None
     if topic is None:
         by_id = not name and topic_id is not None
-        missing = ErrorCode.unknown_topic_id if by_id else ErrorCode.unknown_topic_or_partition
-        return row | {"error_code": missing}
-    if topic.name in INTERNAL_TOPICS:
-        return row | {
-            "error_code": ErrorCode.invalid_request,
-            "error_message": "The topic is internal.",
-        }
-    call.cluster.delete_topic(topic)
-    return row | {"name": topic.name, "topic_id": topic.topic_id}
+        code = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    elif topic.name in INTERNAL_TOPICS:
+        code, message = ErrorCode.INVALID_REQUEST, "The topic is internal."
+    else:
+        call.cluster.delete_topic(topic)
+        name, topic_id = topic.name, topic.topic_id
+    return Struct(name=name, topic_id=topic_id, error_code=code, error_message=message)

@@ -6,9 +6,8 @@ Source: Kafka's ProducerStateManager and ProducerAppendInfo; the last five batch
 from collections import deque
 from dataclasses import dataclass, field
 
-from kio.schema.errors import ErrorCode
-
 from kgroups.core.protocol.batches import BatchHeader
+from kgroups.core.protocol.errors import ErrorCode
 
 _REMEMBERED_BATCHES = 5
 _SEQUENCE_LIMIT = 2**31
@@ -37,22 +36,22 @@ class ProducerStates:
             with None: append it.
         """
         if header.producer_id < 0:
-            return ErrorCode.none, None
+            return ErrorCode.NONE, None
         known = self._producers.get(header.producer_id)
         if known is None:
-            return ErrorCode.none, None
+            return ErrorCode.NONE, None
         if header.producer_epoch < known.epoch:
-            return ErrorCode.invalid_producer_epoch, None
+            return ErrorCode.INVALID_PRODUCER_EPOCH, None
         if header.producer_epoch > known.epoch:
             fits = header.base_sequence == 0
-            return (ErrorCode.none if fits else ErrorCode.out_of_order_sequence_number), None
+            return (ErrorCode.NONE if fits else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), None
         last_sequence = _last_sequence(header)
         for first, last, base_offset in known.batches:
             if first == header.base_sequence and last == last_sequence:
-                return ErrorCode.none, base_offset
+                return ErrorCode.NONE, base_offset
         if known.batches and header.base_sequence != (known.batches[-1][1] + 1) % _SEQUENCE_LIMIT:
-            return ErrorCode.out_of_order_sequence_number, None
-        return ErrorCode.none, None
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, None
+        return ErrorCode.NONE, None
 
     def record(self, header: BatchHeader, base_offset: int) -> None:
         """Remember a batch that was appended."""

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kio.schema.errors import ErrorCode
-
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 
 OFFSETS_TOPIC = "__consumer_offsets"
@@ -202,12 +201,12 @@ def creation_error(
     """Why a topic cannot be made so; None if it can."""
     fault = name_fault(name)
     if fault is not None:
-        return ErrorCode.invalid_topic_exception, f"Topic name is invalid: {fault}"
+        return ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {fault}"
     if partitions < 1:
-        return ErrorCode.invalid_partitions, "Number of partitions must be larger than 0."
+        return ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0."
     if not 1 <= replication_factor <= brokers:
         return (
-            ErrorCode.invalid_replication_factor,
+            ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Replication factor {replication_factor} does not fit {brokers} brokers.",
         )
     return None

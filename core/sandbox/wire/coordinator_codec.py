@@ -11,19 +11,22 @@ For programs that drive `kgroups.core.coordinator` without the embedded cluster:
 them, and `frame_json` shows the request of a frame as JSON.
 """
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from kio.index import load_request_schema, load_response_schema
-
-from kgroups.core.coordinator.fields.codec import CODECS, write_response
-from kgroups.core.coordinator.fields.sender import Sender
 from kgroups.core.coordinator.request import Request
-from kgroups.core.sandbox.apis import API_VERSIONS, Api
+from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.protocol.frames import Header, read_header, write_response
+from kgroups.core.protocol.frames import read_request as read_message
+from kgroups.core.protocol.kafka_json import Json, from_json, to_json
+from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
+from kgroups.core.protocol.table import Field, fields_at, request_table, response_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import writer
+from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.wire import frame_codec
-from kgroups.core.sandbox.wire.json_codec import Json, json_codec
-from kgroups.core.sandbox.wire.schema import DecodeError, fields_of
 
 
 class Asked(NamedTuple):
@@ -42,10 +45,8 @@ def read_frame(frame: bytes, *, client_host: str = "") -> Asked:
         DecodeError: the bytes are no request, of a version that is not served, or of an API that is
             not the coordinator's.
     """
-    read = frame_codec.read_request(frame, _header(frame))
-    sender = Sender(read.version, read.client_id or "", client_host)
-    request = CODECS[read.api].read(read.body, sender)
-    return Asked(read.api, read.version, read.correlation_id, request)
+    read = frame_codec.read_request(frame, _header(frame), client_host)
+    return Asked(read.api, read.version, read.correlation_id, read.body)
 
 
 def read_json(
@@ -67,9 +68,15 @@ def read_json(
         DecodeError: it is no such message, or of an API or version that is not the coordinator's.
     """
     _check(api, version)
-    body = json_codec(load_request_schema(api, version))[0](message)
-    sender = Sender(version, client_id, client_host)
-    return Asked(api, version, correlation_id, CODECS[api].read(body, sender))
+    table, wire_form = request_table(api), WIRE_FORMS[api]
+    out = bytearray()
+    try:
+        writer(table, version)(out, from_json(table, version, message))
+    except (struct.error, UnicodeEncodeError) as error:
+        raise DecodeError(f"a text that no request can have: {error}") from error
+    read = decode(reader(table, version, wire_form.form(version)), Cursor(bytes(out)))
+    request = wire_form.request(read, version, client_id, client_host)
+    return Asked(api, version, correlation_id, request)
 
 
 def frame_json(frame: bytes) -> Json:
@@ -79,34 +86,32 @@ def frame_json(frame: bytes) -> Json:
         DecodeError: as for `read_frame`.
     """
     header = _header(frame)
-    body = frame_codec.read_request(frame, header).body
-    document: Json = json_codec(load_request_schema(header.api, header.version))[1](body)
-    return document
+    _, message = read_message(frame, header)
+    return to_json(request_table(header.api), header.version, message)
 
 
 def write_json(asked: Asked, response: object) -> Json:
     """The answer as Kafka's JSON, with the fields that the request's version has."""
-    body = write_response(asked.api, asked.version, response)
-    document: Json = json_codec(load_response_schema(asked.api, asked.version))[1](body)
-    return document
+    answer = WIRE_FORMS[asked.api].answer(response, asked.version)
+    return to_json(response_table(asked.api), asked.version, answer)
 
 
-def _header(frame: bytes) -> frame_codec.Header:
-    header = frame_codec.read_header(frame)
+def _header(frame: bytes) -> Header:
+    header = read_header(frame)
     _check(header.api, header.version)
     return header
 
 
 def _check(api: int, version: int) -> None:
-    header = frame_codec.Header(api, version, 0)
-    if api not in CODECS or not frame_codec.is_served(header, API_VERSIONS):
+    served = frame_codec.is_served(Header(api, version, 0), API_VERSIONS)
+    if not served or Api(api) not in WIRE_FORMS:
         raise DecodeError(f"API {api} version {version} is not the coordinator's")
 
 
 def write_frame(asked: Asked, response: object) -> bytes:
     """The bytes of the answer, length first."""
-    body = write_response(asked.api, asked.version, response)
-    return bytes(frame_codec.write_response(asked.api, asked.version, asked.correlation_id, body))
+    answer = WIRE_FORMS[asked.api].answer(response, asked.version)
+    return bytes(write_response(asked.api, asked.version, asked.correlation_id, answer))
 
 
 @cache
@@ -119,18 +124,15 @@ def versions_of_fields(api: Api) -> Mapping[str, tuple[int, int]]:
     lowest, highest = API_VERSIONS[api]
     found: dict[str, tuple[int, int]] = {}
     for version in range(lowest, highest + 1):
-        for side, load in (("request", load_request_schema), ("response", load_response_schema)):
-            for path in _paths(load(api, version)):
+        for side, table in (("request", request_table(api)), ("response", response_table(api))):
+            for path in _paths(table.fields, version):
                 first, _ = found.get(f"{side}.{path}", (version, version))
                 found[f"{side}.{path}"] = (first, version)
     return found
 
 
-def _paths(schema: type) -> list[str]:
+def _paths(fields: list[Field], version: int) -> Iterator[str]:
     """Names of a message's fields, those of its structs behind a dot."""
-    paths = []
-    for name, item in fields_of(schema):
-        paths.append(name)
-        if item is not None:
-            paths += [f"{name}.{path}" for path in _paths(item)]
-    return paths
+    for field in fields_at(fields, version):
+        yield field.name
+        yield from (f"{field.name}.{path}" for path in _paths(field.fields, version))

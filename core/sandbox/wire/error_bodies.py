@@ -5,14 +5,12 @@ the message tables: the items of the request's first list become the items of th
 list that has room for an error.
 """
 
-from dataclasses import Field, fields, is_dataclass
-from functools import cache
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from kio.index import load_response_schema
-
-from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.wire.schema import Body
+from kgroups.core.protocol.reader import Row
+from kgroups.core.protocol.table import Field, fields_at, response_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 
 _SESSION_ERRORS = frozenset({70, 71})
 """Errors that Fetch reports for the whole session; all others belong to a partition."""
@@ -24,92 +22,79 @@ _SAME_FIELD = {
 }
 
 
-def error_body(api: int, version: int, request: Body, code: int) -> Body | None:
+def error_body(api: Api, version: int, request: Row, code: int) -> Struct | None:
     """An answer with this error code.
 
     Args:
-        request: the fields of the request, for the names that the answer repeats.
+        request: as a row, for the names that the answer repeats.
         code: Kafka's error number.
     Returns:
         None where the answer has no place for an error, so that closing is all that is left.
     """
-    schema = load_response_schema(api, version)
-    if not _has_error(schema):
+    fields = list(fields_at(response_table(api).fields, version))
+    if not _has_error(fields, version):
         return None
-    per_item = api == Api.FETCH and code not in _SESSION_ERRORS
-    body = _struct_error(schema, request, code, whole=not per_item)
-    if api == Api.DESCRIBE_TOPIC_PARTITIONS:
-        body["next_cursor"] = None
-    return body
+    per_item = api is Api.FETCH and code not in _SESSION_ERRORS
+    return _struct(fields, version, request, code, whole=not per_item)
 
 
-@cache
-def _has_error(schema: type) -> bool:
-    for field in fields(schema):
+def _has_error(fields: list[Field], version: int) -> bool:
+    return any(
+        field.name == "error_code"
+        or (_is_list(field) and _has_error(list(fields_at(field.fields, version)), version))
+        for field in fields
+    )
+
+
+def _is_list(field: Field) -> bool:
+    return field.is_array and field.kind == "struct"
+
+
+def _struct(fields: list[Field], version: int, source: Row, code: int, *, whole: bool) -> Struct:
+    body = Struct()
+    lists = [value for value in source if isinstance(value, tuple) and not isinstance(value, Row)]
+    stop_here = whole and any(field.name == "error_code" for field in fields)
+    for field in fields:
+        value: Any
         if field.name == "error_code":
-            return True
-        item = _item_struct(field)
-        if item is not None and _has_error(item):
-            return True
-    return False
-
-
-def _item_struct(field: Field[Any]) -> type | None:
-    """The struct in a list field; None for anything else."""
-    kinds = [field.type, *get_args(field.type)]
-    for kind in kinds:
-        if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
-            item = get_args(kind)[0]
-            return item if isinstance(item, type) else None
-    return None
-
-
-def _struct_error(schema: type, source: Body, code: int, *, whole: bool) -> Body:
-    body: Body = {}
-    names = {field.name for field in fields(schema)}
-    lists = [value for value in source.values() if isinstance(value, list)]
-    stop_here = whole and "error_code" in names
-    for field in fields(schema):
-        item = _item_struct(field)
-        if field.name == "error_code":
-            body[field.name] = code if whole or not lists else 0
-        elif item is not None:
-            goes_down = _has_error(item) and not stop_here and lists
-            body[field.name] = (
-                [_item_error(item, value, code) for value in lists.pop(0)] if goes_down else []
-            )
+            value = code if whole or not lists else 0
+        elif _is_list(field):
+            inner = list(fields_at(field.fields, version))
+            goes_down = _has_error(inner, version) and not stop_here and lists
+            items = lists.pop(0) if goes_down else ()
+            value = [_item(inner, version, item, code) for item in items]
         else:
-            body[field.name] = _plain(field, source)
+            value = _plain(field, version, source)
+        setattr(body, field.name, value)
     return body
 
 
-def _item_error(schema: type, value: Any, code: int) -> Body:
-    if isinstance(value, dict):
-        return _struct_error(schema, value, code, whole=True)
-    first = next(f.name for f in fields(schema) if f.name not in ("error_code", "error_message"))
-    return _struct_error(schema, {first: value}, code, whole=True)
+def _item(fields: list[Field], version: int, asked: Any, code: int) -> Struct:
+    if isinstance(asked, Row):
+        return _struct(fields, version, asked, code, whole=True)
+    first = next(each for each in fields if each.name not in ("error_code", "error_message"))
+    body = _struct(fields, version, Row(), code, whole=True)
+    setattr(body, first.name, asked)
+    return body
 
 
-def _plain(field: Field[Any], source: Body) -> Any:
+def _plain(field: Field, version: int, source: Row) -> Any:
     """The request's value where it has the field, else an empty one of its type."""
     for name in _SAME_FIELD.get(field.name, (field.name,)):
-        if name in source and field.name not in ("records", "error_message"):
-            return source[name]
-    kafka_type = field.metadata.get("kafka_type", "")
-    if kafka_type.startswith("datetime"):
-        return -1
-    if type(None) in get_args(field.type):
+        if name in source._fields and field.name not in ("records", "error_message"):
+            return getattr(source, name)
+    if version in field.nullable or field.kind == "uuid":
         return None
-    if is_dataclass(field.type):
-        return {f.name: _plain(f, {}) for f in fields(field.type)}
-    if get_origin(field.type) is tuple:
-        return []
-    if kafka_type == "string":
-        return ""
-    if kafka_type in ("bytes", "records"):
-        return b""
-    if kafka_type == "uuid":
-        return None
-    if kafka_type == "bool":
-        return False
-    return 0 if kafka_type.startswith("timedelta") else -1
+    if field.is_array:
+        return ()
+    if field.kind == "struct":
+        inner = fields_at(field.fields, version)
+        return Struct(**{each.name: _plain(each, version, Row()) for each in inner})
+    match field.kind:
+        case "bool":
+            return False
+        case "string":
+            return ""
+        case "bytes" | "records":
+            return b""
+    return 0 if field.name.endswith("_ms") else -1

@@ -1,33 +1,24 @@
-"""Frames to requests and responses to frames, for every API and version that is served.
+"""Frames to requests and answers to frames, for every API and version that is served.
 
 A frame is what follows the four bytes of length. A response is written with its length in front.
 """
 
-import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
-from kio.index import KioIndexError, load_request_schema, load_response_schema
-from kio.schema.request_header.v1.header import RequestHeader as HeaderV1
-from kio.schema.request_header.v2.header import RequestHeader as HeaderV2
-
-from kgroups.core.sandbox.apis import Api, Caps
+from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.protocol.budget import Budget, MemoryLimitError
+from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.frames import Header, write_response
+from kgroups.core.protocol.frames import read_request as read_message
+from kgroups.core.protocol.reader import DecodeError, Message, reader
+from kgroups.core.protocol.table import request_table, response_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct, writer
+from kgroups.core.sandbox.apis import Caps
 from kgroups.core.sandbox.wire.error_bodies import error_body
-from kgroups.core.sandbox.wire.schema import Body, Cursor, DecodeError, Reader, Writer, struct_codec
 
-_HEADER_START = struct.Struct(">hhi")
-_LENGTH_AND_CORRELATION = struct.Struct(">ii")
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What every request starts with, readable whatever the API and version."""
-
-    api: int
-    version: int
-    correlation_id: int
+_MEMORY_BYTES = 1 << 26
+"""What a request may take besides a few times its length; a real one has some thousand rows."""
 
 
 @dataclass(slots=True)
@@ -39,42 +30,16 @@ class Request:
         version: of the API; the answer is written in the same.
         correlation_id: echoed in the answer.
         client_id: as the client calls itself; None if it does not.
-        body: the fields (see `schema.Body`).
+        body: the message: of the coordinator's APIs its own request, of others a row.
+        frame: the bytes that it was read from.
     """
 
     api: Api
     version: int
     correlation_id: int
     client_id: str | None
-    body: Body
-
-
-UNSUPPORTED_VERSION = 35
-
-
-@cache
-def _request_codec(api: int, version: int) -> tuple[Reader, Reader]:
-    schema = load_request_schema(api, version)
-    header = HeaderV2 if schema.__flexible__ else HeaderV1
-    return struct_codec(header)[0], struct_codec(schema)[0]
-
-
-@cache
-def _response_codec(api: int, version: int) -> tuple[bool, Writer]:
-    schema = load_response_schema(api, version)
-    tagged_header = schema.__flexible__ and api != Api.API_VERSIONS  # KIP-511: always header v0
-    return tagged_header, struct_codec(schema)[1]
-
-
-def read_header(frame: bytes) -> Header:
-    """API, version and correlation id of a frame.
-
-    Raises:
-        DecodeError: the frame is shorter than that.
-    """
-    if len(frame) < _HEADER_START.size:
-        raise DecodeError(f"a frame of {len(frame)} bytes holds no request header")
-    return Header(*_HEADER_START.unpack_from(frame))
+    body: Message
+    frame: bytes
 
 
 def is_served(header: Header, caps: Caps) -> bool:
@@ -83,36 +48,49 @@ def is_served(header: Header, caps: Caps) -> bool:
     return versions is not None and versions[0] <= header.version <= versions[1]
 
 
-def read_request(frame: bytes, header: Header) -> Request:
+def read_request(frame: bytes, header: Header, client_host: str) -> Request:
     """The request of a frame whose API and version are served.
 
-    Bytes after it are passed over, as a broker does: librdkafka's Metadata v13 has some.
-
     Raises:
-        DecodeError: the bytes are no such request.
+        DecodeError: the bytes are no such request, or it would take too much memory.
     """
-    read_head, read_body = _request_codec(header.api, header.version)
-    cursor = Cursor(frame)
-    client_id = read_head(cursor)["client_id"]
-    body = read_body(cursor)
-    return Request(Api(header.api), header.version, header.correlation_id, client_id, body)
+    api, version = Api(header.api), header.version
+    wire_form = WIRE_FORMS.get(api)
+    budget = Budget(_MEMORY_BYTES + 4 * len(frame))
+    form = None if wire_form is None else wire_form.form(version)
+    try:
+        client_id, body = read_message(frame, header, budget, form)
+    except MemoryLimitError as error:
+        raise DecodeError("the request takes too much memory") from error
+    if wire_form is not None:
+        body = wire_form.request(body, version, client_id, client_host)
+    return Request(api, version, header.correlation_id, client_id, body, frame)
 
 
-def write_response(
-    api: int, version: int, correlation_id: int, body: Mapping[str, Any]
-) -> bytearray:
-    """The bytes of an answer, length first.
+def write_error(frame: bytes, header: Header, code: int, **fields: object) -> bytearray | None:
+    """The answer to a request that says nothing but one error.
 
     Args:
-        body: fields by name; those that this version does not have are left out.
+        fields: what else the answer says.
+    Returns:
+        None if there is no such API or version at all, or its answer has no place for an error:
+        then only closing the connection is left.
+    Raises:
+        DecodeError: the bytes are not that request.
     """
-    tagged_header, write_body = _response_codec(api, version)
-    out = bytearray(_LENGTH_AND_CORRELATION.size)
-    if tagged_header:
-        out.append(0)
-    write_body(out, body)
-    _LENGTH_AND_CORRELATION.pack_into(out, 0, len(out) - 4, correlation_id)
-    return out
+    try:
+        _, message = read_message(frame, header, Budget(_MEMORY_BYTES + 4 * len(frame)))
+    except DecodeError:
+        raise
+    except MemoryLimitError as error:
+        raise DecodeError("the request takes too much memory") from error
+    except ValueError:  # an API or a version without a table
+        return None
+    body = error_body(Api(header.api), header.version, message, code)
+    if body is None:
+        return None
+    vars(body).update(fields)
+    return write_response(header.api, header.version, header.correlation_id, body)
 
 
 def refuse_version(frame: bytes, header: Header, caps: Caps) -> bytearray | None:
@@ -122,37 +100,29 @@ def refuse_version(frame: bytes, header: Header, caps: Caps) -> bytearray | None
     again (KIP-511). Any other is answered in its own version, if that exists anywhere.
 
     Returns:
-        None if there is no such API or version at all, or its answer has no place for an error:
-        then only closing the connection is left.
+        None where only closing the connection is left, as of `write_error`.
     Raises:
         DecodeError: the bytes are not that request.
     """
+    code = ErrorCode.UNSUPPORTED_VERSION
     if header.api == Api.API_VERSIONS:
-        body: Body | None = api_versions_body(caps, UNSUPPORTED_VERSION)
-        return write_response(Api.API_VERSIONS, 0, header.correlation_id, body or {})
-    try:
-        read_head, read_body = _request_codec(header.api, header.version)
-    except KioIndexError:
-        return None
-    cursor = Cursor(frame)
-    read_head(cursor)
-    body = error_body(header.api, header.version, read_body(cursor), UNSUPPORTED_VERSION)
-    if body is None:
-        return None
-    return write_response(header.api, header.version, header.correlation_id, body)
+        answer = api_versions_answer(caps, code)
+        return write_response(Api.API_VERSIONS, 0, header.correlation_id, answer)
+    return write_error(frame, header, code)
 
 
-def api_versions_body(caps: Caps, error_code: int = 0) -> Body:
+def api_versions_answer(caps: Caps, error_code: int = 0) -> Message:
     """The answer to ApiVersions: what is offered, by API key."""
     keys = [
-        {"api_key": int(api), "min_version": low, "max_version": high}
+        Struct(api_key=int(api), min_version=low, max_version=high)
         for api, (low, high) in sorted(caps.items())
     ]
-    return {"error_code": error_code, "api_keys": keys}
+    return Struct(error_code=error_code, api_keys=keys)
 
 
 def warm_up(caps: Caps) -> None:
     """Compile the highest version of each API, so that no first request waits for it."""
     for api, (_, high) in caps.items():
-        _request_codec(api, high)
-        _response_codec(api, high)
+        wire_form = WIRE_FORMS.get(api)
+        reader(request_table(api), high, wire_form and wire_form.form(high))
+        writer(response_table(api), high)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kgroups.cli.audit_log import outcome_of
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import Outcome, run

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest, NameOf, groups_of
 from kgroups.core.sandbox.wire.frame_codec import Request
 from tests.support.endings.choice import cases, share

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kio.index import load_response_schema
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES, ClientSettings
 from kgroups.core.kafka.transport.framing import APIS, kafka_name, schema
 from kgroups.core.kafka.transport.lengths import NUMBERS, uvarint
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.frames import read_response
+from kgroups.core.protocol.reader import DecodeError
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, struct_codec
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.measured import Measured, measure
@@ -245,7 +245,7 @@ def test_many_brokers_at_once(tmp_path: Path) -> None:
             for number in range(MANY_BROKERS)
         )
         return {
-            "throttle_time": NO_WAIT,
+            "throttle_time_ms": NO_WAIT,
             "brokers": brokers,
             "cluster_id": "many",
             "controller_id": 0,
@@ -330,9 +330,8 @@ def _leads_nowhere_else(wire: Wire, frame: bytes) -> bool:
     """Whether a changed Metadata answer names no broker but ours, or cannot be read."""
 
     def brokers(data: bytes) -> Any:
-        read, _ = struct_codec(load_response_schema(APIS[wire.api].key, wire.version))
-        rows = read(Cursor(data, wire.start))["brokers"] or ()
-        return [(row["host"], row["port"]) for row in rows]
+        answer = read_response(Api(APIS[wire.api].key), wire.version, data)
+        return [(row.host, row.port) for row in answer.brokers]
 
     try:
         return bool(brokers(frame) == brokers(wire.frame))

@@ -16,6 +16,7 @@ from kgroups.core.protocol.table import Table, parse_table, request_table, respo
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct, writer
 from tests.support.protocol.kio_messages import as_message, kio_bytes, random_entity
+from tests.support.protocol.newer_tables import add_unknown, with_unknown_tags
 from tests.support.protocol.random_messages import random_message, same
 
 NEWER_THAN_KIO = {(Api.API_VERSIONS, 5), (Api.DELETE_GROUPS, 3), (Api.STREAMS_GROUP_DESCRIBE, 1)}
@@ -81,6 +82,22 @@ def test_versions_newer_than_kio(side: str, api: Api, version: int) -> None:
     for _ in range(ROUNDS):
         message = random_message(table, version, rng)
         assert same(read(table, version, written(table, version, message)), message)
+
+
+@pytest.mark.parametrize("api", Api, ids=lambda api: api.name)
+def test_unknown_tags_are_passed_over(api: Api) -> None:
+    """In each struct of a message, those within tagged fields too."""
+    rng = random.Random(20261122)
+    for table in (request_table(api), response_table(api)):
+        for version in table.flexible:
+            if version in table.versions:
+                message = random_message(table, version, rng)
+                known = read(table, version, written(table, version, message))
+                add_unknown(message)
+                newer = written(with_unknown_tags(table), version, message)
+                assert len(newer) > len(written(table, version, known))
+                found = read(table, version, newer)
+                assert written(table, version, found) == written(table, version, known)
 
 
 def test_bytes_by_hand() -> None:
@@ -202,9 +219,12 @@ def test_an_array_is_paid_before_it_is_made() -> None:
 
 def test_long_texts_are_paid() -> None:
     """A character may take four bytes."""
-    table = parse_table("Text 0-0\n    text bytes")
-    with pytest.raises(MemoryLimitError):
-        read(table, 0, (1000).to_bytes(4, "big") + bytes(1000), Budget(3_999))
+    for kind, length_bytes, cost in (("bytes", 4, 1000), ("string", 2, 4000)):
+        table, data = parse_table(f"Text 0-0\n    text {kind}"), bytes(1000)
+        length = len(data).to_bytes(length_bytes, "big")
+        read(table, 0, length + data, Budget(cost))
+        with pytest.raises(MemoryLimitError):
+            read(table, 0, length + data, Budget(cost - 1))
 
 
 def test_struct_that_is_all_defaults_is_no_tag() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgroups.core.protocol.table import kafka_name, request_table, response_table
+from kgroups.core.protocol.table import request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from scripts.messages import TABLES, modules
 
@@ -18,7 +18,7 @@ def test_the_tables_are_kafkas() -> None:
 def test_a_table_knows_its_name_and_versions(api: Api) -> None:
     """Request and answer have the same versions."""
     request, response = request_table(api), response_table(api)
-    assert request.name == f"{kafka_name(api)}Request"
+    assert request.name == f"{api.kafka_name}Request"
     assert request.versions == response.versions
     assert request.flexible == response.flexible
 

@@ -21,7 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # not in its _
     ResourceType,
 )
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until

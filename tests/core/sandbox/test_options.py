@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from kgroups.core.errors import KgroupsError, UsageError
-from kgroups.core.sandbox.apis import API_VERSIONS, Api
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.caps import NEWEST, RELEASES, caps_of
 from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.lacks import SANDBOX_LACKS

@@ -7,7 +7,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import (
     ClusterSnapshot,

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
@@ -290,7 +290,7 @@ def fetch_body(
     }
     return {
         "replica_id": -1,
-        "max_wait": wait_ms,
+        "max_wait_ms": wait_ms,
         "min_bytes": min_bytes,
         "max_bytes": 1_000_000,
         "isolation_level": 0,

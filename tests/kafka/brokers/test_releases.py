@@ -14,7 +14,8 @@ import pytest
 from kgroups.cli.meanings.exit_codes import EXIT_CODES
 from kgroups.core.kafka.probing.network import OPTIONAL
 from kgroups.core.kafka.transport.framing import APIS, VersionRange, choose_version
-from kgroups.core.sandbox.apis import API_VERSIONS, Api
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.caps import caps_of
 from tests.support.endings.lines import LINES
 from tests.support.kafka.broker import KafkaCluster

@@ -14,7 +14,7 @@ from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup

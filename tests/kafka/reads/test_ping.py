@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import Outcome, run

@@ -15,8 +15,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from kio.index import load_request_schema, load_response_schema
-
 from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.assignors.spec import AssignmentRequest, TopicPartitions
 from kgroups.assignors.wire import (
@@ -24,12 +22,13 @@ from kgroups.assignors.wire import (
     decode_assignment,
     encode_assignment,
 )
-from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
+from kgroups.core.protocol.frames import read_header, read_request, write_response
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.assignors.histories import Plan
 from tests.support.assignors.librdkafka_consumer import OWN_TOPIC
 from tests.support.assignors.real_clients import subscription_bytes
 from tests.support.kafka.waiting import LIFE_S
+from tests.support.protocol.plain import Body, as_message, as_plain
 
 VERSIONS = {
     Api.FETCH: (4, 4),
@@ -80,7 +79,7 @@ class MadeUpGroups:
             Api.SYNC_GROUP: self._sync_group,
             Api.HEARTBEAT: self._heartbeat,
             Api.OFFSET_FETCH: self._offset_fetch,
-            Api.LEAVE_GROUP: lambda *_: {"throttle_time": 0, "error_code": 0},
+            Api.LEAVE_GROUP: lambda *_: {"throttle_time_ms": 0, "error_code": 0},
         }
 
     def __enter__(self) -> Self:
@@ -134,7 +133,7 @@ class MadeUpGroups:
                 answer = self._answered(frame)
                 if answer is None:
                     return
-                stream.write(struct.pack(">i", len(answer)) + answer)
+                stream.write(answer)
                 stream.flush()
                 (api,) = struct.unpack_from(">h", frame)
                 deciding = api == Api.JOIN_GROUP or (deciding and api != Api.SYNC_GROUP)
@@ -142,8 +141,8 @@ class MadeUpGroups:
             self._answers.put(None)
 
     def _answered(self, frame: bytes) -> bytes | None:
-        api, version, correlation, size = struct.unpack_from(">hhih", frame)
-        out = bytearray(struct.pack(">i", correlation))
+        header = read_header(frame)
+        api, version, correlation_id = header
         if api == Api.API_VERSIONS:
             body: Body = {
                 "error_code": UNSUPPORTED_VERSION if version else 0,
@@ -152,15 +151,12 @@ class MadeUpGroups:
                     for key, (low, high) in VERSIONS.items()
                 ],
             }
-            struct_codec(load_response_schema(api, 0))[1](out, body)
-            return bytes(out)
-        cursor = Cursor(frame, 10 + max(size, 0))
-        asked: Body = struct_codec(load_request_schema(api, version))[0](cursor)
-        answer = self._handlers[api](version, asked)
+            return bytes(write_response(api, 0, correlation_id, as_message(body)))
+        asked: Body = as_plain(read_request(frame, header)[1])
+        answer = self._handlers[Api(api)](version, asked)
         if answer is None:
             return None
-        struct_codec(load_response_schema(api, version))[1](out, answer)
-        return bytes(out)
+        return bytes(write_response(api, version, correlation_id, as_message(answer)))
 
     def _metadata(self, _version: int, asked: Body) -> Body:
         known = {OWN_TOPIC: TopicPartitions(2)}
@@ -168,7 +164,7 @@ class MadeUpGroups:
             known.update(self._now.topics)
         names = scala_set_order(one["name"] for one in asked["topics"] or ())
         return {
-            "throttle_time": 0,
+            "throttle_time_ms": 0,
             "brokers": [
                 {"node_id": node, "host": "127.0.0.1", "port": self.port, "rack": rack}
                 for rack, node in NODES.items()
@@ -180,7 +176,7 @@ class MadeUpGroups:
 
     def _find_coordinator(self, _version: int, _asked: Body) -> Body:
         return {
-            "throttle_time": 0,
+            "throttle_time_ms": 0,
             "error_code": 0,
             "error_message": None,
             "node_id": 1,
@@ -195,7 +191,7 @@ class MadeUpGroups:
             return None
         self._generation += 1
         return {
-            "throttle_time": 0,
+            "throttle_time_ms": 0,
             "error_code": 0,
             "generation_id": self._generation,
             "protocol_name": self._protocol,
@@ -221,13 +217,13 @@ class MadeUpGroups:
         self._settled = False
         own = ((OWN_TOPIC, (self._generation % 2,)),)
         return {
-            "throttle_time": 0,
+            "throttle_time_ms": 0,
             "error_code": 0,
             "assignment": encode_assignment(WireAssignment(0, own)),
         }
 
     def _heartbeat(self, _version: int, _asked: Body) -> Body:
-        return {"throttle_time": 0, "error_code": REBALANCE_IN_PROGRESS if self._settled else 0}
+        return {"throttle_time_ms": 0, "error_code": REBALANCE_IN_PROGRESS if self._settled else 0}
 
     def _offset_fetch(self, _version: int, asked: Body) -> Body:
         topics = [

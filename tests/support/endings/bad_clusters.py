@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from random import Random
 from typing import Final
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.endings.world import CLIENT, free_port

@@ -16,7 +16,7 @@ from typing import Final
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters

@@ -23,7 +23,7 @@ from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, dec
 from kgroups.core.kafka.transport.commit_bytes import read_commit_answer, read_fetch_answer
 from kgroups.core.kafka.transport.framing import APIS, decode_response, kafka_name, schema
 from kgroups.core.kafka.writes.group_writes import read_delete_answer
-from tests.core.sandbox.wire.test_codec import random_entity
+from tests.support.protocol.kio_messages import random_entity
 
 ADDRESS_SPACE_BYTES = 2 << 30
 

@@ -11,11 +11,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from kio.index import load_response_schema
-
 from kgroups.core.kafka.transport.framing import APIS
-from kgroups.core.sandbox.wire.schema import Cursor, struct_codec
+from kgroups.core.protocol.frames import read_response
+from kgroups.core.protocol.table import response_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import writer
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
+from tests.support.protocol.plain import as_message, as_plain
 
 WAIT_S = 60.0
 
@@ -45,8 +47,8 @@ class Wire(NamedTuple):
     @property
     def start(self) -> int:
         """Where the answer begins, after its header."""
-        kind = load_response_schema(APIS[self.api].key, self.version)
-        return 5 if kind.__flexible__ and self.api != "api_versions" else 4
+        flexible = self.version in response_table(APIS[self.api].key).flexible
+        return 5 if flexible and self.api != "api_versions" else 4
 
 
 Conduct = Callable[[Wire], Awaitable[None]]
@@ -186,9 +188,9 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
 
 def rewritten(wire: Wire, change: Callable[[dict[str, Any]], None]) -> bytes:
     """The answer with its fields changed."""
-    read, write = struct_codec(load_response_schema(APIS[wire.api].key, wire.version))
-    body = read(Cursor(wire.frame, wire.start))
+    api = Api(APIS[wire.api].key)
+    body = as_plain(read_response(api, wire.version, wire.frame))
     change(body)
     out = bytearray(wire.frame[: wire.start])
-    write(out, body)
+    writer(response_table(api), wire.version)(out, as_message(body))
     return bytes(out)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kgroups.core.kafka.transport.framing import APIS
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
 from tests.support.kafka.live_members import LiveGroup, MemberSpec

@@ -5,12 +5,9 @@ import struct
 from types import TracebackType
 from typing import Any, Self
 
-from kio.index import load_request_schema, load_response_schema
-from kio.schema.request_header.v1.header import RequestHeader as HeaderV1
-from kio.schema.request_header.v2.header import RequestHeader as HeaderV2
-
-from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
+from kgroups.core.protocol.frames import read_response, write_request
+from kgroups.core.protocol.tables.api_keys import Api
+from tests.support.protocol.plain import Body, as_message, as_plain
 
 TIMEOUT_S = 60.0
 
@@ -19,27 +16,12 @@ def request_frame(
     api: int, version: int, body: Body, *, correlation_id: int = 1, client_id: str = "wire"
 ) -> bytes:
     """The bytes of a request, length first."""
-    schema = load_request_schema(api, version)
-    out = bytearray()
-    header = {
-        "request_api_key": api,
-        "request_api_version": version,
-        "correlation_id": correlation_id,
-        "client_id": client_id,
-    }
-    struct_codec(HeaderV2 if schema.__flexible__ else HeaderV1)[1](out, header)
-    struct_codec(schema)[1](out, body)
-    return struct.pack(">i", len(out)) + bytes(out)
+    return write_request(Api(api), version, correlation_id, client_id, as_message(body))
 
 
 def read_answer(api: int, version: int, frame: bytes) -> tuple[int, Body]:
     """Correlation id and fields of an answer."""
-    schema = load_response_schema(api, version)
-    cursor = Cursor(frame, 4)
-    if schema.__flexible__ and api != Api.API_VERSIONS:
-        assert cursor.take(1) == b"\0"
-    body: Body = struct_codec(schema)[0](cursor)
-    assert cursor.pos == cursor.end, "the answer is longer than its message"
+    body: Body = as_plain(read_response(Api(api), version, frame))
     return struct.unpack_from(">i", frame)[0], body
 
 
@@ -109,8 +91,8 @@ def join_body(group: str, *, member_id: str = "", **more: Any) -> Body:
     metadata = b"\0\0" + struct.pack(">i", 1) + b"\0\1t" + struct.pack(">i", -1)
     return {
         "group_id": group,
-        "session_timeout": 30_000,
-        "rebalance_timeout": 30_000,
+        "session_timeout_ms": 30_000,
+        "rebalance_timeout_ms": 30_000,
         "member_id": member_id,
         "group_instance_id": None,
         "protocol_type": "consumer",

@@ -9,21 +9,23 @@ import sys
 
 import pytest
 from kio.index import load_response_schema
+from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_writer
 
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.commit_bytes import read_fetched
 from kgroups.core.kafka.transport.framing import answer_limit, decode_response, schema
 from kgroups.core.kafka.transport.lengths import Budget, LengthError, MemoryLimitError, check
-from tests.core.sandbox.wire.test_codec import ALL, random_entity
 from tests.support.hostile.mutations import unnamed_groups
 from tests.support.kafka.child import run_program
+from tests.support.protocol.kio_messages import random_entity
 
 FRAMES = int(os.environ.get("KGROUPS_FUZZ_FRAMES", "20000"))
 # Thrice what the objects of an answer may cost (256 MiB): those of the one before may still be
 # there, and Python returns no memory at once. Without the check it is 17 GB.
 MAX_PEAK_BYTES = 3 * 256 * 1024 * 1024
 PLENTY = 1 << 28
+ALL = [(api, v) for api, name in sorted(api_key_map.items()) for v in sorted(schema_name_map[name])]
 
 
 def test_whole_messages_end_where_they_end() -> None:

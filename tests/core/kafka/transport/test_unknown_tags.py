@@ -2,59 +2,62 @@
 
 import random
 import struct
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from kio.index import load_response_schema
 
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import APIS, decode_response
+from kgroups.core.protocol import writer as writing
+from kgroups.core.protocol.table import response_table
+from kgroups.core.protocol.varints import write_uvarint
+from kgroups.core.protocol.writer import writer
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.sandbox.wire import schema as wire
 from tests.support.cli.runner import run
-from tests.support.hostile.mutations import CALLS, READERS, answer
+from tests.support.hostile.mutations import CALLS, READERS
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, produce
+from tests.support.protocol.newer_tables import add_unknown, with_unknown_tags
+from tests.support.protocol.random_messages import random_message
 
 UNKNOWN = {9_000: b"\x01\x02\xff" * 50, 9_001: b""}
 HEADER = b"\x01\xa8\x46\x02\xff\xff"
 
 
-def write_tags(
-    out: bytearray, tags: list[tuple[int, wire.Tagged]], body: Mapping[str, Any]
-) -> None:
-    """As the wire's writer, and two tags more."""
+@pytest.mark.parametrize(("api", "version"), CALLS, ids=[f"{api}-v{v}" for api, v in CALLS])
+def test_every_answer_is_read(api: str, version: int) -> None:
+    """As without the tags: in each struct of it, those within tagged fields too, and its header."""
+    rng = random.Random(20261122)
+    table = response_table(APIS[api].key)
+    newer_table = with_unknown_tags(table)
+    has_tags = version in table.flexible and api != "api_versions"
+    for _ in range(5):
+        message = random_message(table, version, rng)
+        frame = bytearray(b"\0\0\0\7" + b"\0" * has_tags)
+        writer(table, version)(frame, message)
+        add_unknown(message)
+        newer = bytearray(b"\0\0\0\7" + HEADER * has_tags)
+        writer(newer_table, version)(newer, message)
+        reader = READERS.get(api, decode_response)
+        assert outcome(reader, api, version, bytes(newer)) == outcome(
+            reader, api, version, bytes(frame)
+        )
+
+
+def write_tags(out: bytearray, tags: Any, message: Any) -> None:
+    """As the embedded cluster's writer, and two tags more."""
     known = bytearray()
-    _write_tags(known, tags, body)
+    _write_tags(known, tags, message)
     assert known[0] < 0x7E
     out.append(known[0] + len(UNKNOWN))
     out += known[1:]
     for tag, content in UNKNOWN.items():
-        wire.write_uvarint(out, tag)
-        wire.write_uvarint(out, len(content))
+        write_uvarint(out, tag)
+        write_uvarint(out, len(content))
         out += content
 
 
-_write_tags = wire._write_tags
-
-
-@pytest.mark.parametrize(("api", "version"), CALLS, ids=[f"{api}-v{v}" for api, v in CALLS])
-def test_every_answer_is_read(api: str, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As without the tags: in each struct of it, those within tagged fields too, and its header."""
-    rng = random.Random(20261122)
-    kind = load_response_schema(APIS[api].key, version)
-    read, write = wire.struct_codec(kind)
-    for _ in range(5):
-        frame = answer(api, version, rng)
-        has_tags = kind.__header_schema__.__version__ >= 1
-        body = read(wire.Cursor(frame, 4 + has_tags))
-        newer = bytearray(frame[:4] + HEADER * has_tags)
-        with monkeypatch.context() as patch:
-            patch.setattr(wire, "_write_tags", write_tags)
-            write(newer, body)
-        reader = READERS.get(api, decode_response)
-        assert outcome(reader, api, version, bytes(newer)) == outcome(reader, api, version, frame)
+_write_tags = writing._write_tags
 
 
 def outcome(reader: Any, api: str, version: int, frame: bytes) -> Any:
@@ -85,7 +88,7 @@ def test_a_tag_beyond_the_answer_is_refused(size: int) -> None:
     """A length that the bytes cannot hold."""
     frame = struct.pack(">ih", 7, 0) + b"\x01" + struct.pack(">i", 0) + b"\x01\x63"
     out = bytearray(frame)
-    wire.write_uvarint(out, size)
+    write_uvarint(out, size)
     with pytest.raises(BrokerFailure) as caught:
         decode_response("api_versions", 3, bytes(out) + b"ab")
     assert caught.value.code == "CORRUPT_MESSAGE"
@@ -100,7 +103,7 @@ def test_a_newer_broker(monkeypatch: pytest.MonkeyPatch) -> None:
         members = [MemberSpec("member", ("t",))]
         with LiveGroup(cluster.bootstrap_servers, "kip848", members, protocol="consumer") as live:
             live.wait_stable(2)
-            monkeypatch.setattr(wire, "_write_tags", write_tags)  # the helpers read with kio
+            monkeypatch.setattr(writing, "_write_tags", write_tags)  # the helpers read with kio
             described = run(*at, "describe", "kip848", "--members", "-o", "json")
             assert described.exit_code == 0, described.stderr
             (group,) = described.document["items"]

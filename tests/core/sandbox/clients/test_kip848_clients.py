@@ -4,7 +4,7 @@ import pytest
 from confluent_kafka import ConsumerGroupState, ConsumerGroupType
 from confluent_kafka.admin import AdminClient
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.frame_client import WireClient
@@ -100,7 +100,7 @@ def test_not_offered_before_3_7() -> None:
         "member_epoch": 0,
         "instance_id": None,
         "rack_id": None,
-        "rebalance_timeout": 30_000,
+        "rebalance_timeout_ms": 30_000,
         "subscribed_topic_names": ["t"],
         "subscribed_topic_regex": None,
         "server_assignor": None,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.sandbox.storage.data_directory import DataDirectory
-from kgroups.core.sandbox.wire.schema import Body
+from tests.support.protocol.plain import Body
 from tests.support.sandbox.frame_client import WireClient, join_body
 
 LONG_NAME = "x" * 40_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.commands.writes.batches import BATCH
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.writes.test_interrupted import csv_rows

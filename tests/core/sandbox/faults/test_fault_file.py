@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_file import FaultPlan, TimedFault, read_fault_file
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.sandbox import Sandbox

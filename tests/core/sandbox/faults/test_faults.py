@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.sandbox.apis import Api
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.test_server import HEARTBEAT
@@ -214,7 +214,7 @@ def test_the_clock_is_set_forward() -> None:
         alone = Consumer({"bootstrap.servers": servers, "group.id": "nobody", "log_level": 0})
         alone.commit(offsets=[TopicPartition("t", 0, 5)], asynchronous=False)
         with WireClient(servers) as client:
-            joined = client.ask(Api.JOIN_GROUP, 3, join_body("idle", session_timeout=60_000))
+            joined = client.ask(Api.JOIN_GROUP, 3, join_body("idle", session_timeout_ms=60_000))
             beat = {
                 "group_id": "idle",
                 "generation_id": joined["generation_id"],
@@ -238,7 +238,7 @@ def test_a_clock_that_stands_ends_no_session() -> None:
     with Sandbox(brokers=1, topics={"t": 2}) as cluster:
         cluster.freeze_clock()
         with WireClient(cluster.bootstrap_servers) as client:
-            body = join_body("slow", session_timeout=6_000)
+            body = join_body("slow", session_timeout_ms=6_000)
             joined = client.ask(Api.JOIN_GROUP, 3, body)
             beat = {
                 "group_id": "slow",

@@ -1,9 +1,9 @@
 """One partition's log: offsets, epochs, times, deleted records, idempotent producers."""
 
 import pytest
-from kio.schema.errors import ErrorCode
 
 from kgroups.core.protocol.batches import build_batch, read_batch_header, split_batches
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.sandbox.storage.partition_log import PartitionLog, TimestampAnswer
 from tests.core.protocol.test_batches import their_batch
 
@@ -125,12 +125,12 @@ def idempotent(producer_id: int, epoch: int, sequence: int, count: int = 2) -> b
 
 
 SEQUENCES = [
-    ("the next sequence", (0, 6), ErrorCode.none, None),
-    ("a repeated batch", (0, 2), ErrorCode.none, 2),
-    ("a gap", (0, 8), ErrorCode.out_of_order_sequence_number, None),
-    ("an old epoch", (-1, 0), ErrorCode.invalid_producer_epoch, None),
-    ("a new epoch from 0", (1, 0), ErrorCode.none, None),
-    ("a new epoch not from 0", (1, 6), ErrorCode.out_of_order_sequence_number, None),
+    ("the next sequence", (0, 6), ErrorCode.NONE, None),
+    ("a repeated batch", (0, 2), ErrorCode.NONE, 2),
+    ("a gap", (0, 8), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, None),
+    ("an old epoch", (-1, 0), ErrorCode.INVALID_PRODUCER_EPOCH, None),
+    ("a new epoch from 0", (1, 0), ErrorCode.NONE, None),
+    ("a new epoch not from 0", (1, 6), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, None),
 ]
 
 
@@ -152,7 +152,7 @@ def test_sequences_wrap() -> None:
     log = PartitionLog()
     log.append(split_batches(idempotent(5, 0, 2**31 - 2)), 0)
     header = read_batch_header(idempotent(5, 0, 0))
-    assert log.producers.check(header) == (ErrorCode.none, None)
+    assert log.producers.check(header) == (ErrorCode.NONE, None)
 
 
 def test_a_batch_that_cannot_be_kept_is_not_in_the_log() -> None:

@@ -4,14 +4,18 @@ from itertools import count
 from uuid import UUID
 
 import pytest
-from kio.index import load_response_schema
 
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
-from kgroups.core.coordinator.fields.codec import CODECS
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from kgroups.core.sandbox.apis import API_VERSIONS, Api
+from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.protocol.frames import read_response
+from kgroups.core.protocol.kafka_json import to_json
+from kgroups.core.protocol.reader import DecodeError
+from kgroups.core.protocol.table import response_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.wire.coordinator_codec import (
     frame_json,
     read_frame,
@@ -20,9 +24,8 @@ from kgroups.core.sandbox.wire.coordinator_codec import (
     write_frame,
     write_json,
 )
-from kgroups.core.sandbox.wire.json_codec import json_codec
-from kgroups.core.sandbox.wire.schema import Body, DecodeError
-from tests.support.sandbox.frame_client import read_answer, request_frame
+from tests.support.protocol.plain import Body
+from tests.support.sandbox.frame_client import request_frame
 
 TOPIC = TopicInfo("t", UUID(int=11), 4)
 SUBSCRIPTION = b"\x00\x00\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff"
@@ -48,8 +51,8 @@ REQUESTS: dict[Api, Body] = {
     Api.FIND_COORDINATOR: {"key": "g", "key_type": 0, "coordinator_keys": ["g"]},
     Api.JOIN_GROUP: GROUP
     | {
-        "session_timeout": 10_000,
-        "rebalance_timeout": 10_000,
+        "session_timeout_ms": 10_000,
+        "rebalance_timeout_ms": 10_000,
         "protocol_type": "consumer",
         "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
     },
@@ -69,7 +72,7 @@ REQUESTS: dict[Api, Body] = {
         "member_epoch": 0,
         "instance_id": None,
         "rack_id": None,
-        "rebalance_timeout": 10_000,
+        "rebalance_timeout_ms": 10_000,
         "subscribed_topic_names": ["t"],
         "subscribed_topic_regex": None,
         "server_assignor": None,
@@ -97,8 +100,7 @@ def coordinator() -> Coordinator:
 
 def test_every_api_of_the_coordinator_has_a_case() -> None:
     """The table of codecs and the cases are about the same APIs."""
-    assert set(REQUESTS) == set(CODECS)
-    assert {api.kafka_name for api in REQUESTS} == {codec.api for codec in CODECS.values()}
+    assert set(REQUESTS) == set(WIRE_FORMS)
 
 
 @pytest.mark.parametrize(("api", "version"), EVERY, ids=lambda value: str(value))
@@ -114,11 +116,10 @@ def test_a_frame_in_and_a_frame_out(api: Api, version: int) -> None:
         one.advance(at_ms)
     (reply,) = [effect for effect in one.take() if isinstance(effect, Reply)]
     assert (reply.token, reply.api) == (77, api.kafka_name)
-    answered, body = read_answer(api, version, write_frame(asked, reply.response)[4:])
-    assert answered == 77
-    assert write_json(asked, reply.response) == json_codec(load_response_schema(api, version))[1](
-        body
-    )
+    answer = write_frame(asked, reply.response)[4:]
+    assert answer[:4] == (77).to_bytes(4, "big")
+    message = read_response(api, version, answer)
+    assert write_json(asked, reply.response) == to_json(response_table(api), version, message)
 
 
 @pytest.mark.parametrize(("api", "version"), EVERY, ids=lambda value: str(value))

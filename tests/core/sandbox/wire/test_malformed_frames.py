@@ -7,7 +7,6 @@ given as KGROUPS_FUZZ_SEED.
 
 import asyncio
 import contextlib
-import io
 import os
 import random
 import re
@@ -15,12 +14,14 @@ import struct
 from collections.abc import Callable
 
 import pytest
-from kio.index import load_request_schema
-from kio.serial import entity_writer
 
-from kgroups.core.sandbox.apis import API_VERSIONS, Api
-from kgroups.core.sandbox.wire.schema import Body
-from tests.core.sandbox.wire.test_codec import random_entity
+from kgroups.core.protocol.frames import read_header, write_request
+from kgroups.core.protocol.table import request_table
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.apis import API_VERSIONS
+from kgroups.core.sandbox.wire.frame_codec import read_request
+from tests.support.protocol.plain import Body
+from tests.support.protocol.random_messages import random_message
 from tests.support.sandbox.frame_client import WireClient, join_body, request_frame
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
@@ -49,11 +50,8 @@ def frame(rng: random.Random) -> bytes:
 
 
 def _valid(api: Api, version: int, rng: random.Random) -> bytes:
-    schema = load_request_schema(api, version)
-    body = io.BytesIO()
-    entity_writer(schema)(body, random_entity(schema, rng))
-    header = struct.pack(">hhih", api, version, rng.randrange(2**31), 2) + b"fz"
-    return header + (b"\0" if schema.__flexible__ else b"") + body.getvalue()
+    message = random_message(request_table(api), version, rng)
+    return write_request(api, version, rng.randrange(2**31), "fz", message)[4:]
 
 
 def _change(content: bytearray, rng: random.Random) -> None:
@@ -128,7 +126,9 @@ def test_malformed_frames(frames: int) -> None:
         WireClient(server.bootstrap_servers) as member,
     ):
         address = server.bootstrap_servers
-        joined = member.ask(Api.JOIN_GROUP, 3, join_body("bystanders", session_timeout=1_800_000))
+        joined = member.ask(
+            Api.JOIN_GROUP, 3, join_body("bystanders", session_timeout_ms=1_800_000)
+        )
         beat: Body = {
             "group_id": "bystanders",
             "generation_id": joined["generation_id"],
@@ -156,10 +156,8 @@ def test_malformed_frames(frames: int) -> None:
 
 def test_requests_are_valid_before_they_are_changed() -> None:
     """The corpus itself is understood: else every mutation would stop at the first check."""
-    from kgroups.core.sandbox.wire.frame_codec import read_header, read_request
-
     rng = random.Random(7)
     for api, version in _CALLS:
         content = _valid(api, version, rng)
-        assert read_request(content, read_header(content)).api is api
+        assert read_request(content, read_header(content), "/127.0.0.1").api is api
     assert request_frame(Api.HEARTBEAT, 0, {"group_id": "", "generation_id": 0, "member_id": ""})
