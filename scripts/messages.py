@@ -64,6 +64,8 @@ RECORDS = (
 )
 """Kinds of records of `__consumer_offsets` that are about classic and consumer groups."""
 
+IMPORT = "from typing import Final\n"
+
 Definition = Mapping[str, Any]
 
 
@@ -151,7 +153,7 @@ def _extras(field: Definition, message: Versions, versions: Versions) -> Iterato
 
 def module(title: str, tables: Mapping[str, str]) -> str:
     """The text of a module with these tables, each by its name."""
-    parts = [f'"""{title}."""\n\nfrom typing import Final\n']
+    parts = [f'"""{title}."""\n\n{IMPORT}']
     parts += [f'\n{name}: Final = """\n{text}\n"""\n' for name, text in tables.items()]
     return "".join(parts)
 
@@ -196,13 +198,19 @@ def modules() -> dict[str, str]:
             "",
         )
     )
-    records = {}
-    for kind in RECORDS:
-        name = snake_case(kind).upper()
-        records[f"{name}_KEY"] = table(known[f"{kind}Key"])
-        records[f"{name}_VALUE"] = table(known[f"{kind}Value"])
-    files["group_records.py"] = module("Records of `__consumer_offsets`", records)
+    parts = (
+        '"""Records of `__consumer_offsets`, keys and values by name."""\n\n',
+        IMPORT,
+        "\nRECORDS: Final = {\n",
+    )
+    records = (f'    "{name}": """\n{table(known[name])}\n""",\n' for name in record_names())
+    files["group_records.py"] = "".join((*parts, *records, "}\n"))
     return files
+
+
+def record_names() -> Iterator[str]:
+    """The keys and values of records."""
+    return (f"{kind}{half}" for kind in RECORDS for half in ("Key", "Value"))
 
 
 def main() -> None:

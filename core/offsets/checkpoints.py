@@ -5,15 +5,33 @@ Source: KIP-382, org.apache.kafka.connect.mirror.Checkpoint and DefaultReplicati
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from kgroups.core.coordinator.log.record_bytes import Reader, RecordError
 from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.offsets.change import Change, Key
+from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
+from kgroups.core.protocol.table import Table, parse_table
 from kgroups.core.snapshot import CommittedOffset, Group, TopicPartition
 
 VERSION: Final = 0
 
+_VERSION_BYTES: Final = 2
+_KEY: Final = parse_table(
+    """
+CheckpointKey 0-0
+    group string
+    topic string
+    partition int32
+"""
+)
+_VALUE: Final = parse_table(
+    """
+CheckpointValue 0-0
+    upstream_offset int64
+    offset int64
+    metadata string
+"""
+)
 _TOPIC: Final = re.compile(r"(?P<alias>.+)(?P<separator>[._-])checkpoints(?P=separator)internal")
 _SEPARATORS: Final = (".", "_", "-")
 
@@ -103,29 +121,29 @@ def decode_checkpoint(
     """A record of a checkpoint topic; no checkpoint for a tombstone. Only values have a version.
 
     Raises:
-        RecordError: the bytes are no checkpoint, or one of a version that we do not know.
+        DecodeError: the bytes are no checkpoint, or one of a version that we do not know.
     """
-    source = Reader(key or b"")
-    name = CheckpointKey(source.string(), source.string(), source.int32())
-    _check_end(source)
+    name = CheckpointKey(*_whole(_KEY, key or b"", 0))
     if name.partition < 0 or not name.topic:
-        raise RecordError("the key names no partition")
+        raise DecodeError("the key names no partition")
     if value is None:
         return name, None
-    source = Reader(value)
-    version = source.int16()
+    version = int.from_bytes(value[:_VERSION_BYTES], "big", signed=True)
     if version != VERSION:
-        raise RecordError(f"version {version} of checkpoints is not known")
-    found = Checkpoint(source.int64(), source.int64(), source.string())
-    _check_end(source)
+        raise DecodeError(f"version {version} of checkpoints is not known")
+    found = Checkpoint(*_whole(_VALUE, value, _VERSION_BYTES))
     if found.upstream_offset < 0 or found.offset < 0:
-        raise RecordError("an offset is negative")
+        raise DecodeError("an offset is negative")
     return name, found
 
 
-def _check_end(source: Reader) -> None:
-    if source.at != len(source.raw):
-        raise RecordError(f"{len(source.raw) - source.at} bytes are left over")
+def _whole(table: Table, raw: bytes, start: int) -> tuple[Any, ...]:
+    """The values of a message that ends with the bytes."""
+    cursor = Cursor(raw, start)
+    values: tuple[Any, ...] = decode(reader(table, VERSION), cursor)
+    if cursor.pos != len(raw):
+        raise DecodeError(f"{len(raw) - cursor.pos} bytes are left over")
+    return values
 
 
 def topic_prefix(checkpoint_topic: str, topics: Collection[str]) -> str:

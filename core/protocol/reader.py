@@ -45,7 +45,7 @@ class Cursor:
     Args:
         data: a frame, or a record.
         pos: where to read next.
-        budget: memory; by default in proportion to the bytes.
+        budget: memory; by default more than any message of so many bytes can take.
     """
 
     __slots__ = ("budget", "data", "pos")
@@ -53,7 +53,7 @@ class Cursor:
     def __init__(self, data: bytes, pos: int = 0, budget: Budget | None = None) -> None:
         self.data = data
         self.pos = pos
-        self.budget = budget or Budget(64 * (len(data) + _SMALL))
+        self.budget = budget or Budget(128 * (len(data) + _SMALL))
 
 
 Message = Any
@@ -203,6 +203,8 @@ def default_of(field: Field) -> Any:
     """What a field is where it is left out: of a struct, one with nothing but defaults."""
     if field.kind != "struct" or field.is_array or field.default is None:
         return field.default
+    if field.nullable:
+        return None
     return SimpleNamespace(**{each.name: default_of(each) for each in field.fields})
 
 

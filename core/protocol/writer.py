@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.protocol.forms import Aliases, attribute
+from kgroups.core.protocol.forms import NO_ID, Aliases, attribute
 from kgroups.core.protocol.reader import default_of
 from kgroups.core.protocol.table import FORMATS, Field, Table, fields_at
 from kgroups.core.protocol.varints import write_uvarint
@@ -73,6 +73,8 @@ def _write_tags(out: bytearray, tags: list[tuple[int, str, Writer, Field]], valu
 
 def is_default(value: Any, field: Field) -> bool:
     """Whether a field has the value that it would have if it were left out."""
+    if field.kind == "uuid" and not field.is_array:
+        return value is None or value == NO_ID
     if value is None or field.default is None:
         return value is None and field.default is None
     if field.is_array:

@@ -1,26 +1,27 @@
 """Records of `__consumer_offsets` as bytes: written as Kafka 4.3 does, read in every version.
 
 Key and value each begin with an int16: the key's is the kind of record, the value's its version.
-Keys are never compact. Kinds that are not about classic or consumer groups are not ours to read.
+Keys have one version, which is never compact. Kinds that are not about classic or consumer groups
+are not ours to read.
 """
 
+import struct
+from typing import Final
+
 from kgroups.core.coordinator.log import records as r
-from kgroups.core.coordinator.log.record_bytes import Reader, RecordError, Writer
-from kgroups.core.coordinator.log.record_kinds import BY_KEY, BY_NUMBER
+from kgroups.core.coordinator.log.record_kinds import ALIASES, BY_KEY, BY_NUMBER
+from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
+from kgroups.core.protocol.writer import writer
+
+_NUMBER: Final = struct.Struct(">h")
 
 
 def encode_key(key: r.RecordKey) -> bytes:
     """The key's bytes."""
     kind = BY_KEY[type(key)]
-    out = Writer(flexible=False)
-    out.int16(kind.number)
-    for name in kind.fields:
-        value = getattr(key, name)
-        if isinstance(value, int):
-            out.int32(value)
-        else:
-            out.string(value)
-    return bytes(out.out)
+    out = bytearray(_NUMBER.pack(kind.number))
+    writer(kind.key.table, 0, ALIASES)(out, key)
+    return bytes(out)
 
 
 def encode_value(record: r.Record) -> bytes | None:
@@ -29,10 +30,9 @@ def encode_value(record: r.Record) -> bytes | None:
         return None
     kind = BY_KEY[type(record.key)]
     version = kind.version(record.value)
-    out = Writer(flexible=version >= kind.flexible_from)
-    out.int16(version)
-    kind.write(out, record.value, version)
-    return bytes(out.out)
+    out = bytearray(_NUMBER.pack(version))
+    writer(kind.value.table, version, ALIASES)(out, record.value)
+    return bytes(out)
 
 
 def kind_number(key: r.RecordKey) -> int:
@@ -54,14 +54,13 @@ def decode_key(raw: bytes) -> r.RecordKey | None:
     """The key in these bytes; None if it is of a kind that we do not know.
 
     Raises:
-        RecordError: the bytes are broken.
+        DecodeError: the bytes are broken.
     """
-    source = Reader(raw)
-    kind = BY_NUMBER.get(source.int16())
+    kind = BY_NUMBER.get(_number(raw))
     if kind is None:
         return None
-    given = (source.int32() if name == "partition" else source.string() for name in kind.fields)
-    key: r.RecordKey = kind.key(*given)
+    read = reader(kind.key.table, 0, kind.key.form)
+    key: r.RecordKey = decode(read, Cursor(raw, _NUMBER.size))
     return key
 
 
@@ -69,7 +68,7 @@ def decode_record(key: bytes, value: bytes | None) -> r.Record | None:
     """The record in these bytes; None if it is of a kind that we do not know.
 
     Raises:
-        RecordError: the bytes are broken, or the value's version is newer than we know.
+        DecodeError: the bytes are broken, or the value's version is newer than we know.
     """
     name = decode_key(key)
     if name is None:
@@ -77,9 +76,14 @@ def decode_record(key: bytes, value: bytes | None) -> r.Record | None:
     if value is None:
         return r.Record(name, None)
     kind = BY_KEY[type(name)]
-    source = Reader(value)
-    version = source.int16()
-    if not 0 <= version <= kind.newest:
-        raise RecordError(f"version {version} of record kind {kind.number} is not known")
-    source.flexible = version >= kind.flexible_from
-    return r.Record(name, kind.read(source, version))
+    version = _number(value)
+    if version not in kind.value.table.versions:
+        raise DecodeError(f"version {version} of record kind {kind.number} is not known")
+    read = reader(kind.value.table, version, kind.value.form)
+    return r.Record(name, kind.read(decode(read, Cursor(value, _NUMBER.size))))
+
+
+def _number(raw: bytes) -> int:
+    if len(raw) < _NUMBER.size:
+        raise DecodeError("the bytes end within a number")
+    return int(_NUMBER.unpack_from(raw)[0])

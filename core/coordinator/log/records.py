@@ -91,6 +91,11 @@ class TopicMetadata(NamedTuple):
     topic_name: str
     num_partitions: int
 
+    @property
+    def partition_metadata(self) -> tuple[()]:
+        """Racks by partition: Kafka wrote them before 4.1; they are read and forgotten."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupPartitionMetadataValue:
@@ -153,11 +158,11 @@ class ConsumerGroupTargetAssignmentMetadataValue:
 
 
 class AssignedTopic(NamedTuple):
-    """Partitions of one topic; with the epochs in which they were assigned, where kept."""
+    """Partitions of one topic; the epochs in which they were assigned, or none where not kept."""
 
     topic_id: UUID
     partitions: tuple[int, ...]
-    assignment_epochs: tuple[int, ...] | None = None
+    assignment_epochs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
@@ -15,6 +14,7 @@ from kgroups.core.offsets.checkpoints import (
     topic_prefix,
 )
 from kgroups.core.protocol.errors import broker_error
+from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import TopicPartition
 
 
@@ -48,7 +48,7 @@ def read_checkpoints(
             for record in batch:
                 try:
                     key, found = decode_checkpoint(record.key, record.value)
-                except RecordError as broken:
+                except DecodeError as broken:
                     text = f"record {record.offset} of `{topic}-{part.partition}` is no checkpoint"
                     hint = "MirrorMaker 2 writes checkpoints to SOURCE.checkpoints.internal"
                     raise UsageError(f"{text}: {broken}", hint=hint) from broken

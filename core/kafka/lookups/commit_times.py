@@ -7,7 +7,6 @@ what the coordinator's broker is set to.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,
@@ -20,6 +19,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
 from kgroups.core.kafka.lookups.newest_records import FAR, newest_records
 from kgroups.core.offsets.expiry import CommitTimes, GroupLog
+from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import Group, TopicPartition
 
 RETENTION = "offsets.retention.minutes"
@@ -104,7 +104,7 @@ def _log_of(
             continue
         try:
             record = decode_record(raw, found[raw])
-        except RecordError:
+        except DecodeError:
             continue
         value = None if record is None else record.value
         if isinstance(key, GroupMetadataKey):

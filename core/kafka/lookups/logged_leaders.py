@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import encode_key
 from kgroups.core.coordinator.log.records import GroupMetadataKey
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.logged_rounds import group_records, leader_is_back, led_rounds
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
+from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import Group
 
 QUICK: Final = Reach(windows=1, fetches=1)
@@ -94,7 +94,7 @@ def logged_leaders(
         partition, name = names[key]
         try:
             found[name] = _leader(key, (*newest.before.get(key, ()), value))
-        except RecordError:
+        except DecodeError:
             failures[partition] = "CORRUPT_MESSAGE"
     return LoggedLeaders(found, failures, newest.unread)
 

@@ -21,7 +21,7 @@ def group_records(key: bytes, values: Sequence[bytes | None]) -> list[GroupMetad
     """The records of a classic group; None: it is deleted, or of the other protocol.
 
     Raises:
-        RecordError: one of them cannot be read.
+        DecodeError: one of them cannot be read.
     """
     return [_record(key, value) for value in values]
 

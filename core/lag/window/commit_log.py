@@ -18,9 +18,9 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_key, decode_record
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
+from kgroups.core.protocol.reader import DecodeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -177,7 +177,7 @@ def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, s
         if key is None:
             return (None, None, None, None)
         known = decode_record(record.key or b"", record.value)
-    except RecordError:
+    except DecodeError:
         return (None, None, None, None)
     kind = type(key).__name__.removesuffix("Key")
     value = known.value if known is not None else None
@@ -218,7 +218,7 @@ def parse_record(record: LogRecord, keys: KnownKeys | None = None) -> tuple[Any,
         if record.value is None:
             return (*head, "tombstone", *key, None, None, None, None)
         offset, epoch, at_ms = _plain_value(record.value) or _value_of(record.key, record.value)
-    except RecordError as exc:
+    except DecodeError as exc:
         return (*head, "broken", *NO_COMMIT, str(exc))
     at_ms = at_ms if at_ms >= 0 else record.timestamp_ms
     return (*head, "commit", *key, offset, epoch if epoch >= 0 else None, at_ms, None)
@@ -228,7 +228,7 @@ def _key_of(raw: bytes, keys: KnownKeys | None) -> tuple[str, str, int] | None:
     """Group, topic and partition of a commit's key; None for a key of something else.
 
     Raises:
-        RecordError: the bytes are broken.
+        DecodeError: the bytes are broken.
     """
     if keys is not None and raw in keys:
         return keys[raw]
@@ -275,7 +275,7 @@ def _value_of(key: bytes, raw: bytes) -> tuple[int, int, Any]:
     """Offset, epoch and time of a commit's value in any version.
 
     Raises:
-        RecordError: the bytes are broken, or of a version that is not known.
+        DecodeError: the bytes are broken, or of a version that is not known.
     """
     parsed = decode_record(key, raw)
     assert parsed is not None

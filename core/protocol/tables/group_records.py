@@ -1,15 +1,15 @@
-"""Records of `__consumer_offsets`."""
+"""Records of `__consumer_offsets`, keys and values by name."""
 
 from typing import Final
 
-OFFSET_COMMIT_KEY: Final = """
+RECORDS: Final = {
+    "OffsetCommitKey": """
 OffsetCommitKey 0-0
     group string
     topic string
     partition int32
-"""
-
-OFFSET_COMMIT_VALUE: Final = """
+""",
+    "OffsetCommitValue": """
 OffsetCommitValue 0-4 flexible 4+
     offset int64
     leader_epoch int32 3+ default -1
@@ -17,14 +17,12 @@ OffsetCommitValue 0-4 flexible 4+
     commit_timestamp int64
     expire_timestamp int64 1 default -1
     topic_id uuid 4 tag 0
-"""
-
-GROUP_METADATA_KEY: Final = """
+""",
+    "GroupMetadataKey": """
 GroupMetadataKey 0-0
     group string
-"""
-
-GROUP_METADATA_VALUE: Final = """
+""",
+    "GroupMetadataValue": """
 GroupMetadataValue 0-4 flexible 4+
     protocol_type string
     generation int32
@@ -40,25 +38,21 @@ GroupMetadataValue 0-4 flexible 4+
         session_timeout int32
         subscription bytes
         assignment bytes
-"""
-
-CONSUMER_GROUP_METADATA_KEY: Final = """
+""",
+    "ConsumerGroupMetadataKey": """
 ConsumerGroupMetadataKey 0-0
     group_id string
-"""
-
-CONSUMER_GROUP_METADATA_VALUE: Final = """
+""",
+    "ConsumerGroupMetadataValue": """
 ConsumerGroupMetadataValue 0-0 flexible 0+
     epoch int32
     metadata_hash int64 tag 0 default 0
-"""
-
-CONSUMER_GROUP_PARTITION_METADATA_KEY: Final = """
+""",
+    "ConsumerGroupPartitionMetadataKey": """
 ConsumerGroupPartitionMetadataKey 0-0
     group_id string
-"""
-
-CONSUMER_GROUP_PARTITION_METADATA_VALUE: Final = """
+""",
+    "ConsumerGroupPartitionMetadataValue": """
 ConsumerGroupPartitionMetadataValue 0-0 flexible 0+
     topics []struct
         topic_id uuid
@@ -67,15 +61,13 @@ ConsumerGroupPartitionMetadataValue 0-0 flexible 0+
         partition_metadata []struct
             partition int32
             racks []string
-"""
-
-CONSUMER_GROUP_MEMBER_METADATA_KEY: Final = """
+""",
+    "ConsumerGroupMemberMetadataKey": """
 ConsumerGroupMemberMetadataKey 0-0
     group_id string
     member_id string
-"""
-
-CONSUMER_GROUP_MEMBER_METADATA_VALUE: Final = """
+""",
+    "ConsumerGroupMemberMetadataValue": """
 ConsumerGroupMemberMetadataValue 0-0 flexible 0+
     instance_id string?
     rack_id string?
@@ -90,39 +82,33 @@ ConsumerGroupMemberMetadataValue 0-0 flexible 0+
         supported_protocols []struct
             name string
             metadata bytes
-"""
-
-CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA_KEY: Final = """
+""",
+    "ConsumerGroupTargetAssignmentMetadataKey": """
 ConsumerGroupTargetAssignmentMetadataKey 0-0
     group_id string
-"""
-
-CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA_VALUE: Final = """
+""",
+    "ConsumerGroupTargetAssignmentMetadataValue": """
 ConsumerGroupTargetAssignmentMetadataValue 0-0 flexible 0+
     assignment_epoch int32
     assignment_timestamp int64 tag 0 default 0
-"""
-
-CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER_KEY: Final = """
+""",
+    "ConsumerGroupTargetAssignmentMemberKey": """
 ConsumerGroupTargetAssignmentMemberKey 0-0
     group_id string
     member_id string
-"""
-
-CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER_VALUE: Final = """
+""",
+    "ConsumerGroupTargetAssignmentMemberValue": """
 ConsumerGroupTargetAssignmentMemberValue 0-0 flexible 0+
     topic_partitions []struct
         topic_id uuid
         partitions []int32
-"""
-
-CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT_KEY: Final = """
+""",
+    "ConsumerGroupCurrentMemberAssignmentKey": """
 ConsumerGroupCurrentMemberAssignmentKey 0-0
     group_id string
     member_id string
-"""
-
-CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT_VALUE: Final = """
+""",
+    "ConsumerGroupCurrentMemberAssignmentValue": """
 ConsumerGroupCurrentMemberAssignmentValue 0-0 flexible 0+
     member_epoch int32
     previous_member_epoch int32
@@ -135,17 +121,16 @@ ConsumerGroupCurrentMemberAssignmentValue 0-0 flexible 0+
         topic_id uuid
         partitions []int32
         assignment_epochs []int32? tag 0
-"""
-
-CONSUMER_GROUP_REGULAR_EXPRESSION_KEY: Final = """
+""",
+    "ConsumerGroupRegularExpressionKey": """
 ConsumerGroupRegularExpressionKey 0-0
     group_id string
     regular_expression string
-"""
-
-CONSUMER_GROUP_REGULAR_EXPRESSION_VALUE: Final = """
+""",
+    "ConsumerGroupRegularExpressionValue": """
 ConsumerGroupRegularExpressionValue 0-0 flexible 0+
     topics []string
     version int64
     timestamp int64
-"""
+""",
+}

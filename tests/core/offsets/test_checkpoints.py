@@ -2,7 +2,6 @@
 
 import pytest
 
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.offsets.checkpoints import (
     Checkpoint,
     CheckpointKey,
@@ -13,6 +12,7 @@ from kgroups.core.offsets.checkpoints import (
     translated_group,
     translations,
 )
+from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import CommittedOffset, Group
 
 KEY = bytes.fromhex("0001670003652e7400000002")
@@ -50,7 +50,7 @@ def test_a_checkpoint() -> None:
 )
 def test_what_is_none(key: bytes | None, value: bytes) -> None:
     """Cut short, too long, or of another kind."""
-    with pytest.raises(RecordError):
+    with pytest.raises(DecodeError):
         decode_checkpoint(key, value)
 
 

@@ -2,17 +2,17 @@
 
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 from uuid import UUID
 
 from kgroups.core.coordinator import admin_messages
 from kgroups.core.coordinator.classic import messages
 from kgroups.core.coordinator.kip848 import messages as kip848_messages
 from kgroups.core.coordinator.log import record_codec, records
-from kgroups.core.coordinator.log.record_bytes import ZERO_ID
-from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, OFFSET_VERSION_WITH_EXPIRY
+from kgroups.core.coordinator.log.record_kinds import OFFSET_VERSION_WITH_EXPIRY
 from kgroups.core.coordinator.offsets import messages as offset_messages
 from kgroups.core.coordinator.request import Request
+from kgroups.core.protocol.forms import NO_ID
 
 Json = dict[str, Any]
 NO_OPERATIONS = -2147483648
@@ -20,7 +20,7 @@ NO_OPERATIONS = -2147483648
 
 def id_text(topic_id: UUID | None) -> str:
     """A topic id as Kafka prints it: 22 characters of url-safe base64."""
-    return urlsafe_b64encode((topic_id or ZERO_ID).bytes).decode().rstrip("=")
+    return urlsafe_b64encode((topic_id or NO_ID).bytes).decode().rstrip("=")
 
 
 def read_id(text: str) -> UUID:
@@ -610,7 +610,7 @@ VALUES: Mapping[type, Callable[[Any, int], Json]] = {
 def write_record(record: records.Record, *, raw: bool) -> Json:
     """The JSON of a record; with its bytes in hex if `raw`."""
     number = record_codec.kind_number(record.key)
-    key = {_NAMES[name]: getattr(record.key, name) for name in BY_NUMBER[number].fields}
+    key = {_NAMES[name]: getattr(record.key, name) for name in get_type_hints(type(record.key))}
     if number <= 2:
         key["group"] = key.pop("groupId")
     out: Json = {"type": number, "key": key}

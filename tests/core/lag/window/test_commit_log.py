@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from kgroups.core.coordinator.log import records as r
-from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key, encode_value
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.window.commit_log import COMMITS, KnownKeys, parse_record, read_commits
 from kgroups.core.lag.window.history_report import lag_history
 from kgroups.core.lag.window.past_ends import BUCKETS, times_to_ask
+from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 
 pytestmark = pytest.mark.spark
@@ -133,7 +133,7 @@ def test_the_short_way_says_what_the_codec_says(
     said = None
     try:
         said = decode_record(record.key, value)
-    except RecordError as exc:
+    except DecodeError as exc:
         failure = str(exc)
     if failure is not None:
         assert first[2:] == ("broken", *[None] * 6, failure)
