@@ -97,7 +97,7 @@ def refuse_version(frame: bytes, header: Header, caps: Caps) -> bytearray | None
     """The answer UNSUPPORTED_VERSION to a request that is not served.
 
     An ApiVersions request is answered in version 0 with the list, from which the client chooses
-    again (KIP-511). Any other is answered in its own version, if that exists anywhere.
+    again (KIP-511). Any other is answered in its own version, if `core/protocol` has a table of it.
 
     Returns:
         None where only closing the connection is left, as of `write_error`.

@@ -45,13 +45,11 @@ def test_api_versions_newer_than_known(one: Sandbox) -> None:
 
 
 def test_api_that_is_not_served(one: Sandbox) -> None:
-    """An API that Kafka has and the sandbox has not is answered UNSUPPORTED_VERSION."""
+    """An API that kgroups speaks and the sandbox has not is answered UNSUPPORTED_VERSION."""
     with WireClient(one.bootstrap_servers) as client:
-        client.send(29, 3, {"resource_type_filter": 2, "resource_name_filter": None,
-                            "pattern_type_filter": 3, "principal_filter": None,
-                            "host_filter": None, "operation": 1, "permission_type": 1})  # fmt: skip
-        _, body = read_answer(29, 3, client.receive_frame())
-        assert body["error_code"] == UNSUPPORTED_VERSION
+        asked = {"group_ids": ["g"], "include_authorized_operations": False}
+        answer = client.ask(Api.STREAMS_GROUP_DESCRIBE, 0, asked)
+        assert answer["groups"][0]["error_code"] == UNSUPPORTED_VERSION
 
 
 def test_version_above_a_cap() -> None:
@@ -67,10 +65,11 @@ def test_version_above_a_cap() -> None:
         assert old["error_code"] == 0
 
 
-def test_api_that_does_not_exist(one: Sandbox) -> None:
-    """Nothing can be answered to an API that nobody knows: the connection closes."""
+@pytest.mark.parametrize("key", [29, 9999], ids=["DescribeAcls", "none of Kafka's"])
+def test_api_that_nobody_knows(one: Sandbox, key: int) -> None:
+    """Nothing can be answered to an API without a table: the connection closes."""
     with WireClient(one.bootstrap_servers) as client:
-        client.socket.sendall(struct.pack(">ihhih", 10, 9999, 0, 1, -1))
+        client.socket.sendall(struct.pack(">ihhih", 10, key, 0, 1, -1))
         assert client.is_closed()
 
 

@@ -78,7 +78,7 @@ def test_dropped_connection(one: Sandbox) -> None:
 def test_lost_request(one: Sandbox) -> None:
     """Nothing comes back and nothing was done, while others are served."""
     one.add_fault(Fault(api=Api.DELETE_TOPICS, action=LoseRequest()))
-    body = {"topic_names": ["t"], "timeout": 1000}
+    body = {"topic_names": ["t"], "timeout_ms": 1000}
     with WireClient(one.bootstrap_servers) as client, WireClient(one.bootstrap_servers) as other:
         client.send(Api.DELETE_TOPICS, 1, body)
         client.socket.settimeout(0.3)
