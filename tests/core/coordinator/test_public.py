@@ -1,5 +1,6 @@
 """What programs that drive the coordinator count on besides its answers."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_record
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitPartition,
@@ -53,6 +58,28 @@ def test_reload_in_one_call() -> None:
     assert sorted(map(encode_record, fresh.durable_records())) == sorted(
         map(encode_record, records)
     )
+
+
+def test_it_serves_kip848_without_being_given_anything() -> None:
+    """Kafka's assignors are its defaults: the only member gets all that its pattern finds."""
+    one = coordinator()
+    joins = ConsumerGroupHeartbeatRequest(
+        version=1,
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_regex="t.*",
+        topic_partitions=(),
+    )
+    one.submit(0, 1, joins)
+    one.advance(1_000)
+    again = replace(joins, member_epoch=1, topic_partitions=None, subscribed_topic_regex=None)
+    one.submit(1_000, 2, again)
+    answers = [effect.response for effect in one.take() if isinstance(effect, Reply)]
+    assert isinstance(answers[-1], ConsumerGroupHeartbeatResponse)
+    (topic,) = answers[-1].assignment or ()
+    assert (topic.topic_id, topic.partitions) == (UUID(int=11), (0, 1, 2, 3))
 
 
 def test_an_unknown_property_is_refused() -> None:
