@@ -4,7 +4,7 @@ They take many minutes, so they are not in `make bench`. Writes bench/cluster_re
 cluster block of docs/benchmarks.md. Exit 0 when nothing grows faster than the cluster, else 1.
 
     python -m bench.cluster_scale [--dry] [GROUPS...]
-    python -m bench.cluster_scale [--dry] --broker     # a reset of 480,000 commits on a real broker
+    python -m bench.cluster_scale [--dry] --broker     # 480,000 commits on a real broker
 """
 
 import argparse
@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from bench.cluster_results import (
 from bench.lag_measure import kgroups_command
 from bench.limits import HUGE, LARGE
 from bench.measure import run_measured
+from bench.side_by_side import official_command
 from bench.stage import say
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -88,14 +90,24 @@ def _command(address: str, *words: str) -> list[str]:
 
 
 def measure_on_a_broker() -> Iterator[Cost]:
-    """The resets on a real broker, which takes a fifth of the embedded cluster's time for them."""
+    """What takes a real broker: the official tool beside ours, and resets by the clock."""
     with (
         tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch,
         KafkaCluster() as cluster,
     ):
         _fill(cluster.bootstrap)
+        yield _beside_the_official_tool(cluster.bootstrap)
         for name, command in resets(cluster.bootstrap, Path(scratch)):
             yield _cost(name + ON_A_BROKER, LARGE, command)
+
+
+def _beside_the_official_tool(address: str) -> Cost:
+    """`describe --all-groups`, once each: the official tool takes minutes."""
+    name = f"`describe --all-groups`{ON_A_BROKER}"
+    cost = _cost(name, LARGE, _command(address, "describe", "--all-groups"))
+    words = ("--bootstrap-server", address, "--timeout", "3600000", "--describe", "--all-groups")
+    official = run_measured(official_command(*words), timeout_s=TIMEOUT_S, unread=True)
+    return replace(cost, times_faster=round(official.wall_s / cost.wall_s, 1))
 
 
 def _fill(address: str) -> None:
@@ -140,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cluster_scale", description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, metavar="GROUPS", help=f"of: {SIZES}")
     parser.add_argument("--dry", action="store_true", help="write neither results nor documents")
-    parser.add_argument("--broker", action="store_true", help="only resets, on a real broker")
+    parser.add_argument("--broker", action="store_true", help="only what takes a real broker")
     given = parser.parse_args(arguments)
     strangers = set(given.sizes) - set(SIZES)
     if strangers:

@@ -25,6 +25,12 @@ SCRIPT_FLAGS = (
 )
 
 
+def official_command(*words: str) -> list[str]:
+    """`kafka-consumer-groups.sh WORDS`, in a fresh JVM."""
+    main = MAIN_CLASSES["consumer-groups"]
+    return ["java", *SCRIPT_FLAGS, "-cp", class_path(), main, *words]
+
+
 class Benchmark(Protocol):
     """What every module in `bench.benchmarks` has under the name `BENCHMARK`."""
 
@@ -74,8 +80,7 @@ class AgainstOfficial:
         address = stage.connection(self.protocol)
         kgroups = str(Path(sys.executable).parent / "kgroups")
         ours = [kgroups, *address, *self.ours]
-        official = ["java", *SCRIPT_FLAGS, "-cp", class_path(), MAIN_CLASSES["consumer-groups"]]
-        official += [*address, *self.official]
+        official = official_command(*address, *self.official)
         rounds: list[tuple[Run, Run]] = []
         bare: list[Run] = []
         for _ in range(self.rounds + 1):
