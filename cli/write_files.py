@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.files import whole_file
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.row_file import MAX_BYTES, Row
@@ -125,12 +126,8 @@ def save_plan(
     )
     try:
         file = path.expanduser()
-        beside = file.with_name(f".{file.name}.{os.getpid()}.new")
-        try:
-            write_new(beside, file_lines(document, rows))
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+        with whole_file(file) as text:
+            text.writelines(file_lines(document, rows))
     except (OSError, ValueError, RuntimeError) as error:
         raise UsageError(f"the plan `{path}` cannot be written: {_why(error)}") from error
     return file

@@ -6,6 +6,7 @@ deadline, before anything is said of it.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from kgroups.core.errors import ItemError
 from kgroups.core.offsets.change import Change
@@ -15,7 +16,7 @@ from kgroups.core.snapshot import CommittedOffset
 Held = Mapping[str, Mapping[int, CommittedOffset]]
 """What one group has committed: topic to partition to commit."""
 
-_Row = tuple[str, int, int | None, int | None]
+OVERWRITTEN: Final = "OVERWRITTEN"
 
 
 def as_wanted(
@@ -43,12 +44,11 @@ class ReadBack:
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self.held: dict[str, Held] = {}
-        self._rows: dict[str, list[_Row]] = {}
-        self._others: set[str] = set()
-        for group, topic, partition, old, new, _, _, _, _, _, result, _ in changes:
-            if result in ("done", "unknown") and topic is not None and partition is not None:
-                was, to_be = old and old.offset, new and new.offset
-                self._rows.setdefault(group, []).append((topic, partition, was, to_be))
+        self._written: dict[str, list[Change]] = {}
+        self._overwritten: set[str] = set()
+        for change in changes:
+            if change.result in ("done", "unknown") and change.topic is not None:
+                self._written.setdefault(change.group, []).append(change)
 
     def take(self, held: Mapping[str, Held | None]) -> list[str]:
         """Take what was read of groups: None where it could not be.
@@ -63,22 +63,19 @@ class ReadBack:
                 again.append(group)
                 continue
             self.held[group] = commits
-            stale = other = False
-            for topic, partition, old, new in self._rows.get(group, ()):
-                found = commits.get(topic, {}).get(partition)
-                offset = None if found is None else found.offset
-                stale = stale or offset == old
-                other = other or offset not in (old, new)
-            if stale or (other and group not in self._others):
+            settled = (_settled(change, commits) for change in self._written.get(group, ()))
+            codes = {change.error.code for change in settled if change.error is not None}
+            is_new = OVERWRITTEN in codes and group not in self._overwritten
+            if is_new or codes - {OVERWRITTEN}:
                 again.append(group)
-            if other:
-                self._others.add(group)
+            if is_new:
+                self._overwritten.add(group)
         return again
 
     @property
     def left(self) -> list[str]:
         """The groups of which nothing was read yet."""
-        return [group for group in self._rows if group not in self.held]
+        return [group for group in self._written if group not in self.held]
 
 
 def settle(changes: Iterable[Change], commits: Mapping[str, Held]) -> list[Change]:
@@ -109,14 +106,14 @@ def _settled(change: Change, commits: Held | None) -> Change:
     now = commits.get(topic or "", {}).get(partition or 0)
     found = None if now is None else now.offset
     if found == (new and new.offset):
-        return seen(change, is_done=True, text="")
+        return change if change.error is None else seen(change, is_done=True, text="")
     text = "no commit" if found is None else found
     if found != (old and old.offset):
         written = "written, but now" if change.result == "done" else "another write came first:"
         return change.failed(
             ItemError(
                 change.target,
-                "OVERWRITTEN",
+                OVERWRITTEN,
                 f"{written} reads back as {text}",
                 "something else is committing: a consumer, or another reset",
             )

@@ -43,7 +43,7 @@ def result_of(error: ItemError | None) -> Result:
 class WriteItem(Protocol):
     """One item of a write: a commit, a group, the records of a partition, a member.
 
-    Items are named tuples that have a note for people, a result, and an error where there is one.
+    Items are named tuples that end with a note for people, a result, and an error or None.
     """
 
     @property
@@ -68,6 +68,11 @@ class WriteItem(Protocol):
 
     def failed(self, error: ItemError) -> Self:
         """The same item that came to nothing, or of which it is not known."""
+
+    def __getitem__(self, part: slice, /) -> tuple[Any, ...]: ...
+
+    @property
+    def _make(self) -> Any: ...
 
     def _replace(self, *args: Any, **fields: Any) -> Self: ...
 
@@ -106,7 +111,10 @@ def apply_answers(
                 error = answers.get(item.key, _SILENCE)
             if error is _SILENCE:
                 error = replace(_SILENCE, target=item.target)
-            item = item._replace(result="done") if error is None else item.failed(error)
+            if error is None:  # nearly always, and twice as fast so as by `_replace`
+                item = item._make((*item[:-2], "done", None))
+            else:
+                item = item.failed(error)
         applied.append(item)
     return applied
 
