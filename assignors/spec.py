@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from kgroups.assignors.partition import TopicPartition as TopicPartition
+TopicPartition = tuple[str, int]
+"""A partition: the name of its topic and its number. The coordinator's own type is one of these."""
 
 
 class AssignorError(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from kgroups.assignors.partition import TopicPartition as TopicPartition
+from kgroups.assignors.spec import TopicPartition as TopicPartition
 from kgroups.core.errors import ItemError
 from kgroups.core.protocol.errors import broker_error
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.schedule import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.application_events import (
     ChangeSubscription,

@@ -4,7 +4,7 @@ from typing import Final
 
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.schedule import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import BrokerDown, BrokerUp, MoveCoordinator
 from kgroups.core.simulation.world.partition_logs import NEVER

@@ -30,9 +30,8 @@ from kgroups.core.simulation.engine.faults import (
     zone_outage,
 )
 from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.pending import later
-from kgroups.core.simulation.engine.rates import plan_hours, set_rate
 from kgroups.core.simulation.engine.rollout import roll_out
+from kgroups.core.simulation.engine.schedule import later, plan_hours, set_rate
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy

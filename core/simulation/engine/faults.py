@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kgroups.core.simulation.engine.broker_effects import broker_down
-from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.schedule import later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
     BrokerDown,

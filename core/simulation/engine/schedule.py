@@ -1,9 +1,23 @@
-"""How many records come: changes of rate during a run."""
+"""What is still to come: parts of events, before which a run is not over, and rates by the hour."""
 
+from collections.abc import Callable
 from typing import Final
 
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
+
+
+def later(world: World, after_ms: int, what: Callable[[], None]) -> None:
+    """Do something that belongs to an event after so long."""
+
+    def now() -> None:
+        world.pending -= 1
+        world.last_ms = world.now_ms
+        what()
+
+    world.pending += 1
+    world.agenda.at(world.now_ms + after_ms, now)
+
 
 HOUR_MS: Final = 3_600_000
 
