@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from kgroups.core.lag.group_lag import OffsetRow, lag_summary
-from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, PartitionLog, Topic
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 Item = dict[str, Any]
 View = Literal["state", "members", "offsets", "planning"]
@@ -169,25 +169,11 @@ def topic_item(topic: Topic) -> Item:
     return {
         "topic": topic.topic,
         "topic_id": topic.topic_id,
-        "partitions": [_log_item(number, log) for number, log in topic.partitions.items()],
+        "partitions": [
+            {"partition": number, **log._asdict(), "racks": list(log.racks)}
+            for number, log in topic.partitions.items()
+        ],
     }
-
-
-def _log_item(number: int, log: PartitionLog) -> Item:
-    return {
-        "partition": number,
-        "log_start_offset": log.log_start_offset,
-        "log_end_offset": log.log_end_offset,
-        "last_stable_offset": log.last_stable_offset,
-        "leader": log.leader,
-        "racks": list(log.racks),
-        "error": log.error,
-    }
-
-
-def broker_item(broker: Broker) -> Item:
-    """A broker's id, address and rack."""
-    return {"id": broker.id, "host": broker.host, "port": broker.port, "rack": broker.rack}
 
 
 def _count(assignment: Mapping[str, Sequence[int]] | None) -> int | None:

@@ -21,7 +21,7 @@ import msgspec
 import yaml
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.group_item import Item, broker_item, describe_item, topic_item
+from kgroups.core.group_item import Item, describe_item, topic_item
 from kgroups.core.input_files.document import (
     MAX_BYTES,
     Document,
@@ -335,7 +335,7 @@ def document_rest(snapshot: ClusterSnapshot) -> Item:
         "generated_at": timestamp(snapshot.captured_at_ms),
         "captured_at_ms": snapshot.captured_at_ms,
         "topics": [topic_item(topic) for topic in snapshot.topics.values()],
-        "brokers": [broker_item(broker) for broker in snapshot.brokers],
+        "brokers": [dataclasses.asdict(broker) for broker in snapshot.brokers],
         "errors": [dataclasses.asdict(error) for error in snapshot.errors],
         "summary": {
             "groups": len(snapshot.groups),
