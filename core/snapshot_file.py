@@ -50,6 +50,7 @@ from kgroups.core.snapshot_records import (
 )
 from kgroups.core.times import timestamp
 
+SCHEMA: Final = "kgroups.snapshot/1"
 SUFFIX: Final = ".jsonl.zst"
 PLAIN_SUFFIX: Final = ".jsonl"
 EXPECTED: Final = "a snapshot as `kgroups snapshot save` writes it"
@@ -98,6 +99,11 @@ def parse_snapshot(document: Document) -> ClusterSnapshot:
     Raises:
         UsageError: it is not a snapshot; names file, line and place.
     """
+    schema = document.value.get("schema") if isinstance(document.value, dict) else None
+    if isinstance(schema, str) and schema != SCHEMA:
+        document.root.child("schema", schema).fail(
+            f"expected `{SCHEMA}`, found `{shorten(schema, 60)}`", hint=f"expected {EXPECTED}"
+        )
     try:
         record = msgspec.convert(document.value, SnapshotRecord)
     except msgspec.ValidationError as error:
@@ -330,7 +336,7 @@ def snapshot_items(snapshot: ClusterSnapshot) -> Iterator[Item]:
 def document_rest(snapshot: ClusterSnapshot) -> Item:
     """The document without its items."""
     return {
-        "schema": "kgroups.snapshot/1",
+        "schema": SCHEMA,
         "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         "generated_at": timestamp(snapshot.captured_at_ms),
         "captured_at_ms": snapshot.captured_at_ms,

@@ -122,7 +122,7 @@ BROKEN = [
     Broken("two groups one name", '"group": "idle"', '"group": "billing"', ("`billing`", "twice")),
     Broken("user data not base64", '"AP8="', '"?"', ("user_data", "base64")),
     Broken("another document", "kgroups.snapshot/1", "kgroups.list/1",
-           ("`schema`", "kgroups.list/1", "as `kgroups snapshot save` writes it")),
+           ("`schema`", "expected `kgroups.snapshot/1`, found `kgroups.list/1`", "snapshot save")),
     Broken("members no list", '"members": [', '"members": {"a": [',
            ("not JSON",)),
 ]  # fmt: skip
