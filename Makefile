@@ -11,7 +11,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex clean
+.PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex
 
 setup: $(STAMP)
 
