@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.kafka.child import run_program
 
 CHILD = Path(__file__).parent / "child.py"
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 
 
 class RunFailed(RuntimeError):
