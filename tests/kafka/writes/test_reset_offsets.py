@@ -245,7 +245,8 @@ def test_undo_is_of_its_cluster(address: str, group: str, tmp_path: Path) -> Non
     outcome = reset(address, tmp_path, group, "--to", "latest", "--all-topics", "--yes")
     path = Path(outcome.document["summary"]["undo_file"])
     document = json.loads(path.read_text())
-    assert set(document) == {"schema", "cluster_id", "created_at", "topic_ids", "rows"}
+    expected = {"schema", "command", "cluster_id", "created_at", "topic_ids", "rows"}
+    assert set(document) == expected
     path.write_text(json.dumps({**document, "cluster_id": "elsewhere"}))
     back = reset(address, tmp_path, "--undo", str(path), "--yes")
     assert back.exit_code == 2
