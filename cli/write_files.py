@@ -2,19 +2,19 @@
 
 import errno
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.files import whole_file
+from kgroups.core.input_files.files import regular_file, whole_file
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.row_file import MAX_BYTES, Row
 from kgroups.core.offsets.write_file import (
+    KINDS,
     PLAN,
     UNDO,
     Command,
@@ -29,8 +29,6 @@ from kgroups.core.times import timestamp
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What file systems say that have no hard links."""
-
-File = TypeVar("File")
 
 
 def default_undo_dir() -> Path | None:
@@ -193,15 +191,5 @@ def load(path: Path, schema: Schema) -> WriteFile:
     Raises:
         UsageError: it cannot be read, or is none; a plan was edited since.
     """
-    try:
-        # A pipe that nobody writes to must not hold us up.
-        descriptor = os.open(path.expanduser(), os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode):
-                raise UsageError(f"`{path}` is not a regular file")
-            if about.st_size > MAX_BYTES:
-                raise UsageError(f"`{path}` is longer than any file of this kind")
-            return read_file(file, str(path), schema)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"`{path}` cannot be read: {_why(error)}") from error
+    with regular_file(path, MAX_BYTES, KINDS[schema].name) as file:
+        return read_file(file, str(path), schema)

@@ -1,7 +1,7 @@
 """Files that the user names, read whole: regular ones only, and no longer than their kind may be.
 
-Nothing else reads such a file, but for undo files, whose reader goes line by line. A pipe or a
-device has no end that could be waited for, and a length beyond any honest file's fills the memory
+Nothing else reads such a file; undo files and saved plans are read line by line. A pipe or a device
+has no end that could be waited for, and a length beyond any honest file's fills the memory
 before a parser can say what is wrong with it.
 """
 
@@ -17,8 +17,9 @@ from kgroups.core.errors import UsageError, shorten
 MIB: Final = 1 << 20
 
 
-def read_file(path: Path, most: int, expected: str) -> bytes:
-    """The content of a file.
+@contextlib.contextmanager
+def regular_file(path: Path, most: int, expected: str) -> Iterator[BinaryIO]:
+    """A file, open for reading.
 
     Args:
         path: `~` stands for the home directory.
@@ -37,12 +38,25 @@ def read_file(path: Path, most: int, expected: str) -> bytes:
             if not stat.S_ISREG(about.st_mode):
                 what = "a directory" if stat.S_ISDIR(about.st_mode) else "not a regular file"
                 raise UsageError(f"{shown} is {what}", hint=hint)
-            data = b"" if about.st_size > most else file.read(most + 1) or b""
+            if about.st_size > most:
+                raise UsageError(f"{shown} is longer than {show_bytes(most)}", hint=hint)
+            yield file
     except (OSError, ValueError, RuntimeError) as error:  # no file, no path, no home directory
         reason = (error.strerror if isinstance(error, OSError) else None) or "no such path"
         raise UsageError(f"{shown} cannot be read: {reason.lower()}", hint=hint) from error
-    if about.st_size > most or len(data) > most:
-        raise UsageError(f"{shown} is longer than {show_bytes(most)}", hint=hint)
+
+
+def read_file(path: Path, most: int, expected: str) -> bytes:
+    """The content of a file, as `regular_file` opens it.
+
+    Raises:
+        UsageError: as there; it has become longer.
+    """
+    with regular_file(path, most, expected) as file:
+        data = file.read(most + 1) or b""
+    if len(data) > most:
+        hint = f"expected {expected}"
+        raise UsageError(f"`{shorten(str(path))}` is longer than {show_bytes(most)}", hint=hint)
     return data
 
 

@@ -48,7 +48,7 @@ class _Kind(NamedTuple):
     hint: str
 
 
-_KINDS: Final[Mapping[Schema, _Kind]] = {
+KINDS: Final[Mapping[Schema, _Kind]] = {
     UNDO: _Kind(
         "an undo file",
         "`reset-offsets` prints the path of the file it writes",
@@ -177,7 +177,7 @@ def file_lines(document: Document, rows: Iterable[Row]) -> Iterator[bytes]:
     try:
         yield from document_lines(document, rows if checksum is None else checksum.over(rows))
     except WrongFile as error:
-        kind = _KINDS[document.schema]
+        kind = KINDS[document.schema]
         raise UsageError(kind.too_long, hint=kind.hint) from error
     yield b"]}\n" if checksum is None else f'], "checksum": "{checksum.text}"}}\n'.encode()
 
@@ -202,7 +202,7 @@ def read_file(file: BinaryIO, where: str, schema: Schema) -> WriteFile:
     Raises:
         UsageError: it is none, or longer than any; a plan was edited since.
     """
-    kind = _KINDS[schema]
+    kind = KINDS[schema]
     try:
         return _read(file, schema)
     except WrongFile as wrong:
