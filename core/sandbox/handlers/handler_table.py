@@ -1,4 +1,4 @@
-"""Which function handles which API."""
+"""Which function handles which API; those of the coordinator have one for all."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

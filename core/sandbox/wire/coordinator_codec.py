@@ -25,7 +25,6 @@ from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
 from kgroups.core.protocol.table import Field, fields_at, request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import writer
-from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.wire import frame_codec
 
 
@@ -103,8 +102,8 @@ def _header(frame: bytes) -> Header:
 
 
 def _check(api: int, version: int) -> None:
-    served = frame_codec.is_served(Header(api, version, 0), API_VERSIONS)
-    if not served or Api(api) not in WIRE_FORMS:
+    versions = {each: wire_form.versions for each, wire_form in WIRE_FORMS.items()}
+    if not frame_codec.is_served(Header(api, version, 0), versions):
         raise DecodeError(f"API {api} version {version} is not the coordinator's")
 
 
@@ -121,7 +120,7 @@ def versions_of_fields(api: Api) -> Mapping[str, tuple[int, int]]:
     Returns:
         `request.generation_id`, `response.members.member_id`, ... to the first and last version.
     """
-    lowest, highest = API_VERSIONS[api]
+    lowest, highest = WIRE_FORMS[api].versions
     found: dict[str, tuple[int, int]] = {}
     for version in range(lowest, highest + 1):
         for side, table in (("request", request_table(api)), ("response", response_table(api))):
