@@ -50,7 +50,7 @@ def open_cluster(
         raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
     try:
         settings = read_settings(address, None if file is None else Path(file))
-        if settings.uses_tls and settings.wire_obstacle() is None:
+        if settings.uses_tls:
             make_context(settings.tls)  # what is wrong with its files is wrong for every action
     except UnknownProtocol as error:
         raise NoClient(

@@ -69,17 +69,6 @@ def read_text(path: Path, most: int, expected: str) -> str:
     return decode(read_file(path, most, expected), shorten(str(path)), expected)
 
 
-def first_bytes(path: Path, count: int) -> bytes:
-    """What a regular file begins with; nothing of anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-            return (file.read(count) or b"") if regular else b""
-    except (OSError, ValueError):
-        return b""
-
-
 def lies_at(path: Path) -> Literal["file", "folder"] | None:
     """What a path leads to; None for nothing.
 

@@ -38,7 +38,6 @@ class ClusterAdmin:
         settings: how to reach the cluster and enter it.
         timeout_ms: for each question as a whole, connecting included.
         deadline: of all questions together, instead.
-        through_librdkafka: ask through librdkafka although the wire client could connect.
         guard: what has to hold before anything is written.
         settles: ask coordinators only once they know all of their log: a write is planned on it.
     """
@@ -49,7 +48,6 @@ class ClusterAdmin:
         *,
         timeout_ms: int = 10_000,
         deadline: "Deadline | None" = None,
-        through_librdkafka: bool = False,
         guard: WriteGuard | None = None,
         settles: bool = False,
     ) -> None:
@@ -63,7 +61,7 @@ class ClusterAdmin:
         self._timeout_ms = timeout_ms
         self._runner: Runner | None = None
         self._cluster: Cluster | None = None
-        self._obstacle = "as requested" if through_librdkafka else settings.wire_obstacle()
+        self._obstacle = settings.wire_obstacle()
         self._fallback: LibrdkafkaClient | None = None
 
     @property

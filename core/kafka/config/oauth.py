@@ -10,6 +10,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.input_files.command_output import check_owner
 from kgroups.core.input_files.properties import Property
 from kgroups.core.kafka.config.jaas import NO_LOGIN, Login
+from kgroups.core.kafka.config.tls import TlsSettings
 
 TokenSource = Literal["oidc", "file", "command", "unsecured", "aws"]
 
@@ -48,7 +49,7 @@ class OAuthSettings:
         scope: asked of the endpoint, or written into an unsecured token.
         extensions: SASL extensions (RFC 7628), sent with the token.
         is_url_encoded: whether id and secret are percent-encoded in the header (KIP-1025).
-        ca_file, ca_pem: certificates to trust at the endpoint; both None for the system's.
+        tls: which certificates to trust at the endpoint.
         claims: of an unsecured token: name and value, a text or a number.
         lifetime_s: of an unsecured token.
         principal_claim: which claim says who we are.
@@ -62,8 +63,7 @@ class OAuthSettings:
     scope: str | None = None
     extensions: tuple[tuple[str, str], ...] = ()
     is_url_encoded: bool = False
-    ca_file: str | None = None
-    ca_pem: str | None = field(default=None, repr=False)
+    tls: TlsSettings = field(default_factory=TlsSettings)
     claims: tuple[tuple[str, str | float], ...] = ()
     lifetime_s: int = _LIFETIME_S
     principal_claim: str = "sub"
@@ -169,8 +169,11 @@ def _oidc(
         scope=_first(given, "sasl.oauthbearer.scope") or options.get("scope"),
         extensions=extensions,
         is_url_encoded=encoded,
-        ca_file=_first(given, "https.ca.location") or options.get("ssl.truststore.location"),
-        ca_pem=_first(given, "https.ca.pem") or options.get("ssl.truststore.certificates"),
+        tls=TlsSettings(
+            ca_file=_first(given, "https.ca.location") or options.get("ssl.truststore.location"),
+            ca_pem=_first(given, "https.ca.pem") or options.get("ssl.truststore.certificates"),
+            ca_password=options.get("ssl.truststore.password"),
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +9,7 @@ from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
+from kgroups.core.kafka.config.tls import TlsSettings, tls_of
 from kgroups.core.kafka.config.tracing import Trace
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
 PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER", "GSSAPI")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
-
-TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
-"""Ascending; older ones are broken."""
 
 DEFAULT_PORT = 9092
 CANONICAL = "resolve_canonical_bootstrap_servers_only"
@@ -62,37 +60,6 @@ class UnknownProtocol(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class TlsSettings:
-    """Trust and identity for TLS; everything is PEM unless a field says otherwise.
-
-    Args:
-        ca_file: certificates to trust; None for the system's.
-        ca_pem: the same as text.
-        certificate_file, key_file: our own certificate and key, for brokers that ask for one.
-        certificate_pem, key_pem: the same as text.
-        key_password: of an encrypted key.
-        verify: check the broker's certificate at all.
-        verify_host: check that it is for the host that we connect to.
-        keystore_file: a PKCS#12 store, which only librdkafka reads.
-        keystore_password: its password.
-        versions: of TLS, as Java spells them; empty for all that are safe.
-    """
-
-    ca_file: str | None = None
-    ca_pem: str | None = field(default=None, repr=False)
-    certificate_file: str | None = None
-    certificate_pem: str | None = field(default=None, repr=False)
-    key_file: str | None = None
-    key_pem: str | None = field(default=None, repr=False)
-    key_password: str | None = field(default=None, repr=False)
-    verify: bool = True
-    verify_host: bool = True
-    keystore_file: str | None = None
-    keystore_password: str | None = field(default=None, repr=False)
-    versions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ClientSettings:
     """Everything that is needed to reach a cluster.
 
@@ -104,6 +71,7 @@ class ClientSettings:
         oauth: for OAUTHBEARER; None where only librdkafka can get a token.
         kerberos: for GSSAPI.
         tls: used when the protocol is SSL or SASL_SSL.
+        through_librdkafka: ask through librdkafka although the wire client could log in.
         client_id: as brokers log it.
         properties: every property that was given, in librdkafka's spelling, for the way in
             through librdkafka; the fields above are read from it.
@@ -121,7 +89,8 @@ class ClientSettings:
     password: str | None = field(default=None, repr=False)
     oauth: "OAuthSettings | None" = None
     kerberos: "KerberosSettings | None" = None
-    tls: TlsSettings = TlsSettings()
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    through_librdkafka: bool = False
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_answer_bytes: int = DEFAULT_ANSWER_BYTES
@@ -157,13 +126,13 @@ class ClientSettings:
         return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
 
     def wire_obstacle(self) -> str | None:
-        """Why the wire client cannot connect with these settings; None if it can."""
+        """Why librdkafka is used and not the wire client; None if it is not."""
+        if self.through_librdkafka:
+            return "as requested"
         if self.uses_sasl and (self.sasl_mechanism or "GSSAPI") not in WIRE_MECHANISMS:
             return f"SASL mechanism `{self.sasl_mechanism or 'GSSAPI'}`"
         if self.uses_sasl and self.sasl_mechanism == "OAUTHBEARER" and self.oauth is None:
             return "SASL mechanism `OAUTHBEARER` with a grant of librdkafka's"
-        if self.uses_tls and self.tls.keystore_file is not None:
-            return f"PKCS#12 key store `{self.tls.keystore_file}`"
         return None
 
 
@@ -279,7 +248,7 @@ def settings_of(
         password=password,
         oauth=oauth,
         kerberos=kerberos,
-        tls=_tls_of(value, _tls_versions(given)),
+        tls=tls_of(given),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
         max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
@@ -328,45 +297,3 @@ def _number(
             hint=f"expected {low:,} to {high:,}",
         )
     return int(text)
-
-
-def _tls_versions(given: Mapping[str, Property]) -> tuple[str, ...]:
-    """Java's `ssl.enabled.protocols`; librdkafka has no such property.
-
-    Raises:
-        UsageError: it names none that is safe to use.
-    """
-    named = given.get("ssl.enabled.protocols")
-    if named is None:
-        return ()
-    versions = {each.strip() for each in named.value.split(",")}
-    known = tuple(each for each in TLS_VERSIONS if each in versions)
-    if not known:
-        raise UsageError(
-            f"{named.place}: `ssl.enabled.protocols` names no version of TLS that is supported",
-            hint=f"expected {' or '.join(TLS_VERSIONS)}, or both",
-        )
-    return known
-
-
-def _tls_of(value: Mapping[str, str], versions: tuple[str, ...]) -> TlsSettings:
-    """The TLS part of properties in librdkafka's spelling."""
-    return TlsSettings(
-        ca_file=value.get("ssl.ca.location"),
-        ca_pem=value.get("ssl.ca.pem"),
-        certificate_file=value.get("ssl.certificate.location"),
-        certificate_pem=value.get("ssl.certificate.pem"),
-        key_file=value.get("ssl.key.location"),
-        key_pem=value.get("ssl.key.pem"),
-        key_password=value.get("ssl.key.password"),
-        verify=value.get("enable.ssl.certificate.verification", "true").lower() != "false",
-        verify_host=value.get("ssl.endpoint.identification.algorithm", "https").lower() == "https",
-        keystore_file=value.get("ssl.keystore.location"),
-        keystore_password=value.get("ssl.keystore.password"),
-        versions=versions,
-    )
-
-
-def with_bootstrap(settings: ClientSettings, bootstrap_servers: str) -> ClientSettings:
-    """The same settings for other addresses."""
-    return replace(settings, bootstrap_servers=bootstrap_servers)

@@ -1,11 +1,8 @@
-"""One table of client properties: Java's spelling, librdkafka's, and what cannot be translated."""
+"""One table of client properties: Java's spelling and librdkafka's."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.files import first_bytes
 from kgroups.core.input_files.properties import Property
 
 
@@ -48,13 +45,6 @@ JAVA: dict[str, Spelling] = {
     "ssl.endpoint.identification.algorithm": Spelling(
         "ssl.endpoint.identification.algorithm", lambda value: value.lower() or "none"
     ),
-    "ssl.truststore.certificates": Spelling("ssl.ca.pem"),
-    "ssl.truststore.password": Spelling(None),
-    "ssl.truststore.type": Spelling(None),
-    "ssl.keystore.certificate.chain": Spelling("ssl.certificate.pem"),
-    "ssl.keystore.key": Spelling("ssl.key.pem"),
-    "ssl.keystore.type": Spelling(None),
-    "ssl.key.password": Spelling("ssl.key.password"),
     "bootstrap.servers": Spelling("bootstrap.servers"),
     "client.id": Spelling("client.id"),
     "client.rack": Spelling("client.rack"),
@@ -81,76 +71,20 @@ JAVA: dict[str, Spelling] = {
 }
 """Java's admin client properties. Names that are not here pass as they are."""
 
-_STORES = {"ssl.truststore.location", "ssl.keystore.location"}
 _ALIASES = {"sasl.mechanisms": "sasl.mechanism", "metadata.broker.list": "bootstrap.servers"}
-
-_PEM_SUFFIXES = (".pem", ".crt", ".cer", ".cert")
-_PKCS12_SUFFIXES = (".p12", ".pfx", ".pkcs12")
 
 
 def to_librdkafka(given: Mapping[str, Property]) -> dict[str, Property]:
     """The properties in librdkafka's spelling; what it has no word for is left out.
 
+    Certificates and keys are left as they are: `kafka/config/tls.py` reads them.
+
     Args:
         given: name to property, in either spelling or a mixture.
-    Raises:
-        UsageError: a key or trust store is of a kind that can only be read by Java.
     """
     known: dict[str, Property] = {}
     for name, item in given.items():
-        if name in _STORES:
-            known |= _translate_store(name, item, given)
-            continue
-        if name == "ssl.keystore.password" and "ssl.keystore.location" not in known:
-            store = given.get("ssl.keystore.location")
-            if store is None or _store_type(store, given.get("ssl.keystore.type")) == "PEM":
-                continue
         spelling = JAVA.get(name, Spelling(_ALIASES.get(name, name)))
         if spelling.librdkafka is not None:
             known[spelling.librdkafka] = item._replace(value=spelling.value(item.value))
     return known
-
-
-def _translate_store(
-    name: str, item: Property, given: Mapping[str, Property]
-) -> dict[str, Property]:
-    """A Java store as librdkafka's properties."""
-    kind = "truststore" if name.startswith("ssl.truststore") else "keystore"
-    store_type = _store_type(item, given.get(f"ssl.{kind}.type"))
-    if store_type == "PEM":
-        if kind == "truststore":
-            return {"ssl.ca.location": item}
-        return {"ssl.certificate.location": item, "ssl.key.location": item}
-    if store_type == "PKCS12" and kind == "keystore":
-        return {name: item}
-    suffix = Path(item.value).suffix
-    pem = f"{item.value.removesuffix(suffix)}.pem"
-    if store_type == "JKS":
-        source = f"{item.value.removesuffix(suffix)}.p12"
-        convert = (
-            f"keytool -importkeystore -srckeystore {item.value} -destkeystore {source} "
-            "-deststoretype PKCS12"
-        )
-    else:
-        convert, source = "", item.value
-    what = "-nokeys" if kind == "truststore" else "-nodes"
-    export = f"openssl pkcs12 -in {source} {what} -out {pem}"
-    steps = f"`{convert}`, then `{export}`" if convert else f"`{export}`"
-    raise UsageError(
-        f"{item.place}: `{name}` is a {store_type} store, which only Java can read",
-        hint=f"convert it with {steps}, then set `ssl.{kind}.type=PEM` and "
-        f"`ssl.{kind}.location={pem}`",
-    )
-
-
-def _store_type(store: Property, declared: Property | None) -> str:
-    """PEM, PKCS12 or JKS: as declared, else by the first bytes, else by the name."""
-    if declared is not None:
-        return declared.value.upper()
-    suffix = Path(store.value).suffix.lower()
-    start = first_bytes(Path(store.value), 4)
-    if start == b"\xfe\xed\xfe\xed":
-        return "JKS"
-    if start[:1] == b"\x30" or suffix in _PKCS12_SUFFIXES:
-        return "PKCS12"
-    return "PEM" if suffix in _PEM_SUFFIXES or start else "JKS"

@@ -1,24 +1,256 @@
-"""Certificate and key files, looked at before OpenSSL reads them to an end that may not come."""
+"""Trust stores and key stores, read: PEM, PKCS#12 and JKS.
 
+A store is what its content says, whatever its name and its declared type: Java too reads PKCS#12
+where it is told JKS, and the other way round.
+"""
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from kgroups.core.errors import UsageError
 from kgroups.core.input_files.files import MIB, lies_at, read_file
-from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.config import jks
+from kgroups.core.kafka.config.tls import TlsSettings
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
 
 MAX_BYTES: Final = 16 * MIB
 """The certificates of every authority that a system trusts take a quarter of a megabyte."""
 
+_EXPECTED: Final = "certificates or a key in PEM, PKCS#12 or JKS"
 
-def check_stores(tls: TlsSettings) -> None:
-    """Nothing, if the files that the settings name are files, or are not there at all.
+
+@dataclass(frozen=True, slots=True)
+class Pem:
+    """PEM in a file, or as text.
+
+    Args:
+        path: of the file; for certificates to trust it may be a folder. None for text.
+        text: None for a file.
+    """
+
+    path: str | None = None
+    text: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who we are.
+
+    Args:
+        certificate: our own, and those of its issuers.
+        key: what belongs to it.
+        password: of the key; None if it is not encrypted.
+    """
+
+    certificate: Pem
+    key: Pem
+    password: str | None = field(default=None, repr=False)
+
+
+def trust_of(tls: TlsSettings) -> Pem | None:
+    """The certificates to trust; None for those of the system.
 
     Raises:
-        UsageError: one is a pipe or a device, or longer than any; a trust store may be a folder.
+        UsageError: the store is missing, no store, or its password is wrong.
     """
-    for name in (tls.ca_file, tls.certificate_file, tls.key_file, tls.keystore_file):
-        path = None if name is None else Path(name)
-        there = None if path is None else lies_at(path)
-        if path is None or there is None or (name == tls.ca_file and there == "folder"):
-            continue  # what is missing is told where it is needed
-        read_file(path, MAX_BYTES, "certificates or a key in PEM")
+    if tls.ca_file is None:
+        return None if tls.ca_pem is None else Pem(text=tls.ca_pem)
+    store = _Store("trust store", "ssl.truststore.password", tls.ca_file, tls.ca_password)
+    if lies_at(Path(tls.ca_file)) == "folder" or store.is_pem:
+        return Pem(tls.ca_file)
+    certificates = store.trusted()
+    if not certificates:
+        raise UsageError(f"{store} holds no certificate")
+    return Pem(text=certificates)
+
+
+def identity_of(tls: TlsSettings) -> Identity | None:
+    """Our own certificate and key; None if there are none.
+
+    Raises:
+        UsageError: a store or a file is missing, is none, or its password is wrong.
+    """
+    if tls.certificate_file or tls.certificate_pem:
+        certificate = Pem(tls.certificate_file, tls.certificate_pem)
+        key = Pem(tls.key_file, tls.key_pem) if tls.key_file or tls.key_pem else certificate
+        for path in {pem.path for pem in (certificate, key) if pem.path is not None}:
+            _read(path, "key store")
+        return Identity(certificate, key, tls.key_password)
+    if tls.keystore_file is None:
+        return None
+    password = tls.keystore_password
+    store = _Store("key store", "ssl.keystore.password", tls.keystore_file, password)
+    if store.is_pem:
+        pem = Pem(tls.keystore_file)
+        return Identity(pem, pem, tls.key_password)
+    certificates, private = store.own(tls.key_password)
+    return Identity(Pem(text=certificates), Pem(text=private))
+
+
+def expiry_of(tls: TlsSettings) -> str | None:
+    """Since when our own certificate is not valid any more; None if it is, or we cannot tell."""
+    import datetime
+
+    from cryptography.x509 import load_pem_x509_certificate
+
+    identity = identity_of(tls)
+    if identity is None:
+        return None
+    text = identity.certificate.text
+    data = _read(identity.certificate.path or "", "key store") if text is None else text.encode()
+    try:
+        end = load_pem_x509_certificate(data).not_valid_after_utc
+    except ValueError:
+        return None
+    is_over = end < datetime.datetime.now(datetime.UTC)
+    return end.strftime("%Y-%m-%d %H:%M UTC") if is_over else None
+
+
+class _Store:
+    """A file with certificates and keys.
+
+    Args:
+        kind: what it is for, for messages.
+        setting: which property has its password.
+        path: where it is.
+        password: None where none is given.
+    """
+
+    def __init__(self, kind: str, setting: str, path: str, password: str | None) -> None:
+        self._name, self._setting, self._password = f"{kind} `{path}`", setting, password
+        is_folder = lies_at(Path(path)) == "folder"
+        self._data = b"" if is_folder else _read(path, kind)
+
+    def __str__(self) -> str:
+        return self._name
+
+    @property
+    def is_pem(self) -> bool:
+        """Whether it is text, and not one of Java's stores."""
+        return b"-----BEGIN " in self._data and not self._data.startswith((b"\x30", jks.MAGIC))
+
+    def trusted(self) -> str:
+        """Every certificate in it as PEM; of a key the first, as Java trusts it."""
+        if self._is_jks:
+            content = self._jks()
+            own = (chain[0] for _, chain in content.keys if chain)
+            return "".join(_pem("CERTIFICATE", der) for der in (*content.trusted, *own))
+        _, own_certificate, others = self._pkcs12()
+        return _pem_of([*others, *([own_certificate] if own_certificate else [])])
+
+    def own(self, key_password: str | None) -> tuple[str, str]:
+        """The first certificate that has a key, with its issuers, and the key, as PEM."""
+        if self._is_jks:
+            entries = self._jks().keys
+            if not entries or not entries[0][1]:
+                self._has_no_key()
+            protected, chain = entries[0]
+            word = key_password if key_password is not None else self._password
+            if word is None:
+                self._needs_password()
+            try:
+                key = jks.open_key(protected, word)
+            except jks.WrongPassword as error:
+                raise UsageError(
+                    f"the password of the key in {self} is wrong",
+                    hint="check `ssl.key.password`, or `ssl.keystore.password` without it",
+                ) from error
+            except jks.DamagedStore as error:
+                self._is_no_store(error)
+            certificates = "".join(_pem("CERTIFICATE", der) for der in chain)
+            return certificates, _pem("PRIVATE KEY", key)
+        private, certificate, others = self._pkcs12()
+        if private is None or certificate is None:
+            self._has_no_key()
+        return _pem_of(_chain(certificate, others)), private
+
+    @property
+    def _is_jks(self) -> bool:
+        return self._data.startswith(jks.MAGIC)
+
+    def _jks(self) -> jks.Jks:
+        try:
+            return jks.read_jks(self._data, self._password)
+        except jks.WrongPassword as error:
+            self._password_is_wrong(error)
+        except jks.DamagedStore as error:
+            self._is_no_store(error)
+
+    def _pkcs12(self) -> "tuple[str | None, Certificate | None, list[Certificate]]":
+        """Key as PEM, its certificate, and the other certificates."""
+        from cryptography.exceptions import UnsupportedAlgorithm  # 0.1 s, for PKCS#12 alone
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.serialization import pkcs12
+
+        if not self._data.startswith(b"\x30"):
+            self._is_no_store(None)
+        word = None if self._password is None else self._password.encode()
+        try:
+            store = pkcs12.load_pkcs12(self._data, word)
+        except UnsupportedAlgorithm as error:
+            raise UsageError(f"{self} is encrypted in a way that is not supported") from error
+        except (ValueError, TypeError) as error:
+            if "password" not in str(error):
+                self._is_no_store(error)
+            if word is None:
+                self._needs_password()
+            self._password_is_wrong(error)
+        key = None
+        if store.key is not None:
+            key = store.key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            ).decode()
+        own = None if store.cert is None else store.cert.certificate
+        return key, own, [entry.certificate for entry in store.additional_certs]
+
+    def _needs_password(self) -> NoReturn:
+        raise UsageError(f"{self} needs a password", hint=f"set `{self._setting}`")
+
+    def _password_is_wrong(self, error: Exception) -> NoReturn:
+        raise UsageError(
+            f"the password of {self} is wrong, or the file is damaged",
+            hint=f"check `{self._setting}`",
+        ) from error
+
+    def _has_no_key(self) -> NoReturn:
+        raise UsageError(
+            f"{self} holds no private key",
+            hint="`keytool -list` must show a `PrivateKeyEntry`",
+        )
+
+    def _is_no_store(self, error: Exception | None) -> NoReturn:
+        raise UsageError(f"{self} cannot be read", hint=f"expected {_EXPECTED}") from error
+
+
+def _read(path: str, kind: str) -> bytes:
+    if lies_at(Path(path)) is None:
+        raise UsageError(f"{kind} `{path}` does not exist")
+    return read_file(Path(path), MAX_BYTES, _EXPECTED)
+
+
+def _pem(label: str, der: bytes) -> str:
+    lines = re.findall(".{1,64}", base64.b64encode(der).decode())
+    return "\n".join((f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""))
+
+
+def _pem_of(certificates: "Sequence[Certificate]") -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return "".join(entry.public_bytes(Encoding.PEM).decode() for entry in certificates)
+
+
+def _chain(own: "Certificate", others: "Sequence[Certificate]") -> "list[Certificate]":
+    """A certificate and those of its issuers, each after what it issued, as TLS sends them."""
+    chain, left = [own], list(others)
+    while issuers := [entry for entry in left if entry.subject == chain[-1].issuer]:
+        left.remove(issuers[0])
+        chain.append(issuers[0])
+    return chain

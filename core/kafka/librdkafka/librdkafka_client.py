@@ -11,8 +11,10 @@ from confluent_kafka.admin import AdminClient
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.config.stores import check_stores
+from kgroups.core.kafka.config.stores import Pem, identity_of, trust_of
+from kgroups.core.kafka.config.tls import STORE_PROPERTIES, TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.transport.tls import make_context
 from kgroups.core.snapshot import Group, GroupType, Member
 
 if TYPE_CHECKING:
@@ -78,8 +80,12 @@ def make_client(
         UsageError: a property has a value that librdkafka refuses.
         ClusterError: there is no token to log in with.
     """
-    check_stores(settings.tls)
-    config: dict[str, Any] = dict(settings.properties)
+    config: dict[str, Any] = {
+        name: text for name, text in settings.properties.items() if name not in STORE_PROPERTIES
+    }
+    if settings.uses_tls:
+        make_context(settings.tls)  # what is wrong with the stores is told in our words
+        config |= _stores_of(settings.tls)
     config |= {
         "bootstrap.servers": settings.bootstrap_servers,
         "security.protocol": settings.security_protocol.lower(),
@@ -109,6 +115,25 @@ def make_client(
                     f"librdkafka rejects these properties: {text}",
                     hint="fix them in the `--command-config` file",
                 ) from error
+
+
+def _stores_of(tls: TlsSettings) -> dict[str, str]:
+    """Certificates and key as librdkafka's properties: files in PEM by their names, all else as
+    text.
+    """
+    stores: dict[str, Pem | None] = {"ca": trust_of(tls)}
+    config: dict[str, str] = {}
+    identity = identity_of(tls)
+    if identity is not None:
+        stores |= {"certificate": identity.certificate, "key": identity.key}
+        if identity.password is not None:
+            config["ssl.key.password"] = identity.password
+    for name, pem in stores.items():
+        if pem is not None and pem.text is not None:
+            config[f"ssl.{name}.pem"] = pem.text
+        elif pem is not None and pem.path is not None:
+            config[f"ssl.{name}.location"] = pem.path
+    return config
 
 
 _OF_TOKENS = frozenset(

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from kgroups.core.errors import shorten
-from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.config.stores import expiry_of
+from kgroups.core.kafka.config.tls import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.inbox import address_text
 from kgroups.core.kafka.transport.tcp import close, connect
@@ -176,14 +177,15 @@ def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFail
     """
     reason = str(getattr(error, "reason", None) or "")
     alert = reason.partition("ALERT_")[2].replace("_", " ").lower()
-    has_identity = bool(tls.certificate_file or tls.certificate_pem or tls.keystore_file)
     if "VERSION" in reason or reason == "UNSUPPORTED_PROTOCOL":
         message = f"{address} and kgroups have no TLS version in common"
         hint = "the broker's `ssl.enabled.protocols` must include TLSv1.2 or TLSv1.3"
-    elif not has_identity and alert in ("certificate required", "bad certificate"):
+    elif not tls.has_identity and alert in ("certificate required", "bad certificate"):
         message, hint = f"{address} requires a client certificate", _IDENTITY
-    elif has_identity and ("certificate" in alert or "unknown ca" in alert):
-        message = f"{address} rejected the client certificate: {alert}"
+    elif tls.has_identity and ("certificate" in alert or "unknown ca" in alert):
+        end = expiry_of(tls)
+        why = alert if end is None else f"it expired on {end}"
+        message = f"{address} rejected the client certificate: {why}"
         hint = _OUR_CERTIFICATE
     elif alert:
         message = f"{address} refused the TLS handshake: {alert}"

@@ -3,7 +3,7 @@
 import socket
 import ssl
 
-from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.config.tls import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure, UnknownHost
 from kgroups.core.kafka.transport.addresses import Address
 from kgroups.core.kafka.transport.handshake import why_no_tls

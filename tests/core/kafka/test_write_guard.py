@@ -34,11 +34,11 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.mark.parametrize("write", WRITES)
 def test_another_cluster(sandbox: Sandbox, write: str, through_librdkafka: bool) -> None:
     """Refused before each write, and only where the id is another one."""
-    settings = ClientSettings(sandbox.bootstrap_servers)
+    settings = ClientSettings(sandbox.bootstrap_servers, through_librdkafka=through_librdkafka)
     for expected, is_refused in ((sandbox.cluster_id, False), ("other", True)):
         guard = WriteGuard(expected=(("the test", expected),))
         before = sandbox.request_counts()
-        with ClusterAdmin(settings, guard=guard, through_librdkafka=through_librdkafka) as admin:
+        with ClusterAdmin(settings, guard=guard) as admin:
             if not is_refused:
                 WRITES[write](admin)
                 assert admin.has_written

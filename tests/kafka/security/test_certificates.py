@@ -4,6 +4,7 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from socket import create_server
 
@@ -73,7 +74,7 @@ def refusal(
     path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
     settings = read_settings(None, path)
     with (
-        ClusterAdmin(settings, through_librdkafka=through_librdkafka) as admin,
+        ClusterAdmin(replace(settings, through_librdkafka=through_librdkafka)) as admin,
         pytest.raises(KgroupsError) as caught,
     ):
         admin.list_groups()

@@ -154,12 +154,12 @@ def test_librdkafka_gets_the_same_tokens(
     if source == "exec":
         properties = {ENDPOINT: f"exec:cat {kept}"}
     settings = read_settings(None, write(file, broker, properties))
-    with ClusterAdmin(settings, through_librdkafka=True, timeout_ms=60_000) as admin:
+    with ClusterAdmin(replace(settings, through_librdkafka=True), timeout_ms=60_000) as admin:
         assert admin.list_groups().cluster_id == broker.cluster_id
     broken = {ENDPOINT: "exec:echo two words"}
     settings = read_settings(None, write(file, broker, broken))
     with (
-        ClusterAdmin(settings, through_librdkafka=True) as admin,
+        ClusterAdmin(replace(settings, through_librdkafka=True)) as admin,
         pytest.raises(KgroupsError) as caught,
     ):
         admin.list_groups()

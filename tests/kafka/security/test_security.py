@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,7 +174,7 @@ def test_unsecured_tokens(
         "sasl.mechanism": "OAUTHBEARER",
     }
     settings = _settings(properties, tmp_path)
-    with ClusterAdmin(settings, through_librdkafka=through_librdkafka) as admin:
+    with ClusterAdmin(replace(settings, through_librdkafka=through_librdkafka)) as admin:
         assert (admin.notice is None) != through_librdkafka
         assert admin.list_groups().cluster_id == secure.cluster_id
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_the_file_holds_the_topics_ids(cluster_address: str, topic: str, tmp_pat
     assert document["schema"] == "kgroups.undo/3"
     for through in (False, True):
         settings = ClientSettings(cluster_address)
-        with ClusterAdmin(settings, through_librdkafka=through) as admin:
+        with ClusterAdmin(replace(settings, through_librdkafka=through)) as admin:
             there = topics_with_bounds(admin, [topic]).topics[topic]
         assert document["topic_ids"] == {topic: there.topic_id}
 

@@ -297,10 +297,8 @@ def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
     apis = ("offset_commit", "delete_records", "delete_groups")
     commits = {world.group: {(world.topic, 0): CommittedOffset(40)}}
     with proxied(world, *apis) as address:
-        settings = ClientSettings(address)
-        with ClusterAdmin(
-            settings, timeout_ms=4_000, through_librdkafka=through_librdkafka
-        ) as admin:
+        settings = ClientSettings(address, through_librdkafka=through_librdkafka)
+        with ClusterAdmin(settings, timeout_ms=4_000) as admin:
             (error,) = write_commits(admin, commits).values()
             assert isinstance(error, Doubt)
             assert error.in_flight
@@ -312,10 +310,8 @@ def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
             assert (outcome.result, isinstance(outcome.error, Doubt)) == ("unknown", True)
     assert world.stands() == {0: 10, 1: 11}
     with proxied(world, delete_groups=lose) as address:
-        settings = ClientSettings(address)
-        with ClusterAdmin(
-            settings, timeout_ms=12_000, through_librdkafka=through_librdkafka
-        ) as admin:
+        settings = ClientSettings(address, through_librdkafka=through_librdkafka)
+        with ClusterAdmin(settings, timeout_ms=12_000) as admin:
             (outcome,) = admin.delete_groups([world.group])
             assert (outcome.result, outcome.error) == ("done", None)
 

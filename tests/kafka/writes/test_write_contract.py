@@ -34,9 +34,7 @@ def address(cluster_address: str) -> str:
 def admin(address: str, request: pytest.FixtureRequest) -> Iterator[ClusterAdmin]:
     """The adapter by either way."""
     with ClusterAdmin(
-        ClientSettings(address),
-        timeout_ms=30_000,
-        through_librdkafka=request.param == "librdkafka",
+        ClientSettings(address, through_librdkafka=request.param == "librdkafka"), timeout_ms=30_000
     ) as admin:
         yield admin
 

@@ -17,7 +17,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from kgroups.core.errors import KgroupsError, shorten
 from kgroups.core.kafka.config.oauth import OAuthSettings
-from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.background import Abort
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token, read_answer, token_of
@@ -104,9 +103,7 @@ def _connection(
     secure = url.scheme == "https"
     options: dict[str, Any] = {"timeout": timeout_s}
     if secure:
-        options["context"] = make_context(
-            TlsSettings(ca_file=settings.ca_file, ca_pem=settings.ca_pem)
-        )
+        options["context"] = make_context(settings.tls)
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     if proxy is None:
         return kind(host, port, **options)

@@ -53,14 +53,15 @@ def test_both_spellings_give_the_same_settings() -> None:
         "sasl_mechanism",
         "username",
         "password",
-        "tls",
         "client_id",
     ):
         assert getattr(java, name) == getattr(librdkafka, name), name
     assert java.password == 'top, "secret"; ='
     assert java.addresses == (("a", 1), ("b", 2))
-    assert java.tls.ca_file == "/ca.pem"
-    assert not java.tls.verify_host
+    for tls in (java.tls, librdkafka.tls):
+        assert (tls.ca_file, tls.key_password, tls.verify_host) == ("/ca.pem", "key-secret", False)
+    assert java.tls.keystore_file == librdkafka.tls.certificate_file == "/me.pem"
+    assert librdkafka.tls.key_file == "/me.pem"
     assert java.wire_obstacle() is None
 
 
@@ -68,9 +69,8 @@ def test_librdkafka_gets_every_property_in_its_own_spelling() -> None:
     """What only Java has is left out, the login is taken out of the JAAS string."""
     properties = settings_from_text(JAVA).properties
     assert properties["sasl.username"] == "alice"
-    assert properties["ssl.ca.location"] == "/ca.pem"
     assert properties["ssl.endpoint.identification.algorithm"] == "none"
-    assert not any(name.startswith(("sasl.jaas", "ssl.truststore")) for name in properties)
+    assert not any(name.startswith("sasl.jaas") for name in properties)
 
 
 def test_secrets_are_not_shown() -> None:
@@ -134,16 +134,6 @@ BROKEN = [
         "f:1: `sasl.jaas.config` has a malformed option",
     ),
     (
-        "java key store",
-        "ssl.truststore.type=JKS\nssl.truststore.location=/x/trust.jks",
-        "f:2: `ssl.truststore.location` is a JKS store, which only Java can read",
-    ),
-    (
-        "truststore in PKCS12",
-        "ssl.truststore.location=/x/trust.p12",
-        "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java can read",
-    ),
-    (
         "no source of tokens",
         f"{OAUTH}sasl.login.class=x",
         "SASL `OAUTHBEARER` needs to know where to get a token",
@@ -205,26 +195,6 @@ def test_unusable_value_is_named_without_its_secret(
     assert "hunter2" not in caught.value.message + str(caught.value.hint)
 
 
-def test_java_key_store_comes_with_the_way_to_convert_it() -> None:
-    """The hint is a pair of commands and the two properties to set."""
-    with pytest.raises(UsageError) as caught:
-        settings_from_text("ssl.keystore.type=JKS\nssl.keystore.location=/x/me.jks", "a:1")
-    hint = caught.value.hint or ""
-    assert "keytool -importkeystore -srckeystore /x/me.jks" in hint
-    assert "openssl pkcs12 -in /x/me.p12 -nodes -out /x/me.pem" in hint
-    assert "`ssl.keystore.type=PEM`" in hint
-
-
-def test_store_without_a_type_is_known_by_its_first_bytes(tmp_path: Path) -> None:
-    """Java names its stores as it likes: PEM text passes, a JKS does not."""
-    store = tmp_path / "store"
-    store.write_text("-----BEGIN CERTIFICATE-----")
-    assert settings_from_text(f"ssl.truststore.location={store}", "a:1").tls.ca_file == str(store)
-    store.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
-    with pytest.raises(UsageError, match="JKS store"):
-        settings_from_text(f"ssl.truststore.location={store}", "a:1")
-
-
 OBSTACLES = [
     ("security.protocol=SASL_SSL", None),  # GSSAPI
     ("security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-1", "SASL mechanism `SCRAM-SHA-1`"),
@@ -238,11 +208,7 @@ OBSTACLES = [
         "sasl.oauthbearer.token.endpoint.url=file:/token",
         None,
     ),
-    (
-        "security.protocol=SSL\nssl.keystore.location=/x/me.p12",
-        "PKCS#12 key store `/x/me.p12`",
-    ),
-    ("ssl.keystore.location=/x/me.p12", None),
+    ("security.protocol=SSL\nssl.keystore.location=/x/me.p12", None),
     ("sasl.mechanism=OAUTHBEARER", None),
 ]
 

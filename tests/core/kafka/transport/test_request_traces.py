@@ -89,7 +89,7 @@ def test_through_librdkafka(sandbox: Sandbox) -> None:
     """Requests and answers are put together from its own log."""
     told: list[RequestTrace] = []
     settings = ClientSettings(sandbox.bootstrap_servers, trace=told.append)
-    with ClusterAdmin(settings, through_librdkafka=True) as admin:
+    with ClusterAdmin(replace(settings, through_librdkafka=True)) as admin:
         assert admin.list_groups().groups == ()
     assert {each.api for each in told} >= {"ApiVersions", "Metadata", "ListGroups"}
     brokers = {f"{each.host}:{each.port}" for each in sandbox.brokers}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.config.tls import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.runner import Runner
 from kgroups.core.kafka.transport.stream import open_stream

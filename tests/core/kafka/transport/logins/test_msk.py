@@ -3,6 +3,7 @@
 import base64
 import urllib.parse
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -182,6 +183,9 @@ def test_what_is_missing(
     )
     assert "'kgroups[aws]'" in said.stderr
     settings = read_settings(None, file)
-    with ClusterAdmin(settings, through_librdkafka=True) as admin, pytest.raises(UsageError):
+    with (
+        ClusterAdmin(replace(settings, through_librdkafka=True)) as admin,
+        pytest.raises(UsageError),
+    ):
         admin.list_groups()
     assert broker.count("sasl_handshake") == 0
