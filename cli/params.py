@@ -30,6 +30,8 @@ OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
     name for name in get_args(OutputFormat) if name not in OWN_FORMS
 )
 OUTPUT_HINT: Final = "one of " + ", ".join(OUTPUT_FORMATS)
+CLIENTS: Final = ("auto", "librdkafka")
+"""`auto` is ours, and librdkafka for logins that only it has."""
 
 DEFAULT_TIMEOUT_MS: Final = 10_000
 MAX_TIMEOUT_MS: Final = 24 * 3_600_000
@@ -45,6 +47,7 @@ class GlobalOptions:
     Args:
         bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
         command_config: properties file of the client; None if none is named.
+        client: one of `CLIENTS`; None if neither flag nor environment names it.
         timeout_ms: for the whole command's talk with the cluster.
         query: JMESPath over the JSON document, as it was written.
         quiet: no notes and no progress on stderr, only warnings and errors.
@@ -61,6 +64,7 @@ class GlobalOptions:
 
     bootstrap_server: str | None = None
     command_config: Path | None = None
+    client: str | None = None
     output: OutputFormat = "table"
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     query: str | None = None
@@ -115,7 +119,18 @@ def parse_default_output(text: str) -> OutputFormat:
     return found
 
 
-OPTION_READERS.update(output=parse_default_output, timeout=parse_timeout_ms)
+def parse_client(text: str) -> str:
+    """The client of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if text.lower() not in CLIENTS:
+        raise UsageError(f"`{text}` is not a client", hint="one of " + ", ".join(CLIENTS))
+    return text.lower()
+
+
+OPTION_READERS.update(client=parse_client, output=parse_default_output, timeout=parse_timeout_ms)
 
 
 def _path(text: str) -> Path:
@@ -160,6 +175,15 @@ GLOBAL_OPTIONS: Final = (
         "FILE",
         "KGROUPS_COMMAND_CONFIG",
         _path,
+    ),
+    GlobalOption(
+        "client",
+        ("--client",),
+        "auto (default), or librdkafka for everything.",
+        "CLIENT",
+        "KGROUPS_CLIENT",
+        parse_client,
+        CLIENTS,
     ),
     GlobalOption(
         "output",
@@ -252,6 +276,7 @@ def within(options: GlobalOptions, given: Container[str], context: Context) -> G
     known = {
         "bootstrap_server": context.bootstrap_servers,
         "command_config": context.command_config,
+        "client": context.client,
         "output": context.output,
         "timeout_ms": context.timeout_ms,
     }

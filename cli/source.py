@@ -109,7 +109,7 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> ClientSetti
             warn_of_exposure(file, settings)
     if silent and settings.oauth is not None and settings.oauth.source == "command":
         raise UsageError("a command is not run here")
-    return settings
+    return replace(settings, through_librdkafka=options.client == "librdkafka")
 
 
 def warn_of_exposure(file: Path, settings: ClientSettings) -> None:

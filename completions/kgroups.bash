@@ -10,6 +10,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
+    */--client) echo '@free' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
     */--query) echo '@free' ;;
@@ -252,7 +253,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
+  local common="--context -c --bootstrap-server -b --command-config --client --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
     "") echo "list describe coordinator snapshot check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply lag context ping audit sandbox demo official schema explain completion --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help $common" ;;

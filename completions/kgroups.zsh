@@ -11,6 +11,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
+    */--client) echo '@free' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
     */--query) echo '@free' ;;
@@ -259,6 +260,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--bootstrap-server:Broker address; several separated by commas.'
     '-b:Broker address; several separated by commas.'
     '--command-config:Client properties, Java or librdkafka spelling.'
+    '--client:auto (default), or librdkafka for everything.'
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'

@@ -15,7 +15,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 NAME_HINT: Final = "a name has letters, digits, `.`, `_` and `-`, and begins with a letter or digit"
 
 OPTION_READERS: Final[dict[str, Callable[[str], Any]]] = {}
-"""How the texts of `output` and `timeout` are read; `cli/params.py`, which knows, puts it here."""
+"""How texts of defaults are read, by key; `cli/params.py`, which knows, puts it here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Context:
         properties: inline client properties as the file has them, so that a secret may still be
             `env:`, `file:` or `exec:`; each with its place in the file.
         command_config: a properties file instead.
+        client: default of `--client`, by its name.
         cluster_id: of the only cluster that may be written to; None for any.
         protected: whether writes need `--unprotected`.
         output: default of `--output`, by its name.
@@ -38,6 +39,7 @@ class Context:
     bootstrap_servers: str | None = None
     properties: Mapping[str, "Cursor"] = field(default_factory=dict, repr=False)
     command_config: Path | None = None
+    client: str | None = None
     cluster_id: str | None = None
     protected: bool = False
     output: Any = None

@@ -213,6 +213,7 @@ def add(
         "bootstrap_servers": options.bootstrap_server,
         "command_config": _absolute(options.command_config),
         "properties": _property_map(properties or ()) or None,
+        "client": options.client,
         "cluster_id": cluster_id,
         "protected": protected or None,
         "output": default_output,

@@ -19,6 +19,7 @@ COLUMNS: Final = (
     Column("protected", "PROTECTED"),
     Column("cluster_id", "CLUSTER-ID", quiet=(None,)),
     Column("command_config", "COMMAND-CONFIG", quiet=(None,)),
+    Column("client", "CLIENT", quiet=(None,)),
     Column("output", "OUTPUT", quiet=(None,)),
     Column("timeout_ms", "TIMEOUT-MS", right=True, quiet=(None,)),
 )
@@ -36,6 +37,7 @@ def context_item(context: Context, current: str | None) -> Item:
         "cluster_id": context.cluster_id,
         "protected": context.protected,
         "command_config": None if config is None else str(config),
+        "client": context.client,
         "properties": {name: shown(name, text) for name, text in properties.items()},
         "output": context.output,
         "timeout_ms": context.timeout_ms,

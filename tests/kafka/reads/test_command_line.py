@@ -63,6 +63,7 @@ def items(address: str, *args: str) -> dict[str, dict[str, Any]]:
     return {item["group"]: item for item in ask(address, *args, "-o", "json").document["items"]}
 
 
+@pytest.mark.usefixtures("client")
 def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
     """Type, state and coordinator of live groups and of those that only committed."""
     found = items(address, "list")
@@ -89,12 +90,14 @@ def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
         ("kip848", {KIP848}),
     ],
 )
+@pytest.mark.usefixtures("client")
 def test_list_filters(address: str, filters: str, wanted: set[str]) -> None:
     """Filters leave the groups that fit all of them."""
     names = set(items(address, "list", *filters.split()))
     assert {name for name in names if "cli" in name} == wanted
 
 
+@pytest.mark.usefixtures("client")
 def test_describe_offsets(address: str) -> None:
     """Committed partitions have a lag, others none unless it is said what to assume."""
     item = items(address, "describe", CLASSIC)[CLASSIC]
@@ -130,6 +133,7 @@ def test_describe_a_kip_848_group(address: str) -> None:
 
 @pytest.mark.parametrize("view", [[], ["--members"], ["--state"], ["--offsets", "--verbose"]])
 @pytest.mark.parametrize("form", ["table", "csv", "jsonl", "yaml"])
+@pytest.mark.usefixtures("client")
 def test_every_view_in_every_form(address: str, view: list[str], form: str) -> None:
     """Both groups are in every view and form, and nothing but notes is on stderr."""
     outcome = ask(address, "describe", CLASSIC, KIP848, *view, "-o", form)
@@ -141,6 +145,7 @@ def test_every_view_in_every_form(address: str, view: list[str], form: str) -> N
     assert KIP848 in outcome.stdout
 
 
+@pytest.mark.usefixtures("client")
 def test_unknown_group_is_named_and_others_are_shown(address: str) -> None:
     """Exit code 5, the name on stderr, the other group on stdout."""
     outcome = ask(address, "describe", "cli-nobody", CLASSIC)
@@ -151,12 +156,14 @@ def test_unknown_group_is_named_and_others_are_shown(address: str) -> None:
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
+@pytest.mark.usefixtures("client")
 def test_odd_names(address: str, name: str) -> None:
     """A name is taken as it is, whatever is in it."""
     (item,) = ask(address, "-o", "json", "describe", "--", name).document["items"]
     assert (item["group"], item["lag_summary"]["total"]) == (name, 25)
 
 
+@pytest.mark.usefixtures("client")
 def test_list_agrees_with_the_official_tool(address: str, official: WarmTools) -> None:
     """Same groups with same states, row by row."""
     answer = official.groups_tool(address, "--list", "--state", "--type")
@@ -171,6 +178,7 @@ def test_list_agrees_with_the_official_tool(address: str, official: WarmTools) -
 
 
 @pytest.mark.parametrize("group", [CLASSIC, KIP848])
+@pytest.mark.usefixtures("client")
 def test_describe_agrees_with_the_official_tool(
     address: str, official: WarmTools, group: str
 ) -> None:
@@ -187,6 +195,7 @@ def test_describe_agrees_with_the_official_tool(
     assert sorted(ours) == sorted(theirs)
 
 
+@pytest.mark.usefixtures("client")
 def test_delete_refuses_a_group_with_members(address: str) -> None:
     """Exit code 4, and the empty group beside it is left alone."""
     commit_offsets(address, {"cli-idle": {(ORDERS, 0): 1}})
@@ -198,6 +207,7 @@ def test_delete_refuses_a_group_with_members(address: str) -> None:
     assert {CLASSIC, KIP848, "cli-idle"} <= set(items(address, "list"))
 
 
+@pytest.mark.usefixtures("client")
 def test_delete_keeps_going_if_asked(address: str) -> None:
     """The empty group goes, the live one and every other stay; the exit code is the refusal's."""
     commit_offsets(address, {"cli-going": {(ORDERS, 0): 1}})
@@ -209,6 +219,7 @@ def test_delete_keeps_going_if_asked(address: str) -> None:
     assert before - set(items(address, "list")) == {"cli-going"}
 
 
+@pytest.mark.usefixtures("client")
 def test_delete_an_empty_group(address: str) -> None:
     """It is gone, and a second time it is unknown."""
     commit_offsets(address, {"cli-gone": {(ORDERS, 0): 1}})
@@ -217,6 +228,7 @@ def test_delete_an_empty_group(address: str) -> None:
     assert ask(address, "delete", "cli-gone", "--yes").exit_code == 5
 
 
+@pytest.mark.usefixtures("client")
 def test_delete_dry_run_changes_nothing(address: str) -> None:
     """The plan is shown, and every group is still there."""
     before = set(items(address, "list"))

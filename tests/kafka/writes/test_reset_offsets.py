@@ -69,7 +69,7 @@ CASES: dict[str, tuple[list[str], dict[int, int]]] = {
 
 
 @pytest.mark.parametrize("target", CASES)
-def test_target(address: str, group: str, tmp_path: Path, target: str) -> None:
+def test_target(address: str, group: str, tmp_path: Path, target: str, client: str) -> None:
     """The broker holds what the target says, a dry run said the same, and undo restores."""
     scope, wanted = CASES[target]
     line = (group, "--to", target, *scope)
@@ -96,9 +96,11 @@ def test_target(address: str, group: str, tmp_path: Path, target: str) -> None:
     assert back.document["summary"]["undo_file"] is None
     assert fetch_offsets(address, group) == START
     described = run("-b", address, "describe", group, "-o", "json").document["items"][0]
-    assert {row["metadata"] for row in described["offsets"]} == {"memo"}
+    memo = "memo" if client == "auto" else ""  # librdkafka cannot read it
+    assert {row["metadata"] for row in described["offsets"]} == {memo}
 
 
+@pytest.mark.usefixtures("client")
 def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
     """An offset outside the log is moved to its edge, in that row only."""
     found = rows(reset(address, tmp_path, group, "--to", "40", "--all-topics", "--dry-run"))
@@ -108,6 +110,7 @@ def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
     assert "40 requested, the log ends at 30" in table.stdout
 
 
+@pytest.mark.usefixtures("client")
 def test_file_of_either_form(address: str, group: str, tmp_path: Path) -> None:
     """Offsets come from the file, for the groups that it names."""
     three, four = tmp_path / "three.csv", tmp_path / "four.csv"
@@ -121,6 +124,7 @@ def test_file_of_either_form(address: str, group: str, tmp_path: Path) -> None:
     assert reset(address, tmp_path, group, "--to", f"file:{four}", "--yes").exit_code == 2
 
 
+@pytest.mark.usefixtures("client")
 def test_another_group(address: str, group: str, tmp_path: Path) -> None:
     """A group is put where another one stands, partitions named only where asked."""
     commit_offsets(address, {"reset-other": {(TOPIC, 0): 41, (TOPIC, 1): 11}})
@@ -133,6 +137,7 @@ def test_another_group(address: str, group: str, tmp_path: Path) -> None:
     assert missing.exit_code == 5
 
 
+@pytest.mark.usefixtures("client")
 def test_only_lagging(address: str, group: str, tmp_path: Path) -> None:
     """Partitions that are read to the end stay out of it."""
     commit_offsets(address, {group: {(TOPIC, 1): 30}})
@@ -150,6 +155,7 @@ def test_only_lagging(address: str, group: str, tmp_path: Path) -> None:
         (["reset-unknown", "--to", "earliest", "--topic", TOPIC], 5, "`reset-unknown`"),
     ],
 )
+@pytest.mark.usefixtures("client")
 def test_nothing_is_written_if_a_part_cannot_be(
     address: str, group: str, tmp_path: Path, args: list[str], code: int, said: str
 ) -> None:
@@ -161,6 +167,7 @@ def test_nothing_is_written_if_a_part_cannot_be(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("client")
 def test_keep_going(address: str, group: str, tmp_path: Path) -> None:
     """What can be reset is, if asked; the exit code is that of the rest."""
     line = ("--to", "latest", "--topic", f"{TOPIC}:0", "--yes", "--keep-going")
@@ -180,6 +187,7 @@ def alive(address: str, request: pytest.FixtureRequest) -> Iterator[str]:
         yield name
 
 
+@pytest.mark.usefixtures("client")
 def test_live_members_are_named(address: str, alive: str, group: str, tmp_path: Path) -> None:
     """A group with members is refused with their names and hosts; the other one is left alone."""
     line = (alive, group, "--to", "earliest", "--topic", TOPIC, "--yes")
