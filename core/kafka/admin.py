@@ -14,7 +14,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
     from kgroups.core.kafka.reads.log_bounds import TopicListing
     from kgroups.core.kafka.transport.broker_connections import Cluster
     from kgroups.core.kafka.wire_backend import WireClient
@@ -343,7 +343,7 @@ class ClusterAdmin:
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None or self._fallback.is_stuck:
-            from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+            from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
             self._fallback = LibrdkafkaClient(self.settings)
         return self._fallback

@@ -40,7 +40,7 @@ from kgroups.core.offsets.scope import log_of, parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_reader import Place
 
 HELP = """Copy committed offsets to another group or cluster.
 
@@ -220,7 +220,7 @@ def _by_time(
     Records are read for many groups at once; those that stand at different offsets of one
     partition in one round each.
     """
-    from kgroups.core.kafka.librdkafka.record_times import Place, record_times
+    from kgroups.core.kafka.librdkafka.record_reader import Place, record_times
 
     here = read_logs(admin, {name for _, source in copies for name, _ in source.partitions})
     rounds: list[dict[TopicPartition, Place]] = []
@@ -279,7 +279,7 @@ def _places(
     source: Group, partitions: list[TopicPartition], logs: Mapping[str, Topic]
 ) -> tuple[dict[TopicPartition, "Place"], dict[TopicPartition, Moment]]:
     """Where the group stands in each log, and the partitions whose logs cannot be asked."""
-    from kgroups.core.kafka.librdkafka.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_reader import Place
 
     places: dict[TopicPartition, Place] = {}
     lost: dict[TopicPartition, Moment] = {}

@@ -1,35 +1,26 @@
-"""librdkafka's client and its words for things, turned into ours."""
+"""A client of librdkafka with our settings, and its errors under Kafka's names."""
 
+import logging
 import re
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaError, KafkaException
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.config.stores import Pem, identity_of, trust_of
 from kgroups.core.kafka.config.tls import STORE_PROPERTIES, TlsSettings
+from kgroups.core.kafka.config.tracing import RequestTrace, Trace
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.transport.tls import make_context
-from kgroups.core.snapshot import Group, GroupType, Member
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.config.oauth import OAuthSettings
 
 Client = TypeVar("Client")
-
-STATES: dict[ConsumerGroupState, str | None] = {
-    ConsumerGroupState.STABLE: "Stable",
-    ConsumerGroupState.EMPTY: "Empty",
-    ConsumerGroupState.DEAD: "Dead",
-    ConsumerGroupState.PREPARING_REBALANCING: "PreparingRebalance",
-    ConsumerGroupState.COMPLETING_REBALANCING: "CompletingRebalance",
-}
-"""Others (Assigning, Reconciling) it does not know."""
 
 CODES = {
     "_TIMED_OUT": "REQUEST_TIMED_OUT",
@@ -55,11 +46,6 @@ def code_of(error: KafkaError) -> str:
     """Kafka's name of an error."""
     name = str(error.name())
     return CODES.get(name, name.removeprefix("_"))
-
-
-def make_admin(settings: ClientSettings, complain: Callable[[Any], None]) -> AdminClient:
-    """librdkafka's administrator with the settings, as `make_client` makes it."""
-    return make_client(AdminClient, settings, complain)
 
 
 def make_client(
@@ -100,9 +86,7 @@ def make_client(
         config |= {"oauth_cb": partial(_token, settings.oauth)}
         config = {name: text for name, text in config.items() if name not in _OF_TOKENS}
     if settings.trace is not None:
-        from kgroups.core.kafka.librdkafka.protocol_log import protocol_logger
-
-        config |= {"debug": "protocol", "log_level": 7, "logger": protocol_logger(settings.trace)}
+        config |= {"debug": "protocol", "log_level": 7, "logger": _protocol_logger(settings.trace)}
     config |= {name.replace("_", "."): value for name, value in more.items()}
     while True:
         try:
@@ -164,40 +148,53 @@ _LIFE_S = 60.0
 """Of a token that does not say when it ends: after it librdkafka asks again."""
 
 
-def type_of(kind: Any) -> GroupType:
-    """The group's type; what librdkafka does not know reads as classic."""
-    return "consumer" if kind == ConsumerGroupType.CONSUMER else "classic"
+_LINE: Final = re.compile(
+    r"(?:\w+://)?(?P<broker>[^/\s]+)/\S+: (?P<what>Sent|Received) "
+    r"(?P<api>\w+?)(?:Request|Response) \(v(?P<version>\d+), (?P<bytes>\d+) bytes"
+    r".*?CorrId (?P<id>\d+)(?:, rtt (?P<ms>[\d.]+)ms)?\)"
+)
+_SPELLING: Final = {"ApiVersion": "ApiVersions"}
 
 
-def group_of(item: Any) -> Group:
-    """The group in an answer of `describe_consumer_groups`."""
-    coordinator = item.coordinator
-    return Group(
-        group=item.group_id,
-        type=type_of(item.type),
-        state=STATES.get(item.state),
-        protocol_type="" if item.is_simple_consumer_group else "consumer",
-        assignor=item.partition_assignor or None,
-        coordinator=coordinator.id if coordinator is not None else None,
-        members=tuple(_member_of(member, type_of(item.type)) for member in item.members),
-    )
+class _ProtocolLog(logging.Handler):
+    """librdkafka's log of requests as `RequestTrace`s; it is told when the client is polled.
+
+    Every other line is dropped unread.
+
+    Args:
+        trace: told of each answer.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self._trace = trace
+        self._sent: dict[tuple[str, str], int] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take one line."""
+        message = record.getMessage()
+        found = _LINE.search(message)
+        if found is None:
+            return
+        connection = re.search(r"\[thrd:(.*?)\]:", message)
+        request = (connection[1] if connection else found["broker"], found["id"])
+        if found["what"] == "Sent":
+            self._sent[request] = int(found["bytes"])
+            return
+        self._trace(
+            RequestTrace(
+                found["broker"],
+                _SPELLING.get(found["api"], found["api"]),
+                int(found["version"]),
+                float(found["ms"] or 0.0),
+                self._sent.pop(request, None),
+                int(found["bytes"]),
+            )
+        )
 
 
-def _member_of(item: Any, kind: GroupType) -> Member:
-    target = item.target_assignment
-    return Member(
-        member_id=item.member_id,
-        client_id=item.client_id,
-        host=item.host,
-        instance_id=item.group_instance_id,
-        member_protocol="consumer" if kind == "consumer" else "classic",
-        assignment=_assignment_of(item.assignment),
-        target_assignment=None if target is None else _assignment_of(target),
-    )
-
-
-def _assignment_of(item: Any) -> dict[str, tuple[int, ...]]:
-    partitions: dict[str, tuple[int, ...]] = {}
-    for entry in item.topic_partitions:
-        partitions[entry.topic] = (*partitions.get(entry.topic, ()), entry.partition)
-    return partitions
+def _protocol_logger(trace: Trace) -> logging.Logger:
+    """A logger for one client, beside the loggers of the process."""
+    logger = logging.Logger("kgroups.librdkafka", logging.DEBUG)
+    logger.addHandler(_ProtocolLog(trace))
+    return logger

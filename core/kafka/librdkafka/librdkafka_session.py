@@ -1,27 +1,22 @@
 """A client of librdkafka with one deadline a question, and its complaints as failures."""
 
+import asyncio
 import re
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Self
 
-from confluent_kafka import (
-    KafkaException,
-)
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
-from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings, SecurityProtocol
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.librdkafka.librdkafka_client import (
-    CODES,
-    code_of,
-    make_admin,
-)
-from kgroups.core.kafka.librdkafka.protocol_failure import protocol_failure
-from kgroups.core.snapshot import (
-    Broker,
-)
+from kgroups.core.kafka.librdkafka.librdkafka_client import CODES, code_of, make_client
+from kgroups.core.kafka.transport.connection import Connection
+from kgroups.core.kafka.transport.tls import make_context
+from kgroups.core.snapshot import Broker
 
 _LOOK_S = 0.5
 """How often to look whether waiting for the first answer has become pointless."""
@@ -52,7 +47,7 @@ class LibrdkafkaSession:
         self._complaint: tuple[str, str] | None = None
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
         # nothing, and no error, when the client that asked is gone.
-        self.admin = make_admin(settings, self._complain)
+        self.admin = make_client(AdminClient, settings, self._complain)
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
@@ -96,7 +91,7 @@ class LibrdkafkaSession:
                 code, detail = self._complaint or (failure.code, "timed out")
                 explained = None
                 if code not in _LOGIN_FAILED:
-                    explained = protocol_failure(self._settings, max(self.left_s(), _EXPLAIN_S))
+                    explained = _protocol_failure(self._settings, max(self.left_s(), _EXPLAIN_S))
                 if explained is not None:
                     raise explained from error
                 raise BrokerFailure(
@@ -154,3 +149,29 @@ class LibrdkafkaSession:
         if self._complaint is None or code in _FINAL:
             detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
             self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))
+
+
+def _protocol_failure(settings: ClientSettings, timeout_s: float) -> BrokerFailure | None:
+    """Why TLS, or doing without it, fails at the first bootstrap server.
+
+    No login is tried.
+
+    Returns:
+        None if it does not fail, or we cannot tell.
+    """
+    protocol: SecurityProtocol = "SSL" if settings.uses_tls else "PLAINTEXT"
+    simple = ClientSettings(
+        settings.bootstrap_servers, security_protocol=protocol, tls=settings.tls
+    )
+
+    async def knock() -> None:
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        connection = await Connection.open(simple.addresses[0], simple, context, deadline)
+        await connection.close()
+
+    try:
+        context = make_context(settings.tls) if settings.uses_tls else None
+        asyncio.run(knock())
+    except BrokerFailure as failure:
+        return failure if failure.fatal or failure.code == "SSL_HANDSHAKE_FAILED" else None
+    return None

@@ -12,7 +12,7 @@ from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import describe_broker_configs
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 @dataclass(frozen=True, slots=True)

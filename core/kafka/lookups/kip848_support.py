@@ -11,7 +11,7 @@ from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import describe_groups
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Kip848Support = Literal["served", "refused", "missing"]
 """`missing`: they lack the requests. `refused`: they have them, and answer UNSUPPORTED_VERSION."""

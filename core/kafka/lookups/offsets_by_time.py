@@ -14,7 +14,7 @@ from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import Topic, TopicPartition
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Found = dict[TopicPartition, int | str | None]
 """An offset; an error name; None where every record is older."""

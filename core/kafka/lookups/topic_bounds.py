@@ -15,7 +15,7 @@ from kgroups.core.kafka.reads.log_bounds import (
 from kgroups.core.kafka.transport.broker_connections import Cluster
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 def topics_with_bounds(admin: ClusterAdmin, names: Iterable[str]) -> TopicListing:

@@ -11,7 +11,7 @@ from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.offsets.read_back import Held
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:

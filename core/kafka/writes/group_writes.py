@@ -38,7 +38,7 @@ from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_from
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Commits = Mapping[TopicPartition, CommittedOffset | None]
 Failure = str | BrokerFailure | None

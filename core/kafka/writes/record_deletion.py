@@ -19,7 +19,7 @@ from kgroups.core.kafka.transport.framing import build, build_part, error_name, 
 from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 def delete_records(

@@ -1,4 +1,4 @@
-"""The same questions through librdkafka, for ways in that the wire client does not have.
+"""What a cluster is asked, through librdkafka.
 
 librdkafka asks group by group and does not hand out everything: subscriptions, KIP-848 epochs and
 states, share and streams groups, the bytes of the last join, the metadata of commits. Those are
@@ -13,6 +13,7 @@ from typing import Any
 from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
     IsolationLevel,
     TopicCollection,
     TopicPartition,
@@ -28,11 +29,6 @@ from kgroups.core.kafka.answers import (
     no_offsets_topic,
 )
 from kgroups.core.kafka.failures import BrokerFailure, item_error
-from kgroups.core.kafka.librdkafka.librdkafka_client import (
-    STATES,
-    group_of,
-    type_of,
-)
 from kgroups.core.kafka.librdkafka.librdkafka_session import LibrdkafkaSession
 from kgroups.core.kafka.reads.group_listing import topics_of
 from kgroups.core.kafka.reads.log_bounds import TopicListing
@@ -41,9 +37,20 @@ from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
     Group,
+    GroupType,
+    Member,
     PartitionLog,
     Topic,
 )
+
+_STATES: dict[ConsumerGroupState, str | None] = {
+    ConsumerGroupState.STABLE: "Stable",
+    ConsumerGroupState.EMPTY: "Empty",
+    ConsumerGroupState.DEAD: "Dead",
+    ConsumerGroupState.PREPARING_REBALANCING: "PreparingRebalance",
+    ConsumerGroupState.COMPLETING_REBALANCING: "CompletingRebalance",
+}
+"""Others (Assigning, Reconciling) it does not know."""
 
 _AT_ONCE = 256
 """Requests under way together: enough to hide the round trips, few enough for one broker."""
@@ -65,8 +72,8 @@ class LibrdkafkaClient(LibrdkafkaSession):
         groups = tuple(
             Group(
                 group=item.group_id,
-                type=type_of(item.type),
-                state=STATES.get(item.state),
+                type=_type_of(item.type),
+                state=_STATES.get(item.state),
                 protocol_type="" if item.is_simple_consumer_group else "consumer",
             )
             for item in sorted(answer.valid, key=lambda item: str(item.group_id))
@@ -193,7 +200,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
             if item.state == ConsumerGroupState.DEAD:
                 errors.append(item_error(name, "GROUP_ID_NOT_FOUND"))
                 continue
-            found.append(self._located(group_of(item)))
+            found.append(self._located(_group_of(item)))
         return found
 
     def _with_commits(self, groups: list[Group], errors: list[ItemError]) -> list[Group]:
@@ -316,3 +323,42 @@ class LibrdkafkaClient(LibrdkafkaSession):
         return replace(
             group, offsets_partition=offsets_partition(group.group, self._offsets_partitions)
         )
+
+
+def _type_of(kind: Any) -> GroupType:
+    """The group's type; what librdkafka does not know reads as classic."""
+    return "consumer" if kind == ConsumerGroupType.CONSUMER else "classic"
+
+
+def _group_of(item: Any) -> Group:
+    """The group in an answer of `describe_consumer_groups`."""
+    coordinator = item.coordinator
+    return Group(
+        group=item.group_id,
+        type=_type_of(item.type),
+        state=_STATES.get(item.state),
+        protocol_type="" if item.is_simple_consumer_group else "consumer",
+        assignor=item.partition_assignor or None,
+        coordinator=coordinator.id if coordinator is not None else None,
+        members=tuple(_member_of(member, _type_of(item.type)) for member in item.members),
+    )
+
+
+def _member_of(item: Any, kind: GroupType) -> Member:
+    target = item.target_assignment
+    return Member(
+        member_id=item.member_id,
+        client_id=item.client_id,
+        host=item.host,
+        instance_id=item.group_instance_id,
+        member_protocol="consumer" if kind == "consumer" else "classic",
+        assignment=_assignment_of(item.assignment),
+        target_assignment=None if target is None else _assignment_of(target),
+    )
+
+
+def _assignment_of(item: Any) -> dict[str, tuple[int, ...]]:
+    partitions: dict[str, tuple[int, ...]] = {}
+    for entry in item.topic_partitions:
+        partitions[entry.topic] = (*partitions.get(entry.topic, ()), entry.partition)
+    return partitions
