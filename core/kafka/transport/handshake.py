@@ -1,16 +1,15 @@
 """Why TLS failed: from the alert of the other side, or by a second look at its certificate.
 
-Python tells a certificate apart only after it was verified, so the broker is asked twice more: for
-the bytes of its certificate, then with that certificate as its own authority. Nothing is sent over
-these connections.
+Python does not show a certificate that it refused, so the broker is asked for it once more. Nothing
+is sent over that connection.
 """
 
 import asyncio
 import datetime
 import ssl
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.stores import expiry_of
@@ -19,14 +18,14 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.inbox import address_text
 from kgroups.core.kafka.transport.tcp import close, connect
 
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate, Name
+
 CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0
 NAMED: Final = 5
 LONGEST_NAME: Final = 100
 _GREETING: Final = 1 << 16
-
-# OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python's ssl does not name.
-_NO_CHECK_TIME: Final = 0x200000
 
 # OpenSSL's numbers of what is wrong with a certificate (X509_V_ERR_...).
 NOT_YET_VALID, EXPIRED, SELF_SIGNED = 9, 10, 18
@@ -42,9 +41,6 @@ _PLAIN: Final = (
     "the listener may not use TLS: check the port, or set `security.protocol` to PLAINTEXT or "
     "SASL_PLAINTEXT"
 )
-
-Certificate = Mapping[str, Any]
-"""A certificate as `ssl.SSLSocket.getpeercert` gives it; empty if it could not be read."""
 
 
 async def why_no_tls(
@@ -125,14 +121,13 @@ async def bad_certificate(
 
 
 def _words(
-    address: tuple[str, int], error: ssl.SSLCertVerificationError, certificate: Certificate
+    address: tuple[str, int], error: ssl.SSLCertVerificationError, certificate: "Certificate | None"
 ) -> tuple[str, str]:
     """Sentence and hint."""
     host, name = shorten(address[0], LONGEST_NAME), address_text(address)
-    ends, begins = (_time_of(certificate, key) for key in ("notAfter", "notBefore"))
-    now = datetime.datetime.now(datetime.UTC)
+    ends = None if certificate is None else certificate.not_valid_after_utc
     if error.verify_code == EXPIRED:
-        if ends is not None and ends > now:
+        if ends is not None and ends > datetime.datetime.now(datetime.UTC):
             return (
                 f"a CA certificate in the chain of {name} has expired",
                 "renew the CA certificate on the broker and in your trust store",
@@ -140,10 +135,11 @@ def _words(
         when = "has expired" if ends is None else f"expired on {_text_of(ends)}"
         return f"the certificate of {name} {when}", "renew the broker's certificate"
     if error.verify_code == NOT_YET_VALID:
-        when = "yet" if begins is None else f"before {_text_of(begins)}"
+        begins = None if certificate is None else _text_of(certificate.not_valid_before_utc)
+        when = "yet" if begins is None else f"before {begins}"
         return f"the certificate of {name} is not valid {when}", "check this machine's clock"
     if error.verify_code in OTHER_HOST:
-        names = _names_of(certificate)
+        names = [] if certificate is None else _names_of(certificate)
         said = f", only for {_listed(names)}" if names else ""
         return (
             f"the certificate of {name} is not for `{host}`{said}",
@@ -153,10 +149,10 @@ def _words(
             ),
         )
     if error.verify_code in UNTRUSTED:
-        issuer = _common_name(certificate.get("issuer", ()))
-        if issuer is None:
+        issuer = None if certificate is None else _common_name(certificate.issuer)
+        if certificate is None or issuer is None:
             said, whom = "", "the CA that issued it"
-        elif certificate.get("issuer") == certificate.get("subject"):
+        elif certificate.issuer == certificate.subject:
             said, whom = ": it is self-signed", "that certificate"
         else:
             said, whom = f": it was issued by `{issuer}`", "the certificate of that CA"
@@ -195,58 +191,47 @@ def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFail
     return BrokerFailure(CODE, message, hint=hint, address=address, fatal=bool(reason))
 
 
-async def _read_certificate(address: tuple[str, int], deadline: float) -> Certificate:
-    """The certificate that the broker shows; empty if it cannot be had."""
-    limit = min(deadline, time.monotonic() + LOOK_S)
+async def _read_certificate(address: tuple[str, int], deadline: float) -> "Certificate | None":
+    """The certificate that the broker shows; None if it cannot be had or understood."""
+    from cryptography.x509 import (  # 0.1 s
+        DuplicateExtension,
+        UnsupportedGeneralNameType,
+        load_der_x509_certificate,
+    )
+
     blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     blind.check_hostname = False
     blind.verify_mode = ssl.CERT_NONE
-    shown = await _peer_certificate(address, blind, limit, as_bytes=True)
-    if not shown:
-        return {}
-    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    trusting.check_hostname = False
-    trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
     try:
-        trusting.load_verify_locations(cadata=shown)
-    except ssl.SSLError:
-        return {}
-    return await _peer_certificate(address, trusting, limit, as_bytes=False) or {}
-
-
-async def _peer_certificate(
-    address: tuple[str, int], context: ssl.SSLContext, deadline: float, *, as_bytes: bool
-) -> Any:
-    """What a new connection is shown, as DER or taken apart; None without a connection."""
-    try:
-        _, writer = await connect(address, context, deadline)
+        _, writer = await connect(address, blind, min(deadline, time.monotonic() + LOOK_S))
     except (OSError, EOFError, UnicodeError):
         return None
     connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
-    shown = connection.getpeercert(binary_form=as_bytes)
+    shown = connection.getpeercert(binary_form=True)
     await close(writer)
-    return shown
-
-
-def _time_of(certificate: Certificate, key: str) -> datetime.datetime | None:
-    text = certificate.get(key)
-    if text is None:
+    try:
+        certificate = load_der_x509_certificate(shown or b"")
+        _names_of(certificate)  # its parts are read only when they are asked for
+        _common_name(certificate.issuer)
+    except (ValueError, DuplicateExtension, UnsupportedGeneralNameType):
         return None
-    return datetime.datetime.fromtimestamp(ssl.cert_time_to_seconds(text), datetime.UTC)
+    return certificate
 
 
 def _text_of(moment: datetime.datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _names_of(certificate: Certificate) -> list[str]:
+def _names_of(certificate: "Certificate") -> list[str]:
     """Hosts and addresses that the certificate is for."""
-    names = [value for kind, value in certificate.get("subjectAltName", ()) if kind in _HOST_KINDS]
-    common = _common_name(certificate.get("subject", ()))
+    from cryptography.x509 import DNSName, ExtensionNotFound, IPAddress, SubjectAlternativeName
+
+    names: list[str] = []
+    with suppress(ExtensionNotFound):
+        found = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
+        names = [str(name.value) for name in found if isinstance(name, DNSName | IPAddress)]
+    common = _common_name(certificate.subject)
     return names or ([common] if common else [])
-
-
-_HOST_KINDS: Final = frozenset({"DNS", "IP Address"})
 
 
 def _listed(names: list[str]) -> str:
@@ -255,13 +240,9 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"`{shorten(name, LONGEST_NAME)}`" for name in names[:NAMED]) + more
 
 
-def _common_name(name: Any) -> str | None:
+def _common_name(name: "Name") -> str | None:
     """The common name in a distinguished one, else its last part; None if it is empty."""
-    parts = list(_parts(name))
-    found = [value for kind, value in parts if kind == "commonName"] or [v for _, v in parts]
-    return shorten(found[-1], LONGEST_NAME) if found else None
+    from cryptography.x509.oid import NameOID
 
-
-def _parts(name: Any) -> Iterator[tuple[str, str]]:
-    for relative in name:
-        yield from relative
+    parts = name.get_attributes_for_oid(NameOID.COMMON_NAME) or list(name)
+    return shorten(str(parts[-1].value), LONGEST_NAME) if parts else None
