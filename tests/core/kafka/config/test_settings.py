@@ -11,6 +11,7 @@ from kgroups.core.kafka.config.settings import (
     read_settings,
     settings_from_text,
 )
+from kgroups.core.kafka.config.tls import TlsSettings
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
@@ -193,6 +194,20 @@ def test_unusable_value_is_named_without_its_secret(
         read_settings("a:1", Path("f"))
     assert caught.value.message == message
     assert "hunter2" not in caught.value.message + str(caught.value.hint)
+
+
+def test_trust_store_of_a_token_endpoint() -> None:
+    """The login module names it with its password, as Java's clients before 4.1 do."""
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+    settings = settings_from_text(
+        f"{OAUTH}sasl.oauthbearer.token.endpoint.url=https://idp/token\n"
+        f'sasl.jaas.config={module} clientId="me" clientSecret="hunter2" '
+        'ssl.truststore.location="/trust.jks" ssl.truststore.password="hunter3";',
+        "a:1",
+    )
+    assert settings.oauth is not None
+    assert settings.oauth.tls == TlsSettings(ca_file="/trust.jks", ca_password="hunter3")
+    assert "hunter" not in repr(settings.oauth)
 
 
 OBSTACLES = [
