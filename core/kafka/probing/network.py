@@ -134,8 +134,7 @@ class NetworkProbe:
         settings, began = self._settings, time.monotonic()
         if settings.wire_obstacle() is not None or settings.oauth is None:
             return []
-        from kgroups.core.kafka.transport.logins.token_keeper import keeper_of
-        from kgroups.core.kafka.transport.logins.token_sources import name_of
+        from kgroups.core.kafka.transport.logins.token_keeper import keeper_of, name_of
         from kgroups.core.kafka.transport.logins.tokens import utc_text
 
         source = name_of(settings.oauth)
