@@ -25,6 +25,7 @@ STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
 PLUGIN_FORM: Final = "nagios"
 
 _WARNED_OF: set[Path] = set()
+_NOTED: set[str] = set()
 
 
 def show_error(error: KgroupsError) -> None:
@@ -107,6 +108,13 @@ def warn_once(path: Path, warning: str | None) -> None:
     if warning is not None and path not in _WARNED_OF:
         _WARNED_OF.add(path)
         write_lines([f"warning: {warning}"], ())
+
+
+def note_once(note: str) -> None:
+    """Write a note to stderr, once in a process."""
+    if note not in _NOTED:
+        _NOTED.add(note)
+        write_lines([f"note: {note}"], ())
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

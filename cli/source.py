@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
-from kgroups.cli.exits import warn_once
+from kgroups.cli.exits import note_once, warn_once
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, UsageError
@@ -62,6 +62,8 @@ def cluster(
         guard=guard,
         settles=settles,
     ) as admin:
+        if admin.notice is not None and not silent and not options.quiet:
+            note_once(admin.notice)
         if not to_change:
             yield admin
             return

@@ -50,6 +50,13 @@ TABLE: Final = (
         ("/flag", "/env", "/file", None),
     ),
     Said(
+        "client",
+        "--client=librdkafka",
+        ("KGROUPS_CLIENT", "auto"),
+        "client: librdkafka",
+        ("librdkafka", "auto", "librdkafka", None),
+    ),
+    Said(
         "output",
         "--output=csv",
         ("KGROUPS_OUTPUT", "json"),
