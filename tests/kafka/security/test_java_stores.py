@@ -122,9 +122,10 @@ def test_a_write(guarded_kafka: KafkaCluster, write: Write) -> None:
 
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Certificates of another authority, some odd."""
+    """Certificates of another authority, some odd; `trust.jks` trusts a third one."""
     folder = tmp_path_factory.mktemp("strangers")
     make_certificates(folder, ODD)
+    make_trust_store(folder / "trust.jks", "JKS", folder / "stranger.pem")
     return folder
 
 
@@ -134,7 +135,6 @@ def test_what_is_wrong_is_one_sentence(
 ) -> None:
     """Passwords, stores and certificates that do not do: Java's tool fails, ours says why."""
     own, trust = stores / "PKCS12.own", stores / "PKCS12.trust"
-    other = make_trust_store(strangers / "other.jks", "JKS", strangers / "ca.pem")
     cases: list[tuple[dict[str, str | None], int, str]] = [
         (
             {"ssl.truststore.password": "hunter2"},
@@ -149,7 +149,7 @@ def test_what_is_wrong_is_one_sentence(
         ({"ssl.truststore.location": f"{trust}x"}, 2, f"trust store `{trust}x` does not exist"),
         ({"ssl.keystore.location": str(trust)}, 2, f"key store `{trust}` holds no private key"),
         (
-            {"ssl.truststore.location": str(other)},
+            {"ssl.truststore.location": str(strangers / "trust.jks")},
             3,
             "is not trusted: it was issued by `kgroups ca`",
         ),
@@ -176,7 +176,7 @@ def test_what_is_wrong_is_one_sentence(
             assert "Error: " in theirs.stdout, said
         ours = run(*way, "list", *(["--client", through] if through else []))
         assert (ours.exit_code, ours.stdout) == (code, ""), ours
-        message = ours.stderr.partition("\n\n")[0]
+        message = ours.stderr.rstrip("\n").partition("\n\n")[0]
         assert message.startswith("error: ")
         assert said in message
         assert "\n" not in message
