@@ -14,7 +14,7 @@ from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from tests.support.kafka.broker import KafkaCluster, free_ports
-from tests.support.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
+from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.own_waiting import OwnWaiting
 
@@ -131,20 +131,6 @@ def test_unusual_user_and_password_are_sent_as_they_are(
     )
     with ClusterAdmin(settings) as admin:
         assert admin.list_groups().cluster_id == secure.cluster_id
-
-
-def test_pkcs12_key_store_goes_through_librdkafka(secure: KafkaCluster, tmp_path: Path) -> None:
-    """Python cannot read the store, librdkafka can; the user is told what is missing."""
-    properties = secure.java_settings("SSL") | {
-        "bootstrap.servers": secure.addresses("SSL"),
-        "ssl.keystore.type": "PKCS12",
-        "ssl.keystore.location": str(secure.tls / "client.p12"),
-        "ssl.keystore.password": STORE_PASSWORD,
-        "ssl.key.password": STORE_PASSWORD,
-    }
-    with ClusterAdmin(_settings(properties, tmp_path)) as admin:
-        assert admin.list_groups().cluster_id == secure.cluster_id
-        assert "PKCS#12 key store" in (admin.notice or "")
 
 
 UNSECURED = {

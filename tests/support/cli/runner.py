@@ -30,6 +30,10 @@ class Outcome:
         return json.loads(self.stdout)
 
 
+GIVEN: dict[str, str] = {}
+"""Variables that every command of a test has."""
+
+
 def run(
     *args: str, stdin: str | None = None, env: Mapping[str, str | None] | None = None
 ) -> Outcome:
@@ -41,7 +45,7 @@ def run(
     clean: dict[str, str | None] = {
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }
-    with CliRunner().isolation(stdin, {**clean, **(env or {})}) as (out, err, _):
+    with CliRunner().isolation(stdin, {**clean, **GIVEN, **(env or {})}) as (out, err, _):
         code = _run(args)
         sys.stdout.flush()
         sys.stderr.flush()
