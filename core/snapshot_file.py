@@ -123,7 +123,7 @@ def _place_of(error: msgspec.ValidationError) -> tuple[str, tuple[Step, ...]]:
         if free:
             break
         path.append(int(index) if index else name)
-    what = _PLACE.sub("", text)
+    what = shorten(_PLACE.sub("", text))
     return what[0].lower() + what[1:], tuple(path)
 
 
@@ -167,7 +167,9 @@ class _Lines:
             return msgspec.json.decode(line, type=kind)
         except (ValueError, RecursionError) as error:
             where = f"{self.shown}, line {number}"
-            raise UsageError(f"{where}: {error}", hint=f"expected {EXPECTED}") from error
+            raise UsageError(
+                f"{where}: {shorten(str(error))}", hint=f"expected {EXPECTED}"
+            ) from error
 
     def end(self) -> None:
         """See that no line is left.

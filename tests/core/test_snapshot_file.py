@@ -188,6 +188,16 @@ def test_not_well_formed(tmp_path: Path, name: str, text: str, says: str) -> Non
     assert says in caught.value.message
 
 
+@pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl"])
+def test_a_long_key_makes_no_long_message(tmp_path: Path, suffix: str) -> None:
+    """What a file says is shortened."""
+    path = tmp_path / f"long.{suffix}"
+    path.write_text(json.dumps({"k" * 100_000: 1}) if suffix != "yaml" else "? " + "k" * 100_000)
+    with pytest.raises(UsageError) as caught:
+        read_snapshot(path)
+    assert len(caught.value.message) < 500
+
+
 def test_unreadable(tmp_path: Path) -> None:
     """A missing file, a directory and bytes that are not UTF-8 are usage errors too."""
     binary = tmp_path / "binary.json"
