@@ -49,6 +49,7 @@ def stands(cluster: Trio) -> dict[str, int]:
     return wait_until(look, "every group is shown", timeout_s=240)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("victim", "timeout"), [(2, "240s"), (3, "6s")])
 def test_a_coordinator_dies(trio: Trio, tmp_path: Path, victim: int, timeout: str) -> None:
     """`done` is written, `failed` is not, `unknown` is either; a resume ends it."""
