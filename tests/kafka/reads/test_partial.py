@@ -18,7 +18,10 @@ from tests.support.kafka.vanished import commit_to_vanished_topic
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 from tests.support.own_waiting import OwnWaiting
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("two brokers; embedded ones of which one is stopped are in every run"),
+]
 
 
 @pytest.fixture(scope="module")
