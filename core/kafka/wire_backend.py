@@ -209,7 +209,8 @@ class WireClient:
             return await self._list(deadline, errors)
         wanted = sorted(set(names))
         if self._cluster.has_offsets_topic:
-            placed, lost = await self._cluster.coordinators(wanted, deadline)
+            placed, lost = await self._cluster.known_coordinators(wanted, deadline)
+            self._cluster.open_ahead(deadline)
             errors += [item_error(name, failure) for name, failure in lost.items()]
             return {
                 name: Group(name, "classic", None, coordinator=broker)

@@ -9,6 +9,7 @@ from kgroups.core.kafka.failures import TELLING, BrokerFailure
 from kgroups.core.kafka.transport.addresses import bootstrap_addresses
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.inbox import Allowance
+from kgroups.core.kafka.transport.requests import BROKERS
 from kgroups.core.kafka.transport.tcp import NEXT_PLACE_S
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ async def first_to_answer(
     allowance: Allowance,
     deadline: Deadline,
 ) -> Connection:
-    """A connection to whichever bootstrap server answers first.
+    """A connection to whichever bootstrap server answers first; `BROKERS` is asked over it.
 
     They are tried in the order given, each a moment after the one before, so that a dead one
     does not cost its whole timeout.
@@ -32,7 +33,7 @@ async def first_to_answer(
 
     async def knock(address: tuple[str, int], delay_s: float) -> Connection:
         await asyncio.sleep(delay_s)
-        return await Connection.open(address, settings, tls, deadline.at, allowance)
+        return await Connection.open(address, settings, tls, deadline.at, allowance, BROKERS)
 
     tasks = [
         asyncio.create_task(knock(address, index * NEXT_PLACE_S))

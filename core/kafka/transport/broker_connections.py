@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -21,7 +22,7 @@ from kgroups.core.kafka.transport.bootstrap import first_to_answer
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_passing, decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
-from kgroups.core.kafka.transport.requests import find_coordinator, metadata
+from kgroups.core.kafka.transport.requests import BROKERS, find_coordinator, metadata
 from kgroups.core.kafka.write_guard import check_write
 from kgroups.core.snapshot import Broker
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-Lane = tuple[int, int]
-"""A broker's id, and which of the connections to it."""
+AHEAD = 8
+"""So many brokers, at most, are connected to before it is known whether they will be asked."""
 
 _TURNS_TO_AN_END = 8
 
@@ -59,9 +60,10 @@ class Cluster:
         self._just_opened = True
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
-        self._connections: dict[Lane, Connection] = {}
-        self._opening: dict[Lane, asyncio.Lock] = {}
+        self._connections: dict[tuple[int, int], Connection] = {}  # by broker and lane
+        self._opening: dict[tuple[int, int], asyncio.Lock] = {}
         self._failed: dict[int, BrokerFailure] = {}
+        self._ahead: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(
@@ -75,8 +77,7 @@ class Cluster:
         cluster = cls(settings, tls)
         first = await first_to_answer(settings, tls, cluster._allowance, deadline)
         try:
-            _, answer = await first.ask("metadata", metadata([OFFSETS_TOPIC]), deadline.at)
-            cluster._learn(answer)
+            cluster._learn(await first.early_answer(BROKERS, deadline.at))
         except BaseException:
             await first.close()
             raise
@@ -85,6 +86,9 @@ class Cluster:
 
     async def close(self) -> None:
         """Ends all connections."""
+        for task in self._ahead:
+            task.cancel()
+        await asyncio.gather(*self._ahead, return_exceptions=True)
         connections = list(self._connections.values())
         self._connections.clear()
         await asyncio.gather(*(connection.close() for connection in connections))
@@ -214,6 +218,23 @@ class Cluster:
                 self.settled.pop(broker, None)  # it may have started again
             return fresh
 
+    def open_ahead(self, deadline: Deadline) -> None:
+        """Connects to brokers that may have to be asked, while others are waited for.
+
+        Of a large cluster most would never be asked.
+        """
+        strangers = [broker for broker in self.brokers if (broker, 0) not in self._connections]
+        if len(strangers) > AHEAD:
+            return
+        for broker in strangers:
+            task = asyncio.create_task(self._open_ahead(broker, deadline.share(len(self.brokers))))
+            self._ahead.add(task)
+            task.add_done_callback(self._ahead.discard)
+
+    async def _open_ahead(self, broker: int, limit: float) -> None:
+        with suppress(BrokerFailure):  # whoever asks it will see why
+            await self.connection(broker, limit)
+
     def label(self, broker: int) -> str:
         """`broker 3 (host:port)`, for messages."""
         known = self.brokers.get(broker)
@@ -257,13 +278,9 @@ class Cluster:
             broker for (broker, lane), item in self._connections.items() if item.usable and not lane
         ]
         for broker in [*connected, *(item for item in self.brokers if item not in connected)]:
+            limit = deadline.share(len(self.brokers))
             try:
-                _, answer = await self.ask(
-                    broker,
-                    "metadata",
-                    metadata(topics),
-                    deadline.share(len(self.brokers)),
-                )
+                _, answer = await self.ask(broker, "metadata", metadata(topics), limit)
                 self._learn(answer)
             except BrokerFailure as error:
                 failure = error
@@ -281,11 +298,10 @@ class Cluster:
             return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
-            for group in left:
-                failed.pop(group, None)
             for group, outcome in (await self._find_coordinators(left, deadline)).items():
                 if isinstance(outcome, int):
                     found[group] = outcome
+                    failed.pop(group, None)
                 else:
                     failed[group] = outcome
             left = [group for group, error in failed.items() if error.code in RETRIABLE]
@@ -297,17 +313,22 @@ class Cluster:
     async def known_coordinators(
         self, groups: Sequence[str], deadline: Deadline
     ) -> tuple[dict[str, int], dict[str, BrokerFailure]]:
-        """The same, but what was learned before is believed: for questions that are put again
-        after `NOT_COORDINATOR`, to coordinators looked up anew.
+        """The same, but what was learned before is believed, and where Metadata says that groups
+        live: for questions that are put again after `NOT_COORDINATOR`, to coordinators looked up
+        anew.
         """
-        known = {
-            group: self.placed[group]
-            for group in groups
-            if group in self.placed and self.placed[group] in self.brokers
-        }
+        places = {group: self.placed.get(group, self._leader_for(group)) for group in groups}
+        known = {group: broker for group, broker in places.items() if broker in self.brokers}
         strangers = [group for group in groups if group not in known]
         found, failed = await self.coordinators(strangers, deadline)
         return known | found, failed
+
+    def _leader_for(self, group: str) -> int:
+        """Broker that leads the group's partition of `__consumer_offsets`; -1 for none known."""
+        if not self.offsets_partitions:
+            return -1
+        number = offsets_partition(group, self.offsets_partitions)
+        return self.offsets_leaders.get(number, (-1, -1))[0]
 
     async def _find_coordinators(
         self, groups: Sequence[str], deadline: Deadline
@@ -324,16 +345,12 @@ class Cluster:
                     )
                     found = {item.key: _coordinator(item) for item in answer.coordinators}
                     return {group: found.get(group, left_out()) for group in groups}
-                answers = await asyncio.gather(
-                    *(
-                        connection.ask("find_coordinator", find_coordinator([group]), limit)
-                        for group in groups
-                    )
-                )
-                return {
-                    group: _coordinator(answer)
-                    for group, (_, answer) in zip(groups, answers, strict=True)
-                }
+                bodies = [find_coordinator([group]) for group in groups]
+                answers = await connection.ask_many("find_coordinator", bodies, limit)
+                for lost in answers:
+                    if isinstance(lost, BrokerFailure):
+                        raise lost
+                return dict(zip(groups, map(_coordinator, answers), strict=True))
             except BrokerFailure as error:
                 failure = error
         return dict.fromkeys(groups, failure)

@@ -2,10 +2,9 @@
 
 import asyncio
 import ssl
-import struct
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -16,11 +15,12 @@ from kgroups.core.kafka.transport.framing import (
     Encoded,
     VersionRange,
     answer_limit,
-    build,
     choose_version,
     decode_response,
     encode_request,
+    introduction,
     kafka_name,
+    read_introduction,
 )
 from kgroups.core.kafka.transport.handshake import no_handshake, speaks_tls
 from kgroups.core.kafka.transport.inbox import (
@@ -33,18 +33,19 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.requests import Body, Early
 from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import Stream, close
 
-_UNSUPPORTED_VERSION = 35
 _RENEW_AFTER = 0.85
 """Of the time for which a broker lets us stay; Java's clients renew between 85 % and 95 %."""
 
-Body = Callable[[int], Any]
-"""Makes the request of a version."""
-
 Reader = Callable[[str, int, bytes, Room], Any]
 """Reads the answer of an API and version, with memory that it shares with other answers."""
+
+
+Request = tuple[str, int, Any, Reader]
+"""An API, its version, the message, and what reads the answer."""
 
 
 class Connection:
@@ -70,9 +71,9 @@ class Connection:
         self._pending: deque[Pending] = deque()
         self._next_id = 0
         self._failure: BrokerFailure | None = None
-        self._asked: str = ""
         self._log_in_at: float | None = None  # seconds of `time.monotonic`
         self._renewal: asyncio.Future[None] | None = None
+        self._early: Pending | None = None
         self._task = asyncio.create_task(self._read())
 
     @classmethod
@@ -83,6 +84,7 @@ class Connection:
         tls: ssl.SSLContext | None,
         deadline: float,
         allowance: Allowance | None = None,
+        early: Early | None = None,
     ) -> Self:
         """A connection to the broker at `address`, logged in.
 
@@ -92,6 +94,7 @@ class Connection:
             tls: context, when the protocol is encrypted.
             deadline: seconds of `time.monotonic`.
             allowance: shared with the connections to the other brokers.
+            early: a request that goes with the first one, unless there is a login.
         Raises:
             BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
         """
@@ -99,7 +102,7 @@ class Connection:
         allowance = allowance or Allowance(settings.max_answer_bytes)
         connection = cls(address, settings, stream, allowance)
         try:
-            await connection._introduce(deadline)
+            await connection._introduce(deadline, early)
         except BaseException as error:
             await connection.close()
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
@@ -107,11 +110,18 @@ class Connection:
             if doubtful and await speaks_tls(address, deadline):
                 raise tls_expected(address_text(address)) from error
             raise
+        if early is not None and not connection._knows(early):  # it hangs up on such a request
+            await connection.close()
+            return await cls.open(address, settings, tls, deadline, allowance)
         return connection
 
     def offers(self, api: str) -> int | None:
         """Version of `api` that both sides speak, or None."""
         return choose_version(api, self.versions.get(APIS[api].key))
+
+    def _knows(self, early: Early) -> bool:
+        offered = self.versions.get(APIS[early.api].key)
+        return offered is not None and offered.lowest <= early.version <= offered.highest
 
     @property
     def usable(self) -> bool:
@@ -144,7 +154,18 @@ class Connection:
     ) -> tuple[int, Any]:
         """The same, even while the login is renewed: only its own messages may be sent then."""
         version = self._version_of(api)
-        return version, await self._ask(api, version, body(version), deadline, read)
+        (pending,) = self._send([(api, version, body(version), read)], deadline)
+        return version, await self._answer_to(pending)
+
+    async def early_answer(self, early: Early, deadline: float) -> Any:
+        """The answer to a request that went with the first one; it is sent now if it did not.
+
+        Raises:
+            BrokerFailure: as of `ask`.
+        """
+        if self._early is None:
+            return (await self.ask(early.api, early.body, deadline))[1]
+        return await self._answer_to(self._early)
 
     async def stays_open(self, deadline: float) -> bool:
         """Whether it is `usable`; the login is renewed where the broker would end it (KIP-368).
@@ -213,15 +234,7 @@ class Connection:
         """
         await self._renewed(deadline)
         version = self._version_of(api)
-        if self._failure is not None:
-            raise self._failure
-        frames: list[bytes] = []
-        waiting: list[Pending] = []
-        for body in bodies:
-            frame, pending = self._queue(api, version, body(version), deadline, read)
-            frames.append(frame)
-            waiting.append(pending)
-        self._writer.write(b"".join(frames))
+        waiting = self._send([(api, version, body(version), read) for body in bodies], deadline)
         answers = [pending.answer for pending in waiting]
         await asyncio.wait(answers, timeout=max(0.0, deadline - time.monotonic()))
         return [self._outcome(api, pending) for pending in waiting]
@@ -255,7 +268,6 @@ class Connection:
         self, api: str, version: int, body: Any, deadline: float, read: Reader
     ) -> tuple[bytes, Pending]:
         """A request's bytes, still to be sent, and its answer to come."""
-        self._asked = api
         self._next_id += 1
         version = (isinstance(body, Encoded) and body.version) or version
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
@@ -282,19 +294,23 @@ class Connection:
         await asyncio.gather(self._task, return_exceptions=True)
         await close(self._writer)
 
-    async def _ask(
-        self, api: str, version: int, body: Any, deadline: float, read: Reader = decode_response
-    ) -> Any:
+    def _send(self, requests: Iterable[Request], deadline: float) -> list[Pending]:
+        """Sends requests together; their answers are to come."""
         if self._failure is not None:
             raise self._failure
-        frame, pending = self._queue(api, version, body, deadline, read)
-        self._writer.write(frame)
+        queued = [
+            self._queue(api, version, body, deadline, read) for api, version, body, read in requests
+        ]
+        self._writer.write(b"".join(frame for frame, _ in queued))
+        return [pending for _, pending in queued]
+
+    async def _answer_to(self, pending: Pending) -> Any:
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout_at(pending.deadline):
                 return await pending.answer
         except TimeoutError as error:
             self._tell(pending, failure="REQUEST_TIMED_OUT")
-            raise timed_out(self.address, f"answer {kafka_name(api)}") from error
+            raise timed_out(self.address, f"answer {kafka_name(pending.api)}") from error
 
     async def _read(self) -> None:
         """Hands each answer to the request that waits for it, until the connection ends.
@@ -332,12 +348,13 @@ class Connection:
                 answer.exception()  # seen: nobody may be waiting for it any more
 
     def _closed(self, error: BaseException) -> BrokerFailure:
-        """Why a broker hangs up depends on what it was asked last."""
+        """Why a broker hangs up depends on what it does not answer."""
         if isinstance(error, ssl.SSLError):  # TLS 1.3 judges us after our own handshake
             return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None
-        if self._asked == "metadata" and not self._settings.uses_sasl:
+        asked = self._pending[0].api if self._pending else None
+        if asked == "metadata" and not self._settings.uses_sasl:
             hint = "the listener may require a login: set `security.protocol` and `sasl.mechanism`"
         elif not self.versions and protocol in ("SSL", "SASL_SSL"):
             hint = "the listener may require a client certificate"
@@ -348,24 +365,21 @@ class Connection:
             address=self.address,
         )
 
-    async def _introduce(self, deadline: float) -> None:
+    async def _introduce(self, deadline: float, early: Early | None) -> None:
         """Learns the broker's versions and logs in."""
-        answer = await self._ask("api_versions", 3, _introduction(3), deadline, _read_introduction)
+        requests: list[Request] = [("api_versions", 3, introduction(3), read_introduction)]
+        if early is not None and not self._settings.uses_sasl:
+            body = early.body(early.version)
+            requests.append((early.api, early.version, body, decode_response))
+        introduced, *others = self._send(requests, deadline)
+        answer = await self._answer_to(introduced)
         self.versions = {
             item.api_key: VersionRange(item.min_version, item.max_version)
             for item in answer.api_keys
         }
+        self._early = next(iter(others), None)
         if self._settings.uses_sasl:
             await self._log_in(deadline)
-
-
-def _introduction(version: int) -> Any:
-    return build(
-        "api_versions",
-        version,
-        client_software_name="kgroups",
-        client_software_version="0.1.0",
-    )
 
 
 def _answer(pending: Pending, frame: bytes) -> None:
@@ -376,12 +390,3 @@ def _answer(pending: Pending, frame: bytes) -> None:
         pending.answer.set_result(pending.read(frame))
     except Exception as error:  # a failure of the broker, or of ours: the one who asked meets it
         pending.answer.set_exception(error)
-
-
-def _read_introduction(api: str, version: int, frame: bytes, room: Room) -> Any:
-    return decode_response(api, 0 if _is_refused_introduction(frame) else version, frame, room)
-
-
-def _is_refused_introduction(frame: bytes) -> bool:
-    """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
-    return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION

@@ -28,6 +28,8 @@ from kgroups.core.kafka.transport.lengths import (
 from kgroups.core.kafka.transport.table_codec import decode, encode
 from kgroups.core.kafka.transport.tables import ERROR_NAMES, TABLES
 
+_UNSUPPORTED_VERSION: Final = 35
+
 _MEMORY_FACTOR: Final = 4
 """Bytes of memory that an answer may take as objects, for each byte that it may be long."""
 
@@ -218,6 +220,26 @@ def decode_response(api: str, version: int, frame: bytes, room: Room | None = No
     message, _ = _decode(kind, frame, start, what, budget)
     budget.keep()
     return message
+
+
+def introduction(version: int) -> Any:
+    """ApiVersions of this version."""
+    return build(
+        "api_versions",
+        version,
+        client_software_name="kgroups",
+        client_software_version="0.1.0",
+    )
+
+
+def read_introduction(api: str, version: int, frame: bytes, room: Room) -> Any:
+    """The broker's versions; one that does not know our ApiVersions says so in version 0."""
+    return decode_response(api, 0 if _is_refused_introduction(frame) else version, frame, room)
+
+
+def _is_refused_introduction(frame: bytes) -> bool:
+    """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
+    return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION
 
 
 def decode_passing(api: str, version: int, frame: bytes, _: Room) -> Message:

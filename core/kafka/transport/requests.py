@@ -1,12 +1,23 @@
 """The requests that the adapter sends, each as a function from a version to the message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.transport.framing import build, build_part, schema
 from kgroups.core.snapshot import TopicPartition
 
 Body = Callable[[int], Any]
+"""Makes the request of a version."""
+
+
+class Early(NamedTuple):
+    """A request in a version that every broker knows, so that it can go with ApiVersions."""
+
+    api: str
+    version: int
+    body: Body
+
 
 EARLIEST = -2
 LATEST = -1
@@ -26,6 +37,10 @@ def metadata(topics: Sequence[str] | None) -> Body:
         include_cluster_authorized_operations=False,
         include_topic_authorized_operations=False,
     )
+
+
+BROKERS: Final = Early("metadata", 7, metadata([OFFSETS_TOPIC]))
+"""All brokers, and where groups live; Kafka has had version 7 since 2.1."""
 
 
 def find_coordinator(groups: Sequence[str]) -> Body:
