@@ -56,14 +56,18 @@ def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:
     return partitions
 
 
-def read_logs(admin: ClusterAdmin, names: set[str]) -> dict[str, Topic]:
+def read_logs(
+    admin: ClusterAdmin, names: set[str], known: Mapping[str, Topic] | None = None
+) -> dict[str, Topic]:
     """Those of the topics that exist, with the bounds of their logs.
 
+    Args:
+        known: topics that were just looked up; they are not looked up again.
     Raises:
         ClusterError: the brokers would not say anything about one of them.
     """
 
-    listing = topics_with_bounds(admin, names)
+    listing = topics_with_bounds(admin, names, known or {})
     for name, code in listing.failures.items():
         raise broker_error(name, code).as_error()
     return listing.topics

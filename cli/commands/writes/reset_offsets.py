@@ -311,6 +311,7 @@ def _reset_changes(
             for group in free
             for topic, _ in (given[group.group] or committed_partitions(group))
         },
+        looked.topics,
     )
     at_time: Mapping[TopicPartition, int | None] = {}
     named = resolved(request.scope, topics)

@@ -20,12 +20,17 @@ Found = dict[TopicPartition, int | str | None]
 """An offset; an error name; None where every record is older."""
 
 
-def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -> Found:
+def offsets_at_times(
+    admin: ClusterAdmin,
+    times: Mapping[TopicPartition, int],
+    known: Mapping[str, Topic] | None = None,
+) -> Found:
     """The first offset of each partition that is not older than its time.
 
     Args:
         admin: the cluster.
         times: epoch milliseconds, not negative.
+        known: their topics, where they were just looked up.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
@@ -36,6 +41,7 @@ def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -
             times,
             deadline,
             lambda leader, wanted: _ask(cluster, leader, wanted, deadline),
+            known=known,
         )
 
     def otherwise(client: "LibrdkafkaClient") -> Found:
@@ -58,7 +64,7 @@ def offsets_at(
     """
     times = {(name, n): time_ms for name, topic in topics.items() for n in topic.partitions}
     offsets: dict[TopicPartition, int | None] = {}
-    for at, offset in offsets_at_times(admin, times).items():
+    for at, offset in offsets_at_times(admin, times, topics).items():
         if isinstance(offset, str):
             raise broker_error(f"{at[0]}-{at[1]}", offset).as_error()
         offsets[at] = offset
@@ -86,7 +92,7 @@ def ends_at(
         for number, log in topic.partitions.items()
         if log.log_end_offset is not None
     }
-    found = offsets_at_times(admin, dict.fromkeys(ends_now, time_ms))
+    found = offsets_at_times(admin, dict.fromkeys(ends_now, time_ms), topics)
     return {
         at: ends_now[at] if then is None else min(then, ends_now[at])
         for at, then in found.items()

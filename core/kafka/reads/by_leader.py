@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
-from kgroups.core.kafka.reads.log_bounds import read_topics
+from kgroups.core.kafka.reads.log_bounds import TopicListing, read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.snapshot import TopicPartition
+from kgroups.core.snapshot import Topic, TopicPartition
 
 Answer = TypeVar("Answer")
 
@@ -22,6 +22,7 @@ async def ask_leaders(
     ],
     *,
     whole: bool = False,
+    known: Mapping[str, Topic] | None = None,
 ) -> dict[TopicPartition, Answer | str]:
     """The answer for each partition, or the name of its error.
 
@@ -30,6 +31,7 @@ async def ask_leaders(
         ask: the question for one leader: its broker id and its part of `wanted`.
         whole: try on until the deadline, through a cluster that is gone for a while; otherwise
             stop at half of the time.
+        known: the topics, where they were just looked up.
     Raises:
         BrokerFailure: the topics cannot be looked up.
     """
@@ -37,7 +39,10 @@ async def ask_leaders(
     left = dict(wanted)
     async for _ in Attempts(deadline, whole=whole):
         try:
-            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            if known is None:
+                listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            else:
+                listing, known = TopicListing(dict(known), {}), None
         except BrokerFailure as failure:
             if not whole or not may_repeat(failure):
                 raise
