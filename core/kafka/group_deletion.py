@@ -9,8 +9,9 @@ from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.reads.group_listing import describe
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
-from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.offsets.result import Doubt, result_of
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 
 async def delete_groups(
@@ -74,6 +75,6 @@ async def _delete(
 async def _delete_on(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, str | None]:
-    _, answer = await cluster.ask(broker, "delete_groups", requests.delete_groups(groups), limit)
+    _, answer = await cluster.ask(broker, Api.DELETE_GROUPS, requests.delete_groups(groups), limit)
     found = {item.group_id: error_name(item.error_code) for item in answer.results}
     return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}

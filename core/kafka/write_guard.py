@@ -3,20 +3,21 @@
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import RefusedError
+from kgroups.core.protocol.tables.api_keys import Api
 
 WRITE_APIS: Final = frozenset(
-    {"offset_commit", "offset_delete", "delete_groups", "delete_records", "leave_group"}
+    {Api.OFFSET_COMMIT, Api.OFFSET_DELETE, Api.DELETE_GROUPS, Api.DELETE_RECORDS, Api.LEAVE_GROUP}
 )
 """The requests that change something in a cluster."""
 
 
-def check_write(api: str, *, may_write: bool) -> None:
+def check_write(api: Api, *, may_write: bool) -> None:
     """See that a request which changes something belongs to a question that may.
 
     A write that no guard was asked about is a mistake of ours.
     """
     if api in WRITE_APIS and not may_write:
-        raise RuntimeError(f"{api} in a question that may not write")
+        raise RuntimeError(f"{api.name} in a question that may not write")
 
 
 class WriteGuard(NamedTuple):

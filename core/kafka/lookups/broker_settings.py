@@ -8,8 +8,9 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import only
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import describe_broker_configs
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
@@ -41,7 +42,7 @@ def broker_settings(
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, BrokerSettings]:
         async def one(broker: int, limit: float) -> BrokerSettings:
             body = describe_broker_configs(broker, names)
-            _, answer = await cluster.ask(broker, "describe_configs", body, limit)
+            _, answer = await cluster.ask(broker, Api.DESCRIBE_CONFIGS, body, limit)
             result = only(answer.results)
             failure = error_name(result.error_code)
             values = {row.name: row.value for row in result.configs if row.value is not None}

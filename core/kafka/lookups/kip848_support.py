@@ -7,8 +7,9 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import only
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import describe_groups
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Kip848Support = Literal["served", "refused", "missing"]
 """`missing`: they lack the requests. `refused`: they have them, and answer UNSUPPORTED_VERSION."""
 
-_API: Final = "consumer_group_describe"
+_API: Final = Api.CONSUMER_GROUP_DESCRIBE
 
 
 def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Kip848Support]:
@@ -36,7 +37,7 @@ def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, 
             connection = await cluster.connection(broker, limit)
             if connection.offers(_API) is None:
                 return "missing"
-            body = describe_groups(_API, [groups[broker]])
+            body = describe_groups([groups[broker]])
             _, answer = await cluster.ask(broker, _API, body, limit)
             refused = error_name(only(answer.groups).error_code) == "UNSUPPORTED_VERSION"
             return "refused" if refused else "served"

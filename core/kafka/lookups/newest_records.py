@@ -18,8 +18,10 @@ from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import decode_passing, error_name
+from kgroups.core.kafka.transport.messages import decode_passing
 from kgroups.core.protocol.batches import CorruptBatch, find_records
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 FIRST_WINDOW: Final = 2_000  # offsets
 GROWTH: Final = 4
@@ -165,11 +167,11 @@ class _Search:
         """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
         body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
         until = self._deadline.at
-        _, answer = await self._cluster.ask(self._broker, "fetch", body, until, decode_passing)
-        code = error_name(answer.error_code) if hasattr(answer, "error_code") else None
+        _, answer = await self._cluster.ask(self._broker, Api.FETCH, body, until, decode_passing)
+        code = error_name(answer.error_code)
         if code is not None:
             raise BrokerFailure(code)
-        if not answer.responses and answer.throttle_time:
+        if not answer.responses and answer.throttle_time_ms:
             return None
         part = only(only(answer.responses).partitions)
         code = error_name(part.error_code)
@@ -179,7 +181,7 @@ class _Search:
 
     async def _bound(self, which: int) -> int:
         body = requests.list_offsets({OFFSETS_TOPIC: [self._partition]}, which)
-        _, answer = await self._cluster.ask(self._broker, "list_offsets", body, self._deadline.at)
+        _, answer = await self._cluster.ask(self._broker, Api.LIST_OFFSETS, body, self._deadline.at)
         part = only(only(answer.topics).partitions)
         code = error_name(part.error_code)
         if code is not None:

@@ -8,9 +8,9 @@ from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import list_offsets_at
-from kgroups.core.protocol.errors import broker_error
+from kgroups.core.protocol.errors import broker_error, error_name
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ async def _ask(
     """The answers of one leader."""
     try:
         _, answer = await cluster.ask(
-            leader, "list_offsets", list_offsets_at(wanted), deadline.share(2)
+            leader, Api.LIST_OFFSETS, list_offsets_at(wanted), deadline.share(2)
         )
     except BrokerFailure as failure:
         return dict.fromkeys(wanted, failure.code)

@@ -14,11 +14,12 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.probing.step import Step, failed
 from kgroups.core.kafka.transport.addresses import bootstrap_addresses, places_of
 from kgroups.core.kafka.transport.connection import Connection
-from kgroups.core.kafka.transport.framing import APIS, kafka_name
 from kgroups.core.kafka.transport.inbox import address_text
+from kgroups.core.kafka.transport.messages import APIS, kafka_name
 from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import close
 from kgroups.core.kafka.transport.tls import make_context
+from kgroups.core.protocol.tables.api_keys import Api
 
 FEW_DAYS: Final = 30
 OF_LOGIN: Final = frozenset(
@@ -28,11 +29,11 @@ OF_LOGIN: Final = frozenset(
         "ILLEGAL_SASL_STATE",
     }
 )
-OPTIONAL: Final[Mapping[str, str]] = {
-    "consumer_group_describe": "groups of KIP-848 are not shown",
-    "share_group_describe": "share groups are not shown",
-    "streams_group_describe": "streams groups are not shown",
-    "describe_quorum": "the clock is not compared",
+OPTIONAL: Final[Mapping[Api, str]] = {
+    Api.CONSUMER_GROUP_DESCRIBE: "groups of KIP-848 are not shown",
+    Api.SHARE_GROUP_DESCRIBE: "share groups are not shown",
+    Api.STREAMS_GROUP_DESCRIBE: "streams groups are not shown",
+    Api.DESCRIBE_QUORUM: "the clock is not compared",
 }
 """APIs that are missing in older brokers, and what does not work then."""
 
@@ -212,13 +213,13 @@ def _common_name(certificate: Mapping[str, Any], of: str) -> str:
     return f"`{(common or [value for _, value in parts] or ['?'])[-1]}`"
 
 
-def _missing(connection: Connection) -> list[str]:
+def _missing(connection: Connection) -> list[Api]:
     """The APIs that we use and the broker does not have in a version that we know."""
-    own = {"sasl_handshake", "sasl_authenticate"}
+    own = {Api.SASL_HANDSHAKE, Api.SASL_AUTHENTICATE}
     return [api for api in APIS if api not in own and connection.offers(api) is None]
 
 
-def _versions(name: str, known: int, missing: list[str]) -> Step:
+def _versions(name: str, known: int, missing: list[Api]) -> Step:
     detail = f"{known} APIs"
     without = [OPTIONAL[api] for api in missing if api in OPTIONAL]
     if without:

@@ -13,7 +13,8 @@ from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.probing.step import Status, Step, failed
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 CLUSTER: Final = "cluster"
 METADATA_LOG: Final = "__cluster_metadata"
@@ -106,13 +107,13 @@ def offsets_topic(admin: ClusterAdmin) -> list[Step]:
             return code or "LEADER_NOT_AVAILABLE"
         number, leader = leaders[0].partition_index, leaders[0].leader_id
         bound = requests.list_offsets({OFFSETS_TOPIC: [number]}, requests.EARLIEST)
-        _, answer = await cluster.ask(leader, "list_offsets", bound, deadline.at)
+        _, answer = await cluster.ask(leader, Api.LIST_OFFSETS, bound, deadline.at)
         part = answer.topics[0].partitions[0]
         code = error_name(part.error_code)
         if code is not None:
             return code
         body = requests.fetch(OFFSETS_TOPIC, number, part.offset, FETCH_BYTES)
-        _, answer = await cluster.ask(leader, "fetch", body, deadline.at)
+        _, answer = await cluster.ask(leader, Api.FETCH, body, deadline.at)
         if not answer.responses:  # a quota has emptied it, so it may be read
             return None
         return error_name(answer.responses[0].partitions[0].error_code)
@@ -142,7 +143,7 @@ def clock(admin: ClusterAdmin) -> list[Step]:
         broker = min(cluster.brokers)
         await cluster.connection(broker, deadline.at)
         began = time.time()
-        _, answer = await cluster.ask(broker, "describe_quorum", body, deadline.at)
+        _, answer = await cluster.ask(broker, Api.DESCRIBE_QUORUM, body, deadline.at)
         return answer, began, time.time()
 
     target = "clock"

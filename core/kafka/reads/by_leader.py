@@ -51,8 +51,8 @@ async def ask_leaders(
             continue
         by_leader: dict[int, dict[TopicPartition, int]] = {}
         for (topic, number), value in left.items():
-            known = listing.topics.get(topic)
-            log = None if known is None else known.partitions.get(number)
+            looked_up = listing.topics.get(topic)
+            log = None if looked_up is None else looked_up.partitions.get(number)
             if log is None:
                 missing = "UNKNOWN_TOPIC_OR_PARTITION"
                 found[topic, number] = listing.failures.get(topic, missing)

@@ -7,17 +7,12 @@ from typing import Any, NamedTuple
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, left_out
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
-from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.commit_bytes import (
-    BATCHED_FROM,
-    VERSIONS,
-    Offsets,
-    fetch_request,
-    read_fetch_answer,
-)
-from kgroups.core.kafka.transport.framing import error_name
-from kgroups.core.kafka.transport.requests import Body
+from kgroups.core.kafka.transport.messages import decode_fetched
+from kgroups.core.kafka.transport.requests import BATCHED_FROM, offset_fetch
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.rows import Offsets
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 GROUPS_AT_ONCE = 10_000
@@ -62,7 +57,7 @@ async def _fetch_on(
 ) -> dict[str, Commits | BrokerFailure]:
     """Commits of groups of one coordinator; group by group where the broker is too old."""
     connection = await cluster.connection(broker, limit, lane)
-    version = connection.offers("offset_fetch")
+    version = connection.offers(Api.OFFSET_FETCH)
     if version is not None and version < BATCHED_FROM:
         parts = await asyncio.gather(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
@@ -78,22 +73,17 @@ async def _fetch_on(
 async def _fetch(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
 ) -> dict[str, Commits | BrokerFailure]:
-    """One request; split where its answer is too large, or holds a number that is not known."""
+    """One request; split where its answer is too large."""
     try:
         version, answer = await cluster.ask(
-            broker, "offset_fetch", _question(groups), limit, read_fetch_answer, lane
+            broker, Api.OFFSET_FETCH, offset_fetch(groups), limit, decode_fetched, lane
         )
     except BrokerFailure as failure:
-        if failure.code == "RESPONSE_TOO_LARGE" and len(groups) > 1:
-            half = len(groups) // 2
-            first = await _fetch(cluster, broker, groups[:half], limit, lane)
-            return first | await _fetch(cluster, broker, groups[half:], limit, lane)
-        if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
+        if failure.code != "RESPONSE_TOO_LARGE" or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await asyncio.gather(
-            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
-        )
-        return {group: outcome for part in parts for group, outcome in part.items()}
+        half = len(groups) // 2
+        first = await _fetch(cluster, broker, groups[:half], limit, lane)
+        return first | await _fetch(cluster, broker, groups[half:], limit, lane)
     if isinstance(answer, dict):
         return {group: Commits(offsets, {}) for group, offsets in answer.items()}
     if version < BATCHED_FROM:
@@ -101,16 +91,8 @@ async def _fetch(
     return {item.group_id: commits_of(item) for item in answer.groups}
 
 
-def _question(groups: Sequence[str]) -> Body:
-    """The request for these groups, written by hand in the versions that take thousands."""
-    by_kio = requests.offset_fetch(groups)
-    return lambda version: (
-        fetch_request(version, groups) if version in VERSIONS else by_kio(version)
-    )
-
-
 def commits_of(item: Any) -> Commits | BrokerFailure:
-    """What kio read of one group."""
+    """What was read of one group."""
     problem = error_name(item.error_code)
     if problem is not None:
         return BrokerFailure(problem)
@@ -123,7 +105,7 @@ def commits_of(item: Any) -> Commits | BrokerFailure:
             if entry.error_code != 0:
                 failures[topic.name, entry.partition_index] = error_name(entry.error_code) or ""
             elif offset >= 0:  # -1: nothing is committed
-                epoch = getattr(entry, "committed_leader_epoch", -1)
+                epoch = entry.committed_leader_epoch
                 partitions[entry.partition_index] = CommittedOffset(
                     offset, None if epoch < 0 else epoch, entry.metadata or ""
                 )

@@ -10,14 +10,15 @@ from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
 
-DESCRIBERS: dict[GroupType, str] = {
-    "classic": "describe_groups",
-    "consumer": "consumer_group_describe",
-    "share": "share_group_describe",
-    "streams": "streams_group_describe",
+DESCRIBERS: dict[GroupType, Api] = {
+    "classic": Api.DESCRIBE_GROUPS,
+    "consumer": Api.CONSUMER_GROUP_DESCRIBE,
+    "share": Api.SHARE_GROUP_DESCRIBE,
+    "streams": Api.STREAMS_GROUP_DESCRIBE,
 }
 GROUP_TYPES: tuple[GroupType, ...] = ("classic", "consumer", "share", "streams")
 _TYPES_AT_ONCE: tuple[tuple[GroupType, ...], ...] = (("classic", "consumer"), ("share", "streams"))
@@ -79,7 +80,7 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
     """Groups that one broker coordinates, and the version of its answer."""
     pause_s = 0.05
     while True:
-        version, answer = await cluster.ask(broker, "list_groups", requests.list_groups(), limit)
+        version, answer = await cluster.ask(broker, Api.LIST_GROUPS, requests.list_groups(), limit)
         problem = error_name(answer.error_code)
         if problem is None:
             break
@@ -193,9 +194,8 @@ async def _describe_as(
 ) -> dict[str, Described]:
     """Describes groups through the API of one type.
 
-    An error number that is not known spoils the whole answer, so the groups are then asked for one
-    by one: only the one with that error is lost. So does the empty name, which only a classic group
-    may have, in ConsumerGroupDescribe of Kafka 3.9 and 4.0: every group beside it is one with
+    The empty name, which only a classic group may have, spoils the answer to
+    ConsumerGroupDescribe of Kafka 3.9 and 4.0: every group beside it is one with
     UNKNOWN_SERVER_ERROR, where later ones say INVALID_GROUP_ID of that one.
     """
     api = DESCRIBERS[kind]
@@ -204,16 +204,9 @@ async def _describe_as(
         apart = await _describe_as(cluster, broker, kind, [""], limit)
         return apart | await _describe_as(cluster, broker, kind, named, limit)
     try:
-        version, answer = await cluster.ask(
-            broker, api, requests.describe_groups(api, groups), limit
-        )
+        version, answer = await cluster.ask(broker, api, requests.describe_groups(groups), limit)
     except BrokerFailure as failure:
-        if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
-            return dict.fromkeys(groups, failure)
-        parts = await asyncio.gather(
-            *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
-        )
-        return {group: outcome for part in parts for group, outcome in part.items()}
+        return dict.fromkeys(groups, failure)
     described: dict[str, Described] = {}
     for item in answer.groups:
         # Kafka 4.0 may name a group twice: with its description, and as one that does not exist.
@@ -255,7 +248,7 @@ def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
     from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 
-    instance_id = getattr(item, "group_instance_id", None)
+    instance_id = item.group_instance_id
     identity = Identity(item.member_id, item.client_id, item.client_host, instance_id)
     if not is_consumer:
         return Member(*identity)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
 
@@ -69,14 +70,13 @@ async def read_topics(
         if problem is not None and not item.partitions:
             failures[item.name] = problem
             continue
-        topic_id = getattr(item, "topic_id", None)
         topics[item.name] = Topic(
             item.name,
             {
                 partition.partition_index: _partition(partition, racks)
                 for partition in sorted(item.partitions, key=lambda entry: entry.partition_index)
             },
-            None if topic_id is None else uuid_text(topic_id),
+            None if item.topic_id is None else uuid_text(item.topic_id),
         )
     return TopicListing(topics, failures)
 
@@ -204,28 +204,9 @@ async def _ask_leaders(
 async def _ask_leader(
     cluster: Cluster, broker: int, partitions: dict[str, list[int]], bound: Bound, limit: float
 ) -> dict[TopicPartition, int | str]:
-    """One ListOffsets request; split by topic and partition when an error number is not known."""
-    try:
-        _, answer = await cluster.ask(
-            broker,
-            "list_offsets",
-            requests.list_offsets(partitions, bound.timestamp, bound.isolation),
-            limit,
-        )
-    except BrokerFailure as failure:
-        parts = [{topic: [number]} for topic, numbers in partitions.items() for number in numbers]
-        if not failure.code.startswith("UNKNOWN_ERROR_"):
-            raise
-        if len(parts) == 1:
-            return {
-                (topic, number): failure.code
-                for topic, numbers in partitions.items()
-                for number in numbers
-            }
-        found = await asyncio.gather(
-            *(_ask_leader(cluster, broker, part, bound, limit) for part in parts)
-        )
-        return {key: outcome for part in found for key, outcome in part.items()}
+    """One ListOffsets request."""
+    question = requests.list_offsets(partitions, bound.timestamp, bound.isolation)
+    _, answer = await cluster.ask(broker, Api.LIST_OFFSETS, question, limit)
     return {
         (topic.name, entry.partition_index): entry.offset
         if entry.error_code == 0

@@ -14,7 +14,7 @@ Source: `GroupCoordinatorService.fetchOffsets`, `CoordinatorRuntime.append`, `Co
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import count
 from typing import Final
 
@@ -22,12 +22,10 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
-from kgroups.core.kafka.transport.commit_bytes import (
-    BATCHED_FROM,
-    fetch_request,
-    read_fetch_answer,
-)
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.transport.messages import decode_fetched
+from kgroups.core.kafka.transport.requests import BATCHED_FROM, offset_fetch
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 
 _LEFT_OUT: Final = "CORRUPT_MESSAGE"
 
@@ -48,7 +46,7 @@ async def unsettled(
         BrokerFailure: it did not answer.
     """
     connection = await cluster.connection(broker, limit)
-    if (connection.offers("offset_fetch") or 0) < BATCHED_FROM:
+    if (connection.offers(Api.OFFSET_FETCH) or 0) < BATCHED_FROM:
         return {}
     async with cluster.settling.setdefault(broker, asyncio.Lock()):
         return await _settle(cluster, broker, groups, limit)
@@ -90,8 +88,8 @@ async def _codes(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, str | None]:
     """The error name of each group, or None, from a broker that waits until it knows all of it."""
-    question = partial(fetch_request, groups=groups, settle=True)
-    _, answer = await cluster.ask(broker, "offset_fetch", question, limit, read_fetch_answer)
+    question = offset_fetch(groups, settle=True)
+    _, answer = await cluster.ask(broker, Api.OFFSET_FETCH, question, limit, decode_fetched)
     if isinstance(answer, dict):
         return {group: None if group in answer else _LEFT_OUT for group in groups}
     found = {item.group_id: error_name(item.error_code) for item in answer.groups}

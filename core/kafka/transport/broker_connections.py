@@ -20,10 +20,12 @@ from kgroups.core.kafka.failures import (
 )
 from kgroups.core.kafka.transport.bootstrap import first_to_answer
 from kgroups.core.kafka.transport.connection import Connection, Reader
-from kgroups.core.kafka.transport.framing import decode_passing, decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
+from kgroups.core.kafka.transport.messages import Message, decode_passing, decode_response
 from kgroups.core.kafka.transport.requests import BROKERS, find_coordinator, metadata
 from kgroups.core.kafka.write_guard import check_write
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Broker
 
 if TYPE_CHECKING:
@@ -139,8 +141,8 @@ class Cluster:
     async def ask(
         self,
         broker: int,
-        api: str,
-        body: Callable[[int], Any],
+        api: Api,
+        message: Message,
         deadline: float,
         read: Reader = decode_response,
         lane: int = 0,
@@ -153,7 +155,7 @@ class Cluster:
         check_write(api, may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
         try:
-            return await connection.ask(api, body, deadline, read)
+            return await connection.ask(api, message, deadline, read)
         except BrokerFailure as failure:
             if failure.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = failure
@@ -164,8 +166,8 @@ class Cluster:
     async def ask_many(
         self,
         broker: int,
-        api: str,
-        bodies: Sequence[Callable[[int], Any]],
+        api: Api,
+        messages: Sequence[Message],
         deadline: float,
         read: Reader = decode_response,
         lane: int = 0,
@@ -177,7 +179,7 @@ class Cluster:
         """
         check_write(api, may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
-        answers = await connection.ask_many(api, bodies, deadline, read)
+        answers = await connection.ask_many(api, messages, deadline, read)
         for answer in answers:
             if isinstance(answer, BrokerFailure) and answer.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = answer
@@ -280,7 +282,7 @@ class Cluster:
         for broker in [*connected, *(item for item in self.brokers if item not in connected)]:
             limit = deadline.share(len(self.brokers))
             try:
-                _, answer = await self.ask(broker, "metadata", metadata(topics), limit)
+                _, answer = await self.ask(broker, Api.METADATA, metadata(topics), limit)
                 self._learn(answer)
             except BrokerFailure as error:
                 failure = error
@@ -339,14 +341,14 @@ class Cluster:
             limit = deadline.share(len(self.brokers))
             try:
                 connection = await self.connection(broker, limit)
-                if (connection.offers("find_coordinator") or 0) >= 4:
+                if (connection.offers(Api.FIND_COORDINATOR) or 0) >= 4:
                     _, answer = await connection.ask(
-                        "find_coordinator", find_coordinator(groups), limit, decode_passing
+                        Api.FIND_COORDINATOR, find_coordinator(groups), limit, decode_passing
                     )
                     found = {item.key: _coordinator(item) for item in answer.coordinators}
                     return {group: found.get(group, left_out()) for group in groups}
-                bodies = [find_coordinator([group]) for group in groups]
-                answers = await connection.ask_many("find_coordinator", bodies, limit)
+                questions = [find_coordinator([group]) for group in groups]
+                answers = await connection.ask_many(Api.FIND_COORDINATOR, questions, limit)
                 for lost in answers:
                     if isinstance(lost, BrokerFailure):
                         raise lost
@@ -380,7 +382,7 @@ class Cluster:
                 )
                 self.offsets_partitions = len(topic.partitions) or None
                 self.offsets_leaders = {
-                    item.partition_index: (item.leader_id, getattr(item, "leader_epoch", -1))
+                    item.partition_index: (item.leader_id, item.leader_epoch)
                     for item in topic.partitions
                 }
 

@@ -10,18 +10,6 @@ from typing import Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
-from kgroups.core.kafka.transport.framing import (
-    APIS,
-    Encoded,
-    VersionRange,
-    answer_limit,
-    choose_version,
-    decode_response,
-    encode_request,
-    introduction,
-    kafka_name,
-    read_introduction,
-)
 from kgroups.core.kafka.transport.handshake import no_handshake, speaks_tls
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
@@ -32,19 +20,29 @@ from kgroups.core.kafka.transport.inbox import (
     timed_out,
     tls_expected,
 )
-from kgroups.core.kafka.transport.lengths import Room
-from kgroups.core.kafka.transport.requests import Body, Early
+from kgroups.core.kafka.transport.messages import (
+    Message,
+    answer_limit,
+    choose_version,
+    decode_introduction,
+    decode_response,
+    kafka_name,
+)
+from kgroups.core.kafka.transport.requests import Early, introduction
 from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import Stream, close
+from kgroups.core.protocol.budget import Room
+from kgroups.core.protocol.frames import Encoded, VersionRange, write_request
+from kgroups.core.protocol.tables.api_keys import Api
 
 _RENEW_AFTER = 0.85
 """Of the time for which a broker lets us stay; Java's clients renew between 85 % and 95 %."""
 
-Reader = Callable[[str, int, bytes, Room], Any]
+Reader = Callable[[Api, int, bytes, Room], Any]
 """Reads the answer of an API and version, with memory that it shares with other answers."""
 
 
-Request = tuple[str, int, Any, Reader]
+Request = tuple[Api, int, Message, Reader]
 """An API, its version, the message, and what reads the answer."""
 
 
@@ -115,12 +113,12 @@ class Connection:
             return await cls.open(address, settings, tls, deadline, allowance)
         return connection
 
-    def offers(self, api: str) -> int | None:
+    def offers(self, api: Api) -> int | None:
         """Version of `api` that both sides speak, or None."""
-        return choose_version(api, self.versions.get(APIS[api].key))
+        return choose_version(api, self.versions.get(api))
 
     def _knows(self, early: Early) -> bool:
-        offered = self.versions.get(APIS[early.api].key)
+        offered = self.versions.get(early.api)
         return offered is not None and offered.lowest <= early.version <= offered.highest
 
     @property
@@ -133,13 +131,13 @@ class Connection:
         return self._failure is None and not (self._pending and self._pending[0].answer.cancelled())
 
     async def ask(
-        self, api: str, body: Body, deadline: float, read: Reader = decode_response
+        self, api: Api, message: Message, deadline: float, read: Reader = decode_response
     ) -> tuple[int, Any]:
         """Version and answer of one request at the highest version of both sides.
 
         Args:
-            api: one of `messages.APIS`.
-            body: makes the request of a version.
+            api: one of `APIS`.
+            message: the request.
             deadline: seconds of `time.monotonic`.
             read: makes the answer of its bytes.
         Raises:
@@ -147,14 +145,14 @@ class Connection:
                 connection, or its answer cannot be read.
         """
         await self._renewed(deadline)
-        return await self.ask_now(api, body, deadline, read)
+        return await self.ask_now(api, message, deadline, read)
 
     async def ask_now(
-        self, api: str, body: Body, deadline: float, read: Reader = decode_response
+        self, api: Api, message: Message, deadline: float, read: Reader = decode_response
     ) -> tuple[int, Any]:
         """The same, even while the login is renewed: only its own messages may be sent then."""
         version = self._version_of(api)
-        (pending,) = self._send([(api, version, body(version), read)], deadline)
+        (pending,) = self._send([(api, version, message, read)], deadline)
         return version, await self._answer_to(pending)
 
     async def early_answer(self, early: Early, deadline: float) -> Any:
@@ -164,7 +162,7 @@ class Connection:
             BrokerFailure: as of `ask`.
         """
         if self._early is None:
-            return (await self.ask(early.api, early.body, deadline))[1]
+            return (await self.ask(early.api, early.message, deadline))[1]
         return await self._answer_to(self._early)
 
     async def stays_open(self, deadline: float) -> bool:
@@ -206,7 +204,7 @@ class Connection:
         lifetime_s = await log_in(self, self._host, self._settings, deadline)
         self._log_in_at = None if lifetime_s is None else began + _RENEW_AFTER * lifetime_s
 
-    def _version_of(self, api: str) -> int:
+    def _version_of(self, api: Api) -> int:
         """The highest version of both sides.
 
         Raises:
@@ -222,24 +220,24 @@ class Connection:
         return version
 
     async def ask_many(
-        self, api: str, bodies: Sequence[Body], deadline: float, read: Reader = decode_response
+        self, api: Api, messages: Sequence[Message], deadline: float, read: Reader = decode_response
     ) -> list[Any]:
         """The answer of each of many requests that are sent together, or its `BrokerFailure`.
 
         Args:
             api, deadline, read: as for `ask`.
-            bodies: make the requests of a version.
+            messages: the requests.
         Raises:
             BrokerFailure: the broker does not offer the API, or the connection is closed.
         """
         await self._renewed(deadline)
         version = self._version_of(api)
-        waiting = self._send([(api, version, body(version), read) for body in bodies], deadline)
+        waiting = self._send([(api, version, message, read) for message in messages], deadline)
         answers = [pending.answer for pending in waiting]
         await asyncio.wait(answers, timeout=max(0.0, deadline - time.monotonic()))
         return [self._outcome(api, pending) for pending in waiting]
 
-    def _outcome(self, api: str, pending: Pending) -> Any:
+    def _outcome(self, api: Api, pending: Pending) -> Any:
         """What one of many requests came to."""
         answer = pending.answer
         if not answer.done():
@@ -249,7 +247,7 @@ class Connection:
         failure = answer.exception()
         return failure if isinstance(failure, BrokerFailure) else answer.result()
 
-    def _understood(self, read: Reader, api: str, version: int, frame: bytes) -> Any:
+    def _understood(self, read: Reader, api: Api, version: int, frame: bytes) -> Any:
         """What an answer says.
 
         Raises:
@@ -264,13 +262,12 @@ class Connection:
                 failure.code, f"{self.address}: {failure.message}", address=self.address
             ) from failure
 
-    def _queue(
-        self, api: str, version: int, body: Any, deadline: float, read: Reader
-    ) -> tuple[bytes, Pending]:
+    def _queue(self, request: Request, deadline: float) -> tuple[bytes, Pending]:
         """A request's bytes, still to be sent, and its answer to come."""
+        api, version, message, read = request
         self._next_id += 1
-        version = (isinstance(body, Encoded) and body.version) or version
-        frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
+        version = (isinstance(message, Encoded) and message.version) or version
+        frame = write_request(api, version, self._next_id, self._settings.client_id, message)
         answer = asyncio.get_running_loop().create_future()
         understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
@@ -298,9 +295,7 @@ class Connection:
         """Sends requests together; their answers are to come."""
         if self._failure is not None:
             raise self._failure
-        queued = [
-            self._queue(api, version, body, deadline, read) for api, version, body, read in requests
-        ]
+        queued = [self._queue(request, deadline) for request in requests]
         self._writer.write(b"".join(frame for frame, _ in queued))
         return [pending for _, pending in queued]
 
@@ -354,7 +349,7 @@ class Connection:
         protocol = self._settings.security_protocol
         hint = None
         asked = self._pending[0].api if self._pending else None
-        if asked == "metadata" and not self._settings.uses_sasl:
+        if asked == Api.METADATA and not self._settings.uses_sasl:
             hint = "the listener may require a login: set `security.protocol` and `sasl.mechanism`"
         elif not self.versions and protocol in ("SSL", "SASL_SSL"):
             hint = "the listener may require a client certificate"
@@ -367,10 +362,9 @@ class Connection:
 
     async def _introduce(self, deadline: float, early: Early | None) -> None:
         """Learns the broker's versions and logs in."""
-        requests: list[Request] = [("api_versions", 3, introduction(3), read_introduction)]
+        requests: list[Request] = [(Api.API_VERSIONS, 3, introduction(), decode_introduction)]
         if early is not None and not self._settings.uses_sasl:
-            body = early.body(early.version)
-            requests.append((early.api, early.version, body, decode_response))
+            requests.append((early.api, early.version, early.message, decode_response))
         introduced, *others = self._send(requests, deadline)
         answer = await self._answer_to(introduced)
         self.versions = {

@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.framing import kafka_name
-from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.messages import kafka_name
+from kgroups.core.protocol.budget import Room
 from kgroups.core.protocol.errors import SPEAKS_KAFKA
+from kgroups.core.protocol.tables.api_keys import Api
 
 _LONGEST_HOST: Final = 255
 _TLS_ALERT: Final = b"\x15\x03"
@@ -108,7 +109,7 @@ class Pending(NamedTuple):
     correlation_id: int
     answer: "asyncio.Future[Any]"
     read: Callable[[bytes], Any]
-    api: str
+    api: Api
     most: int
     deadline: float
     version: int

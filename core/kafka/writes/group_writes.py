@@ -6,6 +6,7 @@ may be tried again is, within the deadline. Every item has its own answer.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,23 +18,17 @@ from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.commit_bytes import (
-    BY_ID,
-    VERSIONS,
-    commit_request,
-    read_commit_answer,
-)
-from kgroups.core.kafka.transport.framing import (
-    build,
-    build_part,
-    decode_response,
-    error_name,
-    schema,
-)
-from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.connection import Reader
+from kgroups.core.kafka.transport.messages import Message, decode_response
+from kgroups.core.kafka.transport.requests import partitions_of_topics
 from kgroups.core.kafka.writes.commit_reads import read_held
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
+from kgroups.core.protocol.budget import Room
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.rows import BY_ID, BY_NAME, encode_commits
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_from
 
@@ -196,42 +191,128 @@ async def _write_bundle(
             else:
                 commits.setdefault(group, {}).setdefault(at[0], {})[at[1]] = commit
     limit = deadline.share(2)
-    for api, bodies, read in (
-        (
-            "offset_commit",
-            {group: _commit_body(group, rows, ids) for group, rows in commits.items()},
-            partial(read_commit_answer, names={ids[name]: name for name in ids}),
-        ),
-        (
-            "offset_delete",
-            {group: _delete_body(group, rows) for group, rows in gone.items()},
-            read_delete_answer,
-        ),
-    ):
-        if not bodies:
-            continue
-        try:
-            answers = await cluster.ask_many(broker, api, list(bodies.values()), limit, read, lane)
-        except BrokerFailure as failure:
-            answers = [failure] * len(bodies)
-        for group, answer in zip(bodies, answers, strict=True):
-            if isinstance(answer, dict):
-                found[group] |= answer
-                continue
-            asked = gone[group] if api == "offset_delete" else _places(commits[group])
-            found[group] |= dict.fromkeys(asked, answer)
+    answers = await _ask_each(
+        cluster,
+        (broker, lane),
+        Api.OFFSET_COMMIT,
+        {group: partial(_commit_request, group, rows, ids) for group, rows in commits.items()},
+        limit,
+        partial(decode_committed, names={ids[name]: name for name in ids}),
+    )
+    deletions = await _ask_each(
+        cluster,
+        (broker, lane),
+        Api.OFFSET_DELETE,
+        {group: partial(_delete_request, group, rows) for group, rows in gone.items()},
+        limit,
+        decode_deleted,
+    )
+    for group, answer in answers.items():
+        told = isinstance(answer, dict)
+        found[group] |= answer if told else dict.fromkeys(_places(commits[group]), answer)
+    for group, answer in deletions.items():
+        found[group] |= answer if isinstance(answer, dict) else dict.fromkeys(gone[group], answer)
     for group, wanted in groups.items():
         for at in wanted if len(found[group]) < len(wanted) else ():  # not all was answered
             found[group].setdefault(at, _UNANSWERED)
     return found
 
 
+async def _ask_each(
+    cluster: Cluster,
+    place: tuple[int, int],
+    api: Api,
+    requests: Mapping[str, Callable[[int], Message]],
+    limit: float,
+    read: Reader,
+) -> dict[str, Any]:
+    """The answer about each group, or a `BrokerFailure`; all requests are sent together.
+
+    Args:
+        place: the coordinator, and which of the connections to it.
+        requests: by group, of a version.
+    """
+    if not requests:
+        return {}
+    broker, lane = place
+    try:
+        version = (await cluster.connection(broker, limit, lane)).offers(api) or 0
+        messages = [request(version) for request in requests.values()]
+        answers = await cluster.ask_many(broker, api, messages, limit, read, lane)
+    except BrokerFailure as failure:
+        answers = [failure] * len(requests)
+    return dict(zip(requests, answers, strict=True))
+
+
 def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[TopicPartition]:
     return [(topic, number) for topic, rows in commits.items() for number in rows]
 
 
-def read_delete_answer(
-    api: str, version: int, frame: bytes, room: Room | None = None
+def _commit_request(
+    group: str,
+    commits: Mapping[str, Mapping[int, CommittedOffset]],
+    ids: Mapping[str, bytes],
+    version: int,
+) -> Message:
+    """A commit of nobody: no member, no generation; by the topics' ids where that can be."""
+    if version == BY_ID and commits.keys() <= ids.keys():
+        return encode_commits(group, commits, ids)
+    if version >= BY_NAME[0]:
+        return replace(encode_commits(group, commits), version=min(version, BY_NAME[-1]))
+    topics = [
+        Struct(
+            name=topic,
+            partitions=[
+                Struct(
+                    partition_index=number,
+                    committed_offset=commit.offset,
+                    committed_leader_epoch=(
+                        _NO_EPOCH if commit.leader_epoch is None else commit.leader_epoch
+                    ),
+                    committed_metadata=commit.metadata,
+                )
+                for number, commit in rows.items()
+            ],
+        )
+        for topic, rows in commits.items()
+    ]
+    return Struct(group_id=group, member_id="", topics=topics)
+
+
+def _delete_request(group: str, partitions: Iterable[TopicPartition], _version: int) -> Struct:
+    """The request that deletes a group's commits of these partitions."""
+    return Struct(group_id=group, topics=partitions_of_topics(partitions_by_topic(partitions)))
+
+
+def decode_committed(
+    api: Api,
+    version: int,
+    frame: bytes,
+    room: Room | None = None,
+    *,
+    names: Mapping[bytes, str] | None = None,
+) -> Failures:
+    """The error name of each partition, or None, in an answer to OffsetCommit.
+
+    Args:
+        names: of topics, by their ids; an answer by ids says nothing of others.
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    answer = decode_response(api, version, frame, room)
+    found: Failures = {}
+    for topic in answer.topics:
+        name = topic.name
+        if version >= BY_ID:
+            name = None if topic.topic_id is None else (names or {}).get(topic.topic_id.bytes)
+        if name is not None:
+            for row in topic.partitions:
+                found[name, row.partition_index] = error_name(row.error_code)
+    return found
+
+
+def decode_deleted(
+    api: Api, version: int, frame: bytes, room: Room | None = None
 ) -> Failures | str:
     """The error name of each partition in an answer to OffsetDelete, or that of the group.
 
@@ -247,63 +328,3 @@ def read_delete_answer(
         for topic in answer.topics
         for item in topic.partitions
     }
-
-
-def _delete_body(group: str, partitions: Iterable[TopicPartition]) -> Callable[[int], Any]:
-    """The request that deletes a group's commits of these partitions."""
-
-    def body(version: int) -> Any:
-        module = schema("offset_delete", version, "request")
-        topics = tuple(
-            module.OffsetDeleteRequestTopic(
-                name=topic,
-                partitions=tuple(
-                    module.OffsetDeleteRequestPartition(partition_index=number)
-                    for number in numbers
-                ),
-            )
-            for topic, numbers in partitions_by_topic(partitions).items()
-        )
-        return build("offset_delete", version, group_id=group, topics=topics)
-
-    return body
-
-
-def _commit_body(
-    group: str, commits: Mapping[str, Mapping[int, CommittedOffset]], ids: Mapping[str, bytes]
-) -> Any:
-    """A commit of nobody: no member, no generation; by the topics' ids where that can be."""
-
-    def body(version: int) -> Any:
-        if version == BY_ID and commits.keys() <= ids.keys():
-            return commit_request(group, commits, ids)
-        if version == BY_ID:
-            return commit_request(group, commits)._replace(version=BY_ID - 1)
-        if version in VERSIONS:
-            return commit_request(group, commits)
-        module = schema("offset_commit", version, "request")
-        topics = tuple(
-            build_part(
-                module,
-                "OffsetCommitRequestTopic",
-                name=topic,
-                partitions=tuple(
-                    _commit_part(module, number, commit) for number, commit in rows.items()
-                ),
-            )
-            for topic, rows in commits.items()
-        )
-        return build("offset_commit", version, group_id=group, member_id="", topics=topics)
-
-    return body
-
-
-def _commit_part(module: Any, number: int, commit: CommittedOffset) -> Any:
-    return build_part(
-        module,
-        "OffsetCommitRequestPartition",
-        partition_index=number,
-        committed_offset=commit.offset,
-        committed_leader_epoch=_NO_EPOCH if commit.leader_epoch is None else commit.leader_epoch,
-        committed_metadata=commit.metadata,
-    )

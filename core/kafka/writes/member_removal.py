@@ -1,7 +1,6 @@
 """Removal of members from a group, with an answer for each."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -9,8 +8,9 @@ from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
-from kgroups.core.protocol.errors import meaning_of
+from kgroups.core.protocol.errors import error_name, meaning_of
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import Member
 
 
@@ -31,22 +31,12 @@ def remove_members(
         ClusterError: the cluster cannot be reached, or not by connections of our own.
     """
 
-    def body(left: Sequence[Member]) -> Any:
-        def build_body(version: int) -> Any:
-            module = schema("leave_group", version, "request")
-            parts = tuple(
-                build_part(
-                    module,
-                    "MemberIdentity",
-                    member_id=member.member_id,
-                    group_instance_id=member.instance_id,
-                    reason=reason,
-                )
-                for member in left
-            )
-            return build("leave_group", version, group_id=group, members=parts)
-
-        return build_body
+    def request(left: Sequence[Member]) -> Struct:
+        parts = [
+            Struct(member_id=each.member_id, group_instance_id=each.instance_id, reason=reason)
+            for each in left
+        ]
+        return Struct(group_id=group, members=parts)
 
     doubts: Doubts[str] = Doubts()
     found: dict[str, Failure] = {}
@@ -59,7 +49,7 @@ def remove_members(
             if lost:
                 answers = {member.member_id: lost[group] for member in left}
             else:
-                answers = await _leave(cluster, placed[group], left, body(left), deadline)
+                answers = await _leave(cluster, placed[group], left, request(left), deadline)
             for name, why in answers.items():
                 removed = why == "UNKNOWN_MEMBER_ID" and doubts.holds(name)  # the time before
                 found[name] = None if removed else why
@@ -82,13 +72,13 @@ async def _leave(
     cluster: Cluster,
     broker: int,
     members: Sequence[Member],
-    body: Callable[[int], Any],
+    message: Struct,
     deadline: Deadline,
 ) -> dict[str, Failure]:
     """What one request says of each member."""
     names = [member.member_id for member in members]
     try:
-        _, answer = await cluster.ask(broker, "leave_group", body, deadline.part(WRITING).at)
+        _, answer = await cluster.ask(broker, Api.LEAVE_GROUP, message, deadline.part(WRITING).at)
     except BrokerFailure as failure:
         return dict.fromkeys(names, failure)
     whole = error_name(answer.error_code)

@@ -5,8 +5,7 @@ Every item's own answer is kept: a request that was taken may hold partitions th
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -15,7 +14,9 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
 from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds, read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:
@@ -96,28 +97,19 @@ async def _delete_on(
     """The records of one leader's partitions."""
     limit = Deadline(deadline.share(2))
 
-    def body(version: int) -> Any:
-        module = schema("delete_records", version, "request")
-        topics = tuple(
-            build_part(
-                module,
-                "DeleteRecordsTopic",
-                name=topic,
-                partitions=tuple(
-                    module.DeleteRecordsPartition(
-                        partition_index=number, offset=wanted[topic, number]
-                    )
-                    for number in numbers
-                ),
-            )
-            for topic, numbers in partitions_by_topic(wanted).items()
+    topics = [
+        Struct(
+            name=topic,
+            partitions=[
+                Struct(partition_index=number, offset=wanted[topic, number]) for number in numbers
+            ],
         )
-        wait = timedelta(milliseconds=min(10_000, round(1_000 * limit.left_s)))
-        return build("delete_records", version, topics=topics, timeout=wait)
-
+        for topic, numbers in partitions_by_topic(wanted).items()
+    ]
+    message = Struct(topics=topics, timeout_ms=min(10_000, round(1_000 * limit.left_s)))
     found: dict[TopicPartition, int | str] = {}
     try:
-        _, answer = await cluster.ask(leader, "delete_records", body, limit.at)
+        _, answer = await cluster.ask(leader, Api.DELETE_RECORDS, message, limit.at)
     except BrokerFailure as failure:
         for at in wanted:
             doubts.note(at, failure)

@@ -7,7 +7,6 @@ import os
 import random
 import struct
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ import pytest
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES, ClientSettings
-from kgroups.core.kafka.transport.framing import APIS, kafka_name, schema
-from kgroups.core.kafka.transport.lengths import NUMBERS, uvarint
 from kgroups.core.protocol.frames import read_response
 from kgroups.core.protocol.reader import DecodeError
+from kgroups.core.protocol.table import FORMATS, fields_at, response_table
 from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.varints import uvarint
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot
@@ -28,6 +27,7 @@ from tests.support.cli.measured import Measured, measure
 from tests.support.hostile.mutations import mutated, unnamed_groups
 from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker, part
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.protocol.spoken_apis import APIS, api_of
 from tests.support.sandbox.frame_client import WireClient, join_body
 
 MAX_PEAK_BYTES = 400_000_000
@@ -100,13 +100,11 @@ def assert_refused(result: Measured) -> None:
 
 def before_first_array(wire: Wire) -> int:
     """Where the length of the answer's first array stands."""
-    module = schema(wire.api, wire.version, "response")
     place = wire.start
-    for field in fields(getattr(module, kafka_name(wire.api) + "Response")):
-        kafka_type = field.metadata.get("kafka_type", "")
-        if str(field.type).startswith("tuple"):
+    for field in fields_at(response_table(api_of(wire.api)).fields, wire.version):
+        if field.is_array:
             break
-        place += NUMBERS[kafka_type]
+        place += struct.calcsize(">" + FORMATS[field.kind])
     return place
 
 

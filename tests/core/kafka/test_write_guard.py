@@ -13,6 +13,7 @@ from kgroups.core.kafka.transport.requests import delete_groups
 from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.kafka.writes.record_deletion import delete_records
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 
@@ -54,7 +55,7 @@ def test_a_write_that_asks_no_guard(sandbox: Sandbox) -> None:
     """It is not sent: whoever writes has to say so."""
 
     async def forgetful(cluster: Cluster, deadline: Deadline) -> object:
-        return await cluster.ask(0, "delete_groups", delete_groups(["g"]), deadline.at)
+        return await cluster.ask(0, Api.DELETE_GROUPS, delete_groups(["g"]), deadline.at)
 
     with (
         ClusterAdmin(ClientSettings(sandbox.bootstrap_servers)) as admin,

@@ -13,7 +13,8 @@ import pytest
 
 from kgroups.cli.meanings.exit_codes import EXIT_CODES
 from kgroups.core.kafka.probing.network import OPTIONAL
-from kgroups.core.kafka.transport.framing import APIS, VersionRange, choose_version
+from kgroups.core.kafka.transport.messages import choose_version
+from kgroups.core.protocol.frames import VersionRange
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.caps import caps_of
@@ -22,6 +23,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.release_pass import ROWS, observed
 from tests.support.kafka.releases import RELEASES, offers
+from tests.support.protocol.spoken_apis import APIS, api_of
 
 FILE: Final = Path(__file__).parents[2] / "data" / "releases.json"
 SEEN: Final[dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else {}
@@ -63,9 +65,10 @@ def test_what_is_missing_is_what_the_product_knows(release: str) -> None:
     """The APIs that may be missing, as `ping` names them; all others are there."""
     offered = SEEN[release]["apis"]
     missing = {
-        api
+        api_of(api)
         for api in APIS
-        if choose_version(api, VersionRange(*offered[api]) if api in offered else None) is None
+        if choose_version(api_of(api), VersionRange(*offered[api]) if api in offered else None)
+        is None
     }
     assert missing <= set(OPTIONAL)
     said = ", ".join(SEEN[release]["rows"]["ping"]["said"])

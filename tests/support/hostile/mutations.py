@@ -1,6 +1,6 @@
 """Answers that a broker might have sent, with one thing or several wrong, given to our readers.
 
-Run in a process of its own, because bytes that kio is not kept from end the process:
+Run in a process of its own, because bytes that take too much memory may end the process:
 `python -m tests.support.hostile.mutations SEED FRAMES`. It prints how many answers were
 read, how many refused, and the most memory it held.
 """
@@ -20,21 +20,22 @@ from kio.serial import entity_writer
 
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
-from kgroups.core.kafka.transport.commit_bytes import read_commit_answer, read_fetch_answer
-from kgroups.core.kafka.transport.framing import APIS, decode_response, kafka_name, schema
-from kgroups.core.kafka.writes.group_writes import read_delete_answer
+from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
+from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.protocol.kio_messages import random_entity
+from tests.support.protocol.spoken_apis import APIS, api_of, kafka_name, schema
 
 ADDRESS_SPACE_BYTES = 2 << 30
 
-Reader = Callable[[str, int, bytes], Any]
+Reader = Callable[[Api, int, bytes], Any]
 
 READERS: dict[str, Reader] = {
-    "offset_commit": read_commit_answer,
-    "offset_fetch": read_fetch_answer,
-    "offset_delete": read_delete_answer,
+    "offset_commit": decode_committed,
+    "offset_fetch": decode_fetched,
+    "offset_delete": decode_deleted,
 }
-"""Those that have one of their own; the others' answers are kio's."""
+"""Those of APIs that have one of their own."""
 
 CALLS = [(api, v) for api, known in APIS.items() for v in range(known.lowest, known.highest + 1)]
 
@@ -100,10 +101,9 @@ def mutated(frame: bytes, rng: random.Random) -> bytes:
 def outcome(api: str, version: int, frame: bytes) -> str:
     """What became of an answer: `read`, or the code of the failure."""
     try:
-        READERS.get(api, decode_response)(api, version, frame)
+        READERS.get(api, decode_response)(api_of(api), version, frame)
     except BrokerFailure as failure:
-        code = failure.code if len(failure.message) < 500 else "LONG_MESSAGE"
-        return "UNKNOWN_ERROR" if code.startswith("UNKNOWN_ERROR_") else code
+        return failure.code if len(failure.message) < 500 else "LONG_MESSAGE"
     return "read"
 
 

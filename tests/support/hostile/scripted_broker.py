@@ -13,8 +13,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from kgroups.core.kafka.transport.framing import APIS, schema
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
+from tests.support.protocol.spoken_apis import APIS, schema
 
 Answer = Callable[[int, Any], Any]
 """From version and request to the fields of the answer, or to raw bytes of it."""

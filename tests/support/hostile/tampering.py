@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from kgroups.core.kafka.transport.framing import APIS
 from kgroups.core.protocol.frames import read_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import writer
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 from tests.support.protocol.plain import as_message, as_plain
+from tests.support.protocol.spoken_apis import APIS
 
 WAIT_S = 60.0
 

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from kgroups.core.kafka.transport.framing import APIS
 from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.releases import offers
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.protocol.spoken_apis import APIS
 from tests.support.sandbox.frame_client import WireClient
 
 TOPIC: Final = "release"

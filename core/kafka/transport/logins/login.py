@@ -8,8 +8,11 @@ from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.background import in_background
-from kgroups.core.kafka.transport.framing import build, error_name
 from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
+from kgroups.core.kafka.transport.messages import Message
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 
 
 class Exchange(Protocol):
@@ -19,9 +22,7 @@ class Exchange(Protocol):
     def address(self) -> str:
         """`host:port` of the broker."""
 
-    async def ask_now(
-        self, api: str, body: Callable[[int], Any], deadline: float, /
-    ) -> tuple[int, Any]:
+    async def ask_now(self, api: Api, message: Message, deadline: float, /) -> tuple[int, Any]:
         """The version that was spoken, and the answer, whether we are logged in or not."""
 
 
@@ -153,8 +154,8 @@ def _plain(username: str, password: str) -> Messages:
 
 async def _name_mechanism(connection: Exchange, mechanism: str, deadline: float) -> None:
     _, answer = await connection.ask_now(
-        "sasl_handshake",
-        lambda version: build("sasl_handshake", version, mechanism=mechanism),
+        Api.SASL_HANDSHAKE,
+        Struct(mechanism=mechanism),
         deadline,
     )
     problem = error_name(answer.error_code)
@@ -182,11 +183,7 @@ async def _send(connection: Exchange, token: bytes, deadline: float) -> Any:
     Raises:
         LoginError: it refused the login.
     """
-
-    def body(version: int) -> Any:
-        return build("sasl_authenticate", version, auth_bytes=token)
-
-    _, answer = await connection.ask_now("sasl_authenticate", body, deadline)
+    _, answer = await connection.ask_now(Api.SASL_AUTHENTICATE, Struct(auth_bytes=token), deadline)
     if error_name(answer.error_code) is not None:
         raise LoginError(None)
     return answer
@@ -194,8 +191,7 @@ async def _send(connection: Exchange, token: bytes, deadline: float) -> Any:
 
 def _lifetime_s(answer: Any) -> float | None:
     """How long the broker lets us stay: brokers from 2.2 on say it, 0 is without an end."""
-    lifetime = getattr(answer, "session_lifetime", None)
-    return lifetime.total_seconds() or None if lifetime is not None else None
+    return answer.session_lifetime_ms / 1_000 or None
 
 
 def _refused(

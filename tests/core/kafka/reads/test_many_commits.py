@@ -7,7 +7,7 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.config.tracing import RequestTrace
-from kgroups.core.kafka.transport.commit_bytes import Offsets
+from kgroups.core.protocol.rows import Offsets
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot

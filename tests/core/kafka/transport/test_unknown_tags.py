@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.framing import APIS, decode_response
+from kgroups.core.kafka.transport.messages import decode_response
 from kgroups.core.protocol import writer as writing
 from kgroups.core.protocol.table import response_table
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.varints import write_uvarint
 from kgroups.core.protocol.writer import writer
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -19,6 +20,7 @@ from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, produce
 from tests.support.protocol.newer_tables import add_unknown, with_unknown_tags
 from tests.support.protocol.random_messages import random_message
+from tests.support.protocol.spoken_apis import APIS, api_of
 
 UNKNOWN = {9_000: b"\x01\x02\xff" * 50, 9_001: b""}
 HEADER = b"\x01\xa8\x46\x02\xff\xff"
@@ -63,21 +65,18 @@ _write_tags = writing._write_tags
 def outcome(reader: Any, api: str, version: int, frame: bytes) -> Any:
     """What is read, or why it is not: a random answer may lack what it must have."""
     try:
-        return reader(api, version, frame)
+        return reader(api_of(api), version, frame)
     except BrokerFailure as failure:
         return str(failure)
 
 
 def test_a_frame_written_by_hand() -> None:
-    """ApiVersions v3 with one API; tag 0 holds a feature with a tag 5 of its own, tag 7 is new.
-
-    Its error is a rare one, so that it is not read by our table, which has no features.
-    """
+    """ApiVersions v3 with one API; tag 0 holds a feature with a tag 5 of its own, tag 7 is new."""
     feature = b"\x03kr" + struct.pack(">hh", 0, 1) + b"\x01\x05\x01!"
     tags = b"\x02" + b"\x00" + bytes([1 + len(feature)]) + b"\x02" + feature + b"\x07\x02ab"
     api = struct.pack(">hhh", 18, 0, 4) + b"\x01\x00\x00"
     frame = struct.pack(">ih", 7, 58) + b"\x02" + api + struct.pack(">i", 0) + tags
-    read = decode_response("api_versions", 3, frame)
+    read = decode_response(Api.API_VERSIONS, 3, frame)
     (feature_read,) = read.supported_features
     assert (feature_read.name, feature_read.max_version) == ("kr", 1)
     assert [(each.api_key, each.max_version) for each in read.api_keys] == [(18, 4)]
@@ -90,7 +89,7 @@ def test_a_tag_beyond_the_answer_is_refused(size: int) -> None:
     out = bytearray(frame)
     write_uvarint(out, size)
     with pytest.raises(BrokerFailure) as caught:
-        decode_response("api_versions", 3, bytes(out) + b"ab")
+        decode_response(Api.API_VERSIONS, 3, bytes(out) + b"ab")
     assert caught.value.code == "CORRUPT_MESSAGE"
 
 

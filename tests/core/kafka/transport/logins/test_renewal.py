@@ -10,6 +10,7 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.requests import list_groups
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker
 
 LIFETIME = timedelta(hours=1)
@@ -68,8 +69,8 @@ def test_nothing_comes_between() -> None:
         connection, deadline = await opened(scripted)
         await asyncio.gather(
             connection.stays_open(deadline),
-            connection.ask("list_groups", list_groups(), deadline),
-            connection.ask_many("list_groups", [list_groups()] * 2, deadline),
+            connection.ask(Api.LIST_GROUPS, list_groups(), deadline),
+            connection.ask_many(Api.LIST_GROUPS, [list_groups()] * 2, deadline),
             connection.stays_open(deadline),
         )
         assert await connection.stays_open(deadline)
@@ -90,7 +91,7 @@ def test_who_is_not_let_in_again() -> None:
         assert not await connection.stays_open(deadline)
         assert not connection.usable
         with pytest.raises(BrokerFailure, match="SASL_AUTHENTICATION_FAILED"):
-            await connection.ask("list_groups", list_groups(), deadline)
+            await connection.ask(Api.LIST_GROUPS, list_groups(), deadline)
         await connection.close()
 
     with broker(1) as scripted:

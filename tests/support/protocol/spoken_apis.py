@@ -1,0 +1,38 @@
+"""The APIs that the adapter speaks, by the names of kio's modules (`list_groups`), and these."""
+
+import importlib
+from functools import cache
+from typing import Any, NamedTuple
+
+from kgroups.core.kafka.transport import messages
+from kgroups.core.protocol.tables.api_keys import Api
+
+
+class Known(NamedTuple):
+    """An API that the adapter speaks: its key and versions."""
+
+    key: int
+    lowest: int
+    highest: int
+
+
+APIS = {
+    api.name.lower(): Known(int(api), spoken.lowest, spoken.highest)
+    for api, spoken in messages.APIS.items()
+}
+
+
+def api_of(name: str) -> Api:
+    """The API of a name."""
+    return Api[name.upper()]
+
+
+def kafka_name(name: str) -> str:
+    """Kafka's spelling: `ListGroups`."""
+    return messages.kafka_name(api_of(name))
+
+
+@cache
+def schema(name: str, version: int, direction: str) -> Any:
+    """kio's module of one message; `direction` is `request` or `response`."""
+    return importlib.import_module(f"kio.schema.{name}.v{version}.{direction}")
