@@ -9,6 +9,7 @@ import pytest
 
 from kgroups.cli.official.records import run_records
 from kgroups.cli.official.run import run_groups, version_line
+from kgroups.core.kafka.transport.messages import kafka_name
 from kgroups.core.kafka.write_guard import WRITE_APIS
 from tests.support.cli.runner import run
 from tests.support.endings.lines import LINES
@@ -80,7 +81,7 @@ def end(
 
 def writes_seen(world: World) -> dict[str, int]:
     """How often each API that writes was asked."""
-    names = {"".join(word.capitalize() for word in name.split("_")) for name in WRITE_APIS}
+    names = set(map(kafka_name, WRITE_APIS))
     counts = world.sandbox.request_counts()
     return {api: sum(versions.values()) for api, versions in counts.items() if api in names}
 
