@@ -1,12 +1,17 @@
 """Brokers that are old, young, busy, moving or hanging: rows, never crashes or hidden groups."""
 
-import struct
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.protocol.frames import write_response
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.runner import run
@@ -18,7 +23,7 @@ NOT_COORDINATOR, LOADING, NOT_FOUND = 16, 14, 69
 
 
 def _metadata(broker: "Brokers") -> Answer:
-    def answer(version: int, request: Any) -> dict[str, object]:
+    def answer(version: int, request: Any) -> dict[str, Any]:
         brokers = tuple(
             part(
                 "metadata",
@@ -253,11 +258,27 @@ OLD = {
 """What Kafka 2.4 offers."""
 
 
-def test_broker_of_2_4_is_asked_group_by_group() -> None:
-    """One FindCoordinator and one OffsetFetch a group; Dead means that there is none."""
+@pytest.mark.parametrize("hidden", [False, True])
+def test_broker_of_2_4_is_asked_group_by_group(*, hidden: bool) -> None:
+    """One OffsetFetch a group; Dead means that there is none.
+
+    Where `__consumer_offsets` may not be described, one FindCoordinator a group, too.
+    """
     brokers = Brokers()
+
+    def metadata(version: int, request: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = _metadata(brokers)(version, request)
+        answer["topics"] = tuple(
+            replace(topic, error_code=ErrorCode.topic_authorization_failed, partitions=())
+            if hidden and topic.name == OFFSETS_TOPIC
+            else topic
+            for topic in answer["topics"]
+        )
+        return answer
+
     with _scripted(brokers, OLD) as broker:
         brokers.ports = {1: broker.port}
+        broker.answers["metadata"] = metadata
         with ClusterAdmin(ClientSettings(broker.address)) as admin:
             snapshot = admin.snapshot(["a", "b", "gone"])
             listing = admin.list_groups(states=["Empty"])
@@ -266,7 +287,7 @@ def test_broker_of_2_4_is_asked_group_by_group() -> None:
     assert all(group.offsets == {"t": {0: CommittedOffset(5)}} for group in snapshot.groups)
     assert snapshot.topics["t"].partitions[1].log_end_offset == 10
     assert broker.count("offset_fetch") == 3
-    assert broker.count("find_coordinator") == 3
+    assert broker.count("find_coordinator") == (3 if hidden else 0)
     # its listing has no states, so they come from describing
     assert [(group.group, group.state) for group in listing.groups] == [
         ("a", "Empty"),
@@ -331,14 +352,17 @@ def test_groups_are_asked_for_as_rare_types_only_if_they_are_of_no_other() -> No
 
 
 def test_error_of_the_future_costs_one_group() -> None:
-    """The batch is spoiled, so the groups are asked one by one; the others are whole."""
+    """The others are whole, and nothing is asked again."""
     brokers = Brokers()
 
-    def fetch(version: int, request: Any) -> dict[str, object] | bytes:
-        if any(group.group_id == "b" for group in request.groups):
-            answer = struct.pack(">i", 0) + b"\x02\x02b" + b"\x01" + struct.pack(">h", 999)
-            return answer + b"\x00\x00"
-        return _commits(version, request)
+    def fetch(version: int, _: Any) -> bytes:
+        row = Struct(partition_index=0, committed_offset=5, metadata="")
+        groups = [
+            Struct(group_id="a", topics=[Struct(name="t", partitions=[row])]),
+            Struct(group_id="b", topics=(), error_code=999),
+        ]
+        frame = write_response(Api.OFFSET_FETCH, version, 0, Struct(groups=groups))
+        return bytes(frame[9:])  # its header is the scripted broker's
 
     with _scripted(brokers) as broker:
         brokers.ports = {1: broker.port}
@@ -349,6 +373,7 @@ def test_error_of_the_future_costs_one_group() -> None:
     assert commits == {"a": {"t": {0: CommittedOffset(5)}}, "b": None}
     (error,) = snapshot.errors
     assert (error.target, error.code, error.exit_code) == ("b", "UNKNOWN_ERROR_999", 1)
+    assert broker.count("offset_fetch") == 1
 
 
 @pytest.mark.parametrize("code", [NOT_COORDINATOR, LOADING])
