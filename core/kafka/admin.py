@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.kafka.runner import Runner
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.tls import make_context
+from kgroups.core.kafka.wire_backend import WireClient
 from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.deadline import Deadline
     from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
-    from kgroups.core.kafka.reads.log_bounds import TopicListing
-    from kgroups.core.kafka.transport.broker_connections import Cluster
-    from kgroups.core.kafka.wire_backend import WireClient
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
@@ -85,10 +86,8 @@ class ClusterAdmin:
     ) -> None:
         self.close()
 
-    def ends(self) -> "Deadline":
+    def ends(self) -> Deadline:
         """The deadline of all questions; where each has its own, that of one asked now."""
-        from kgroups.core.kafka.deadline import Deadline
-
         return self.deadline or Deadline.after(self._timeout_ms)
 
     def close(self) -> None:
@@ -262,7 +261,7 @@ class ClusterAdmin:
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
-    def topics(self, names: Sequence[str]) -> "TopicListing":
+    def topics(self, names: Sequence[str]) -> TopicListing:
         """Those of the topics that exist, and those that may not be described.
 
         Raises:
@@ -293,7 +292,7 @@ class ClusterAdmin:
             RefusedError: it writes, and may not.
         """
 
-        async def ask(client: "WireClient", deadline: "Deadline") -> Result:
+        async def ask(client: WireClient, deadline: Deadline) -> Result:
             return await question(client.cluster, deadline)
 
         def refuse(_: "LibrdkafkaClient") -> Result:
@@ -351,16 +350,11 @@ class ClusterAdmin:
     async def _ask(
         self,
         question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
-        deadline: "Deadline",
+        deadline: Deadline,
     ) -> Result:
-        from kgroups.core.kafka.transport.broker_connections import Cluster
-        from kgroups.core.kafka.wire_backend import WireClient
-
         if self._cluster is None:
             tls = None
             if self.settings.uses_tls:
-                from kgroups.core.kafka.transport.tls import make_context
-
                 tls = make_context(self.settings.tls)
             self._cluster = await Cluster.open(self.settings, tls, deadline)
         else:

@@ -1,13 +1,11 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.snapshot import Broker, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.offsets.result import Result
 
 Isolation = Literal["read_uncommitted", "read_committed"]
 
@@ -57,7 +55,7 @@ class Outcome(NamedTuple):
     """
 
     target: str
-    result: "Result"
+    result: Result
     error: ItemError | None = None
 
 
@@ -74,7 +72,5 @@ def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:
         target: the item.
         failure: Kafka's error name or the failed exchange; None when it was done.
     """
-    from kgroups.core.offsets.result import result_of  # for writes only
-
     error = None if failure is None else item_error(target, failure)
     return Outcome(target, result_of(error), error)

@@ -1,6 +1,7 @@
 """The end of a question or of a whole command, and the rounds in which something is tried again."""
 
 import asyncio
+import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,8 +98,6 @@ class Attempts:
         self._round += 1
         if self._round == 1:
             return 0.0
-        import random  # most questions are answered at once
-
         pause_s = min(_LAST_PAUSE_S, _FIRST_PAUSE_S * 2 ** (self._round - 2))
         pause_s *= 0.8 + 0.4 * random.random()  # so that many clients do not ask in step
         return pause_s if time.monotonic() + pause_s <= self._until else None

@@ -17,6 +17,7 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.group_deletion import delete_groups
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
 from kgroups.core.kafka.reads.log_bounds import (
@@ -177,8 +178,6 @@ class WireClient:
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once."""
-        from kgroups.core.kafka.group_deletion import delete_groups
-
         return await delete_groups(self._cluster, groups, deadline)
 
     async def _list(

@@ -15,6 +15,9 @@ from kgroups.core.kafka.probing.step import Step, failed
 from kgroups.core.kafka.transport.addresses import bootstrap_addresses, places_of
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.inbox import address_text
+from kgroups.core.kafka.transport.logins.login import credentials_for
+from kgroups.core.kafka.transport.logins.token_keeper import keeper_of, name_of
+from kgroups.core.kafka.transport.logins.tokens import utc_text
 from kgroups.core.kafka.transport.messages import APIS, kafka_name
 from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import close
@@ -120,8 +123,6 @@ class NetworkProbe:
         settings, began, host = self._settings, time.monotonic(), self._addresses[0][0]
         if settings.kerberos is None:
             return []
-        from kgroups.core.kafka.transport.logins.login import credentials_for
-
         target = f"{settings.kerberos.service}/{host}"
         try:
             credentials = await credentials_for(host, settings, self._deadline.at)
@@ -135,9 +136,6 @@ class NetworkProbe:
         settings, began = self._settings, time.monotonic()
         if settings.wire_obstacle() is not None or settings.oauth is None:
             return []
-        from kgroups.core.kafka.transport.logins.token_keeper import keeper_of, name_of
-        from kgroups.core.kafka.transport.logins.tokens import utc_text
-
         source = name_of(settings.oauth)
         try:
             token = await keeper_of(settings.oauth).token(self._deadline.at)

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.reads.settling import unsettled
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 
 Answer = TypeVar("Answer")
@@ -35,8 +36,6 @@ async def ask_coordinators(
         ) -> Mapping[str, Answer | BrokerFailure]:
             if not cluster.settles:
                 return await ask(broker, grouped[broker], limit)
-            from kgroups.core.kafka.reads.settling import unsettled  # for writes only
-
             late = await unsettled(cluster, broker, grouped[broker], limit)
             ready = [group for group in grouped[broker] if group not in late]
             return {**late, **(await ask(broker, ready, limit) if ready else {})}

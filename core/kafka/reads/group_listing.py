@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
+from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.settling import unsettled_leaders
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.protocol.errors import error_name
@@ -46,8 +48,6 @@ async def list_all(cluster: Cluster, deadline: Deadline) -> Listing:
     """
     if not cluster.settles:
         return await _list(cluster, deadline)
-    from kgroups.core.kafka.reads.settling import unsettled_leaders  # for writes only
-
     async for _ in Attempts(deadline):
         before = await cluster.placing(deadline)
         late = await unsettled_leaders(cluster, before, deadline)
@@ -246,8 +246,6 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
-    from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
-
     instance_id = item.group_instance_id
     identity = Identity(item.member_id, item.client_id, item.client_host, instance_id)
     if not is_consumer:

@@ -1,7 +1,7 @@
 """The way in: a connection to the bootstrap server that answers first."""
 
 import asyncio
-from typing import TYPE_CHECKING
+import ssl
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
@@ -12,13 +12,10 @@ from kgroups.core.kafka.transport.inbox import Allowance
 from kgroups.core.kafka.transport.requests import BROKERS
 from kgroups.core.kafka.transport.tcp import NEXT_PLACE_S
 
-if TYPE_CHECKING:
-    import ssl
-
 
 async def first_to_answer(
     settings: ClientSettings,
-    tls: "ssl.SSLContext | None",
+    tls: ssl.SSLContext | None,
     allowance: Allowance,
     deadline: Deadline,
 ) -> Connection:

@@ -1,9 +1,10 @@
 """The brokers of one cluster and a connection to each: who is there, who coordinates, who leads."""
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError
@@ -28,9 +29,6 @@ from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Broker
 
-if TYPE_CHECKING:
-    import ssl
-
 Result = TypeVar("Result")
 
 AHEAD = 8
@@ -47,7 +45,7 @@ class Cluster:
         tls: context, when the settings ask for TLS.
     """
 
-    def __init__(self, settings: ClientSettings, tls: "ssl.SSLContext | None") -> None:
+    def __init__(self, settings: ClientSettings, tls: ssl.SSLContext | None) -> None:
         self.settings = settings
         self.brokers: dict[int, Broker] = {}
         self.cluster_id: str | None = None
@@ -69,7 +67,7 @@ class Cluster:
 
     @classmethod
     async def open(
-        cls, settings: ClientSettings, tls: "ssl.SSLContext | None", deadline: Deadline
+        cls, settings: ClientSettings, tls: ssl.SSLContext | None, deadline: Deadline
     ) -> Self:
         """A cluster of which the brokers are known.
 

@@ -20,6 +20,7 @@ from kgroups.core.kafka.transport.inbox import (
     timed_out,
     tls_expected,
 )
+from kgroups.core.kafka.transport.logins.login import log_in
 from kgroups.core.kafka.transport.messages import (
     Message,
     answer_limit,
@@ -198,8 +199,6 @@ class Connection:
             raise timed_out(self.address, "renew the login") from error
 
     async def _log_in(self, deadline: float) -> None:
-        from kgroups.core.kafka.transport.logins.login import log_in
-
         began = time.monotonic()
         lifetime_s = await log_in(self, self._host, self._settings, deadline)
         self._log_in_at = None if lifetime_s is None else began + _RENEW_AFTER * lifetime_s

@@ -243,7 +243,7 @@ def test_many_brokers_at_once(tmp_path: Path) -> None:
             for number in range(MANY_BROKERS)
         )
         return {
-            "throttle_time_ms": NO_WAIT,
+            "throttle_time": NO_WAIT,
             "brokers": brokers,
             "cluster_id": "many",
             "controller_id": 0,
