@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "api_versions": LIST,
     "metadata": LIST,
     "list_groups": LIST,
-    "find_coordinator": DESCRIBE,
+    "find_coordinator": ("coordinator", GROUP),
     "describe_groups": DESCRIBE,
     "offset_fetch": DESCRIBE,
     "list_offsets": DESCRIBE,
@@ -318,6 +318,7 @@ def test_answers_of_a_real_cluster_with_bytes_changed(api: str, upstream: str) -
                     admin.list_groups,
                     admin.snapshot,
                     lambda: admin.snapshot([GROUP]),
+                    lambda: admin.coordinators([GROUP]),
                 ):
                     with contextlib.suppress(KgroupsError):
                         question()
