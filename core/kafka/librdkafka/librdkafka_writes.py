@@ -34,7 +34,7 @@ AT_ONCE = 256
 _NO_DELETION = BrokerFailure(
     "UNSUPPORTED_VERSION",
     "deleting committed offsets is not supported through librdkafka",
-    hint="it works with PLAINTEXT, TLS, SASL PLAIN and SCRAM",
+    hint="kgroups' own client does it: `--client auto`, with a login that it has",
 )
 
 

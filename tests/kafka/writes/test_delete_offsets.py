@@ -44,7 +44,6 @@ def forget(address: str, folder: Path, *args: str) -> Outcome:
         (["--all-topics"], set()),
     ],
 )
-@pytest.mark.usefixtures("client")
 def test_scope(
     address: str, group: str, tmp_path: Path, scope: list[str], left: set[tuple[str, int]]
 ) -> None:
@@ -68,7 +67,6 @@ def test_scope(
 
 
 @pytest.mark.parametrize("scope", [f"{ONE}:2", "forget-nope", f"{ONE}:9"])
-@pytest.mark.usefixtures("client")
 def test_nothing_committed_there(address: str, group: str, tmp_path: Path, scope: str) -> None:
     """What was never committed is not found, and nothing else is deleted."""
     line = (group, "--topic", scope, "--topic", TWO, "--yes")
@@ -81,7 +79,6 @@ def test_nothing_committed_there(address: str, group: str, tmp_path: Path, scope
     assert set(fetch_offsets(address, group)) == {(ONE, 0), (ONE, 1)}
 
 
-@pytest.mark.usefixtures("client")
 def test_refusals(address: str, group: str, tmp_path: Path) -> None:
     """A group with members and one that is not there keep the empty one from being written."""
     line = ("--topic", TWO, "--yes")

@@ -92,6 +92,10 @@ def test_target(address: str, group: str, tmp_path: Path, target: str, client: s
     assert f"note: undo file: {undo}\n" in outcome.stderr
     assert Path(undo).stat().st_mode & 0o077 == 0
     back = run("-b", address, "reset-offsets", "--undo", undo, "--no-undo", "--yes", "-o", "json")
+    if client == "librdkafka" and (TOPIC, 2) in done:  # it cannot delete the new commit
+        assert back.exit_code == 1
+        assert "not supported through librdkafka" in back.stderr
+        return
     assert back.exit_code == 0
     assert back.document["summary"]["undo_file"] is None
     assert fetch_offsets(address, group) == START
