@@ -36,7 +36,7 @@ class LagQuery:
             `assignors`; `planning.leaders.guess.infer_leader` finds the likeliest.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
-        where: only rows of which this is true: a SQL condition on the columns of the report.
+        sql: only rows of which this is true: a SQL condition on the columns of the report.
         fail_on: conditions on its columns that no row may meet.
         uncommitted, isolation: as in `group_lag.offset_rows`.
         pictures: whether rows for charts are wanted too.
@@ -50,7 +50,7 @@ class LagQuery:
     leader_of: Callable[[Group], str] = lambda _group: "java"
     top: int = DEFAULT_TOP
     sort: str | None = None
-    where: str | None = None
+    sql: str | None = None
     fail_on: Sequence[Condition] = ()
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"

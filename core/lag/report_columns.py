@@ -1,4 +1,4 @@
-"""The columns of lag reports, known before Spark is started, and questions that name others."""
+"""The columns of lag reports, known before an engine is started, and questions that name others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -6,26 +6,27 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.lag.fleet.dryrun import MEMBER_KEYS
-from kgroups.core.lag.lag_query import LagQuery
-from kgroups.core.lag.rosters import OF_MEMBERS
+from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.sql_condition import check_sql
-from kgroups.core.lag.transforms import KEYS, PERCENTILES
 
 Source = Literal["snapshot", "captures", "history"]
 
 # What a report with planned assignments is by, and its keys.
 PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "member": MEMBER_KEYS,
+        "member": ("cluster", "group", "assignor", "member_id", "client_id", "host"),
         "group": ("cluster", "group", "assignor"),
         "client": ("cluster", "assignor", "client_id"),
         "host": ("cluster", "assignor", "host"),
         "assignor": ("cluster", "assignor"),
     }
 )
+# Groupings that members belong to; a topic or a partition has none of its own.
+OF_MEMBERS: Final = frozenset({"group", "client", "host", "assignor", "member"})
 SECONDS: Final = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
-LAG: Final = ("partitions", "lag", "lag_max", *PERCENTILES)
+# The ends of which stretches figures are made of, where captures are rolled up.
+LEVELS: Final = ("hourly", "daily", "monthly")
+LAG: Final = ("partitions", "lag", "lag_max", "lag_p50", "lag_p95", "lag_p99")
 DOUBTS: Final = ("lost", "unknown_partitions", "stale_partitions")
 OVER_TIME: Final = (
     *LAG,
@@ -41,7 +42,7 @@ OVER_TIME: Final = (
 COMPARED: Final[Mapping[str, bool]] = MappingProxyType(
     dict.fromkeys(("lag", "lag_max", "lag_peak", "lag_seconds", "rate_in", "rate_out"), True)
     | dict.fromkeys(("lost", "unknown_partitions"), True)
-    | dict.fromkeys(("verdict", "hourly", "daily", "monthly"), False)
+    | dict.fromkeys(("verdict", *LEVELS), False)
 )
 
 
@@ -89,7 +90,7 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
     else:
         figures = OVER_TIME
     if source == "captures":
-        figures += ("hourly", "daily", "monthly")
+        figures += LEVELS
     if source == "history":
         figures += ("commits", "commit_age_seconds")
     if query.by in OF_MEMBERS and query.by != "member":
@@ -133,9 +134,9 @@ def check_columns(query: LagQuery, source: Source) -> None:
             + guess(query.sort, columns),
             hint="one of " + ", ".join(columns),
         )
-    if query.where is not None:
-        for name in check_sql(query.where, "--where"):
-            _must_have(name, columns, f"--where {query.where}")
+    if query.sql is not None:
+        for name in check_sql(query.sql, "--sql"):
+            _must_have(name, columns, f"--sql {query.sql}")
     for condition in query.fail_on:
         for name in condition.fields:
             _must_have(name, columns, f"--fail-on {condition.text}")

@@ -31,7 +31,6 @@ from kgroups.core.input_files.kept_files import default_cache_dir
 from kgroups.core.spark.java_discovery import ClassArchive, find_java
 from kgroups.core.spark.jobs import Watcher, watched
 from kgroups.core.spark.jvm_process import end_jvm, environment, last_words, starts_noted
-from kgroups.core.spark.query_ahead import parsed_meanwhile
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
 from kgroups.core.spark.settings import parse_master, spark_defaults
 from kgroups.core.spark.tuning import (
@@ -80,7 +79,6 @@ class SessionOptions:
         kind: of job; each loads classes of its own, and so has an archive of its own.
         conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
         watcher: told how far Spark's jobs are while they run; None: nobody is.
-        query: what will be asked first, so far as that is known (`query_ahead`).
     """
 
     master: str | None = None
@@ -94,7 +92,6 @@ class SessionOptions:
     kind: str = "any"
     conf: Mapping[str, str] = field(default_factory=dict)
     watcher: Watcher | None = None
-    query: str | None = None
 
     @property
     def is_local(self) -> bool:
@@ -132,6 +129,25 @@ def spark_session(
         watched(session, options.watcher),
     ):
         yield session
+
+
+@contextlib.contextmanager
+def running_session(
+    session: SparkSession | SessionOptions | None, progress: Progress | None = None
+) -> Iterator[SparkSession]:
+    """The session given, or one made for the length of the block; what Spark throws is ours."""
+    try:
+        if session is None or isinstance(session, SessionOptions):
+            with spark_session(session, progress) as made:
+                yield made
+        else:  # of Connect it is another class
+            yield session
+    except SPARK_ERRORS as exc:  # says nothing any more once the session has ended
+        raise KgroupsError(
+            f"Spark failed: {first_line(exc)}",
+            hint="run with --verbose for Spark's own messages",
+            code="SPARK_FAILED",
+        ) from exc
 
 
 @contextlib.contextmanager
@@ -259,7 +275,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         tempfile.TemporaryFile(prefix="kgroups-spark-") as log,
         tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
     ):
-        session, process = _launch(conf, None if options.verbose else log, java, options.query)
+        session, process = _launch(conf, None if options.verbose else log, java)
         well = False
         try:
             if not options.is_local:
@@ -321,7 +337,7 @@ def _wait_for_executors(session: SparkSession, master: str) -> None:
 
 
 def _launch(
-    conf: Mapping[str, str], log: IO[bytes] | None, java: Path, query: str | None = None
+    conf: Mapping[str, str], log: IO[bytes] | None, java: Path
 ) -> tuple[SparkSession, subprocess.Popen[bytes] | None]:
     """Starts the JVM and the session in it; its output goes to `log`, ours stays clean."""
     from pyspark.java_gateway import launch_gateway
@@ -340,9 +356,7 @@ def _launch(
     try:
         with environment(variables), starts_noted(started):
             gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
-            with parsed_meanwhile(gateway.jvm, query):
-                context = SparkContext(conf=spark_conf, gateway=gateway)
-            session = SparkSession(context)
+            session = SparkSession(SparkContext(conf=spark_conf, gateway=gateway))
     except BaseException as exc:  # py4j, PySpark and OSError: Spark did not start; or Ctrl-C
         for process in started:
             end_jvm(process, 0.0)

@@ -74,7 +74,6 @@ EXAMPLES
   kgroups lag compact ~/captures --keep-raw 14d
   kgroups lag compact ~/captures --keep-raw 14d --keep-hours 30d
   kgroups lag compact ~/captures --today
-  kgroups lag compact ~/captures --upgrade
 """
 
 # `Any` is a `Place`: typer takes no union of classes.
@@ -250,14 +249,10 @@ def compact(
             "--keep-hours", metavar="TIME", help="Keep hourly roll-ups this long: 90d (default)."
         ),
     ] = None,
-    upgrade: Annotated[
-        bool, typer.Option("--upgrade", help="Convert captures of the old layout.")
-    ] = False,
 ) -> None:
     """`kgroups lag compact`."""
     require_extra("collect", "`lag compact`")
     from kgroups.core.lag.captures import retention, upkeep  # Arrow
-    from kgroups.core.lag.captures.old_layout import find_captures
 
     options = options_of(ctx)
     keep_ms = (
@@ -269,18 +264,16 @@ def compact(
     folder = within(folder, options.timeout_ms)
     printer = Printer(options)
     done: list[Item] = []
-    errors: list[ItemError] = []
 
     def items() -> Iterator[Item]:
         before_ms = None if today else now_ms()
-        old = upkeep.upgrade(folder, errors.append) if upgrade else ()
         rolled: Iterator[upkeep.Upkeep] = iter(())
         if keep_ms is not None:
             hours = retention.roll_up(folder, before_ms=now_ms() - keep_ms)
             days = retention.roll_up_days(folder, before_ms=now_ms() - max(keep_ms, hours_ms))
             months = retention.roll_up_months(folder, before_ms=now_ms() - keep_ms)
             rolled = chain(hours, days, months)
-        for step in chain(old, rolled, upkeep.compact(folder, before_ms=before_ms)):
+        for step in chain(rolled, upkeep.compact(folder, before_ms=before_ms)):
             done.append(step._asdict())
             yield done[-1]
 
@@ -290,13 +283,9 @@ def compact(
             generated_at_ms=now_ms(),
             items=items(),
             views=(COMPACT_VIEW,),
-            errors=errors,
             summary=lambda: {action: _count(done, action) for action in upkeep.ACTIONS},
         )
     )
-    if not upgrade and find_captures(folder):
-        printer.note("captures of the old layout are left as they are; --upgrade converts them")
-    end_with(errors)
 
 
 def _count(done: Sequence[Item], action: str) -> int:

@@ -24,9 +24,9 @@ from kgroups.cli.commands.lag.lag_options import (
     Since,
     Sort,
     SparkConf,
+    Sql,
     Top,
     Until,
-    Where,
     column_name,
     window_of,
 )
@@ -53,7 +53,7 @@ Java 17.
 
 EXAMPLES
   kgroups lag history --over 6h
-  kgroups lag history --by partition --where "verdict = 'STOP'"
+  kgroups lag history --by partition --sql "verdict = 'STOP'"
   kgroups lag history --sort commit_age_seconds
   kgroups lag history --since 2026-11-20T22:00Z --until 2026-11-20T23:00Z
 """
@@ -66,7 +66,7 @@ def history(
     ] = "group",
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
-    where: Where = None,
+    sql: Sql = None,
     over: Over = None,
     since: Since = None,
     until: Until = None,
@@ -91,8 +91,7 @@ def history(
     require_extra("spark", "`lag history`")
     from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
     from kgroups.core.lag.report import LagQuery, check_query
-    from kgroups.core.lag.window.history_report import lag_history
-    from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark
+    from kgroups.core.lag.window.history_report import lag_history, times_to_ask
 
     options = options_of(ctx)
     printer = Printer(options)
@@ -103,7 +102,7 @@ def history(
         by=by,
         top=top,
         sort=column_name(sort, "lag.history"),
-        where=where,
+        sql=sql,
         pictures=html is not None,
     )
     check_query(query, "history")

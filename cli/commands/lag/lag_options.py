@@ -32,9 +32,9 @@ Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only t
 Sort = Annotated[
     str | None, typer.Option("--sort", metavar="COLUMN", help="Sort by this column, highest first.")
 ]
-Where = Annotated[
+Sql = Annotated[
     str | None,
-    typer.Option("--where", metavar="SQL", help="Show only rows for which this is true."),
+    typer.Option("--sql", metavar="SQL", help="Show only rows for which this is true."),
 ]
 FailOn = Annotated[
     list[str] | None,

@@ -1,14 +1,12 @@
 """The captures of a window of time: which there are, and the files that hold their rows.
 
-Captures are in the tables (`delta_table`), in files of the old layout (`old_layout`), or in both;
-old ones may be rolled up by the hour (`hour_table`). An hour counts where all of it is inside the
-window.
+Old captures may be rolled up by the hour (`hour_table`). An hour counts where all of it is inside
+the window.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -16,6 +14,7 @@ import pyarrow.compute as pc
 
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, shorten
 from kgroups.core.input_files.files import lies_at
+from kgroups.core.lag.captures.capture_files import broken, whole_files
 from kgroups.core.lag.captures.delta_table import (
     CAPTURES,
     ActiveFile,
@@ -24,9 +23,7 @@ from kgroups.core.lag.captures.delta_table import (
     marks_in,
     utc_date,
 )
-from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_table import (
-    HOUR_MS,
     MARKS,
     SERIES,
     HourKey,
@@ -35,7 +32,6 @@ from kgroups.core.lag.captures.hour_table import (
     hour_keys,
 )
 from kgroups.core.lag.captures.month_table import read_rolled
-from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 from kgroups.core.lag.stores.places import Place, Store, has_tables
 
@@ -52,33 +48,22 @@ class Span(NamedTuple):
     last_ms: int
 
 
-class RowFile(NamedTuple):
-    """A Parquet file with rows of captures, those outside the window included."""
-
-    place: Place
-    path: str
-    cluster: str
-    date: str
-    rows: int
-    size: int
-
-
 @dataclass(frozen=True, slots=True)
 class Window:
     """The captures in a window of time, and those that cannot be read.
 
     Args:
         files: that hold their rows.
-        captures: in `delta_table.CAPTURES`; of the old layout the number of rows is not known.
+        captures: in `delta_table.CAPTURES`.
         spans: cluster to its first and last capture in the window.
         hours: what is rolled up; its last captures are among `captures`. None: nothing is.
         facts: the files that have members and topics, by table.
         is_clean: whether the files hold every row once, and of these captures and times outside
-            of the window only. Else a collector or a conversion died, or two had the same time.
+            of the window only. Else a collector died, or two had the same time.
         broken: what is left out.
     """
 
-    files: tuple[RowFile, ...]
+    files: tuple[ActiveFile, ...]
     captures: pa.Table
     spans: Mapping[str, Span]
     is_clean: bool
@@ -102,21 +87,10 @@ class Window:
         return sum(1 for _ in self._read)
 
     @property
-    def _read(self) -> Iterator[RowFile | ActiveFile]:
+    def _read(self) -> Iterator[ActiveFile]:
         yield from self.files
         if self.hours is not None:
             yield from self.hours.files[SERIES]
-
-
-class _Part(NamedTuple):
-    """What one of the layouts has in a window."""
-
-    captures: pa.Table
-    files: tuple[RowFile, ...]
-    is_clean: bool
-    broken: tuple[ItemError, ...]
-    facts: Mapping[str, Sequence[ActiveFile]] = MappingProxyType({})
-    hours: RolledHours | None = None
 
 
 def open_window(
@@ -133,25 +107,20 @@ def open_window(
         KgroupsError: the log of a table cannot be read.
     """
     must_be_folder(folder)
-    old_files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
-    old_hours = {
-        (file.cluster, hour)
-        for file in old_files
-        for hour in range(file.first_ms // HOUR_MS, file.last_ms // HOUR_MS + 1)
-    }
-    table = _table_part(folder, since_ms, until_ms, old_hours)
-    old = _old_part(old_files, since_ms, until_ms, table)
-    errors = (*old.broken, *table.broken)
-    if errors and strict:
+    found = _look(folder, since_ms, until_ms)
+    if found.errors and strict:
         raise UsageError(
-            f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
+            f"capture `{found.errors[0].target}` cannot be read: {found.errors[0].message}",
             hint="delete it, or leave out --strict to report without it",
         )
-    captures = pa.concat_tables([table.captures, old.captures])
-    hours = table.hours.inside(since_ms, until_ms) if table.hours is not None else None
+    marks = _inside(found.marks, since_ms, until_ms)
+    kept = marks.filter(pa.array(_are_kept(marks, found.left_out), pa.bool_()))
+    hours = found.hours.inside(since_ms, until_ms)
+    rolled = hours.marks.select(CAPTURES.names).cast(CAPTURES)
+    captures = pa.concat_tables([kept.select(CAPTURES.names), rolled])
     if not captures.num_rows:
         hint = _what_there_is(folder)
-        if table.hours is not None:
+        if found.hours.marks.num_rows:
             hint = "captures there are rolled up by the hour: choose a window of whole hours"
         raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
     spans = {
@@ -161,13 +130,13 @@ def open_window(
         .to_pylist()
     }
     return Window(
-        files=(*table.files, *old.files),
+        files=tuple(file for file in found.files if _overlaps(file, since_ms, until_ms)),
         captures=captures,
         spans=spans,
-        is_clean=table.is_clean and old.is_clean,
-        broken=errors,
-        hours=hours if hours is not None and hours.marks.num_rows else None,
-        facts=table.facts,
+        is_clean=found.is_clean and _are_different(kept) and kept.num_rows == marks.num_rows,
+        broken=found.errors,
+        hours=hours if hours.marks.num_rows else None,
+        facts=found.facts,
     )
 
 
@@ -200,8 +169,7 @@ def utc_time(ms: int) -> str:
 
 def _what_there_is(folder: Place) -> str:
     """From when to when there are captures at all, as a hint."""
-    spans = [(file.first_ms, file.last_ms) for file in find_captures(folder)]
-    spans += [(file.first_ms, file.last_ms) for file in active_files(folder, "captures")]
+    spans = [(file.first_ms, file.last_ms) for file in active_files(folder, "captures")]
     spans += [(file.first_ms, file.last_ms) for file in hour_files(folder)[MARKS]]
     if not spans:
         return "collect some with `kgroups lag collect`"
@@ -212,36 +180,48 @@ def _what_there_is(folder: Place) -> str:
 # --- the tables --------------------------------------------------------------------------------
 
 
-def _table_part(
-    folder: Place, since_ms: int | None, until_ms: int | None, old_hours: Set[HourKey]
-) -> _Part:
-    """What the tables have: captures first, and then rows, which are there before them.
+class _Look(NamedTuple):
+    """What the tables have of the days of a window.
+
+    Args:
+        marks: of captures that are not rolled up.
+        files: with their rows, those that can be read.
+        left_out: clusters and times of which nothing is read.
+        is_clean: whether the files hold the rows of these captures and no other.
+    """
+
+    marks: pa.Table
+    files: tuple[ActiveFile, ...]
+    facts: Mapping[str, Sequence[ActiveFile]]
+    hours: RolledHours
+    left_out: Sequence[tuple[str, int, int]]
+    is_clean: bool
+    errors: tuple[ItemError, ...]
+
+
+def _look(folder: Place, since_ms: int | None, until_ms: int | None) -> _Look:
+    """Captures first, and then rows, which are there before them.
 
     Hours come last: who rolls up a day removes its captures after that. What they hold counts, and
     nothing else of them.
-
-    Args:
-        old_hours: of which there may be captures in the old layout.
     """
     days = Days(
         None if since_ms is None else utc_date(since_ms),
         None if until_ms is None else utc_date(until_ms),
     )
-    for _look in range(LOOKS):
+    for _ in range(LOOKS):
         every = marks_in(active_files(folder, "captures", days))
         files = active_files(folder, "rows", days)
         facts = {table: active_files(folder, table, days) for table in ("members", "topics")}
-        open_hours = {*hour_keys(every), *old_hours}
-        hours, lost = read_rolled(folder, days, open_hours, since_ms, until_ms)
+        hours, errors = read_rolled(folder, days, set(hour_keys(every)), since_ms, until_ms)
         marks = every.filter(_are_outside(every, hours.keys))
         said, held = _rows_by_day(marks), _held_by_day(files)
         lacking = {day for day, rows in said.items() if held.get(day, 0) < rows}
         if not lacking:
             break
     files = [file for file in files if (file.cluster, file.date) in said]
-    held = {day: rows for day, rows in held.items() if day in said}
-    good, errors = whole_files(files)
-    errors += lost
+    good, lost = whole_files(files)
+    errors = (*lost, *errors)
     left_out = [(f.cluster, f.first_ms, f.last_ms) for f in files if f not in good]
     for day in sorted(lacking):
         rows = said[day] - held.get(day, 0)
@@ -251,21 +231,8 @@ def _table_part(
     newer = pc.sum(pc.greater(inside["schema_version"], SCHEMA_VERSION)).as_py()
     if newer:
         errors += (broken(folder, f"{newer} captures were written by a newer kgroups"),)
-    captures = inside.filter(pa.array(_are_kept(inside, left_out), pa.bool_()))
-    unclean = {day for day, rows in held.items() if rows != said[day]}
-    rolled = hours.inside(since_ms, until_ms).marks.select(CAPTURES.names).cast(CAPTURES)
-    return _Part(
-        pa.concat_tables([captures.select(CAPTURES.names), rolled]),
-        tuple(
-            RowFile(file.place, file.path, file.cluster, file.date, file.rows, file.size)
-            for file in good
-            if _overlaps(file, since_ms, until_ms)
-        ),
-        _are_different(captures) and not unclean and captures.num_rows == inside.num_rows,
-        errors,
-        facts,
-        hours if hours.marks.num_rows else None,
-    )
+    is_clean = all(held.get(day, 0) == rows for day, rows in said.items())
+    return _Look(marks, good, facts, hours, left_out, is_clean, errors)
 
 
 def _are_outside(captures: pa.Table, hours: Set[HourKey]) -> pa.Array:
@@ -327,55 +294,3 @@ def _are_different(captures: pa.Table) -> bool:
     """Whether no two captures of a cluster have the same time."""
     keys = captures.group_by(["cluster", "captured_at_ms"]).aggregate([])
     return bool(keys.num_rows == captures.num_rows)
-
-
-# --- the old layout ----------------------------------------------------------------------------
-
-
-def _old_part(
-    files: Sequence[CapturedFile], since_ms: int | None, until_ms: int | None, table: _Part
-) -> _Part:
-    """What files of the old layout have that the table has not.
-
-    Of a merge or a conversion that died, either what was merged or what it became.
-    """
-    good, errors = readable(files)
-    seen: dict[str, set[int]] = {}
-    hours = table.hours.keys if table.hours is not None else set()
-    if good:
-        for cluster, at_ms in zip(*(table.captures[n].to_pylist() for n in KEY), strict=True):
-            seen.setdefault(cluster, set()).add(at_ms)
-    marks: list[dict[str, object]] = []
-    used: list[CapturedFile] = []
-    is_clean = True
-    for file in sorted(good, key=lambda file: -len(file.times)):
-        times = {
-            at_ms
-            for at_ms in file.times
-            if (since_ms is None or at_ms >= since_ms) and (until_ms is None or at_ms <= until_ms)
-        }
-        old = seen.setdefault(file.cluster, set())
-        new = {at_ms for at_ms in times - old if (file.cluster, at_ms // HOUR_MS) not in hours}
-        if new:
-            used.append(file)
-            is_clean &= new == times
-            old |= new
-            unstable = 0 if file.has_stable else 1
-            marks += [
-                {
-                    "captured_at_ms": at_ms,
-                    "cluster": file.cluster,
-                    "rows": 0,
-                    "unstable_rows": unstable,
-                    "schema_version": SCHEMA_VERSION,
-                }
-                for at_ms in new
-            ]
-    rows = [
-        RowFile(file.path.parent, str(file.path), file.cluster, file.date, file.rows, file.size)
-        for file in used
-    ]
-    return _Part(pa.Table.from_pylist(marks, schema=CAPTURES), tuple(rows), is_clean, errors)
-
-
-KEY = ("cluster", "captured_at_ms")

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgroups.core.lag.captures.capture_files import whole_files
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -32,7 +33,6 @@ from kgroups.core.lag.captures.delta_table import (
     replace_day,
     rows_in,
 )
-from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.table_columns import CAPTURE, arrow_schema
 from kgroups.core.lag.rules import END_OF, Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, failures_told

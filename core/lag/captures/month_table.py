@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from kgroups.core.errors import ItemError
+from kgroups.core.lag.captures.capture_files import whole_files
 from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
@@ -28,7 +29,6 @@ from kgroups.core.lag.captures.delta_table import (
     rows_in,
     utc_date,
 )
-from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_table import (
     DAY_MS,
     HOUR_MS,

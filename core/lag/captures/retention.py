@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgroups.core.lag.captures.capture_files import whole_files
 from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
@@ -27,7 +28,6 @@ from kgroups.core.lag.captures.delta_table import (
     schema_of,
     utc_date,
 )
-from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
@@ -48,7 +48,6 @@ from kgroups.core.lag.captures.month_table import (
     utc_month,
     write_month,
 )
-from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import Upkeep
 from kgroups.core.lag.stores.places import Place
@@ -60,8 +59,8 @@ MOST_ROWS: Final = 2_000_000
 def roll_up(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
     """Rolls up the days that are over at `before_ms`.
 
-    A day stays as it is where a part of it is in the old layout, was written by a newer kgroups or
-    cannot be read (a report names it), or where somebody changes it meanwhile. What comes to an
+    A day stays as it is where a part of it was written by a newer kgroups or cannot be read (a
+    report names it), or where somebody changes it meanwhile. What comes to an
     hour that is rolled up stays too, and is reported on by nobody.
 
     Raises:
@@ -69,10 +68,9 @@ def roll_up(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
         KgroupsError: a table cannot be read or written.
     """
     must_be_folder(folder)
-    old = {(file.cluster, file.date) for file in find_captures(folder)}
     days = Days(None, utc_date(before_ms))
     captured = active_files(folder, "captures", days)
-    for cluster, date in sorted({(file.cluster, file.date) for file in captured} - old):
+    for cluster, date in sorted({(file.cluster, file.date) for file in captured}):
         if date < utc_date(before_ms):
             yield from _roll_up_day(folder, cluster, date)
 

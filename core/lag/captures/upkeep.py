@@ -5,37 +5,29 @@ two that do so at once, and lets one of them through. (`optimize` of delta-rs 1.
 at once both commit, and every row is there twice.)
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
-    FACTS,
     TABLES,
     ActiveFile,
     active_files,
-    append,
-    dated,
     files_of,
     marks_in,
-    marks_of,
     replace_day,
     rows_in,
     schema_of,
     utc_date,
 )
 from kgroups.core.lag.captures.hour_table import HOURS, hours_of_day
-from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.stores.places import Place, Store, failures_told
+from kgroups.core.lag.stores.places import Place, failures_told
 
-ACTIONS: Final = ("converted", "rolled_up", "late", "merged", "removed")
+ACTIONS: Final = ("rolled_up", "late", "merged", "removed")
 
 
 class Upkeep(NamedTuple):
@@ -43,9 +35,8 @@ class Upkeep(NamedTuple):
 
     Args:
         date: None where it is of all dates.
-        action: converted (from the old layout), rolled_up (by the hour), late (captures of hours
-            that are rolled up: left out of reports), merged, or removed (files of versions long
-            gone).
+        action: rolled_up (by the hour), late (captures of hours that are rolled up: left out of
+            reports), merged, or removed (files of versions long gone).
         files: how many went into it.
         rows: how many they had; None where that is not known. Of late captures, these.
     """
@@ -123,88 +114,7 @@ def _vacuum(folder: Place, table: str) -> Iterator[Upkeep]:
     delta = opened(folder, table)
     if delta is None:
         return
-    # What died runs left is found by looking at all files, those of the old layout among them.
-    has_old = bool(find_captures(folder, table))
     with failures_told(folder / table):
-        removed = delta.vacuum(dry_run=False, full=not has_old)
+        removed = delta.vacuum(dry_run=False, full=True)  # what runs that died have left, too
     if removed:
         yield Upkeep(table, None, None, "removed", len(removed), None)
-
-
-# --- the old layout ----------------------------------------------------------------------------
-
-
-def upgrade(
-    folder: Place, tell: Callable[[ItemError], object] = lambda _error: None
-) -> Iterator[Upkeep]:
-    """Moves captures of the old layout into the tables, a cluster and date at a time.
-
-    Files go when what they had is in the tables, so a run that dies loses nothing, and the next
-    one goes on where it ended.
-
-    Args:
-        tell: told of each file that cannot be read; it stays as it is.
-    Raises:
-        NotFoundError: there is no such folder.
-        UsageError: it is a store.
-        KgroupsError: a table cannot be read or written.
-    """
-    if isinstance(folder, Store):
-        raise UsageError(
-            "captures of the old layout are in local folders only",
-            hint="leave out --upgrade",
-        )
-    must_be_folder(folder)
-    for table in FACTS:
-        for error in readable(find_captures(folder, table))[1]:
-            tell(error)
-    days: dict[tuple[str, str], list[CapturedFile]] = {}
-    for file in readable(find_captures(folder))[0]:
-        days.setdefault((file.cluster, file.date), []).append(file)
-    for (cluster, date), files in days.items():
-        yield from _convert(folder, cluster, date, files)
-    for table in ("members", "topics"):  # of captures that were never finished
-        for file in readable(find_captures(folder, table))[0]:
-            file.path.unlink(missing_ok=True)
-
-
-def _convert(folder: Place, cluster: str, date: str, files: list[CapturedFile]) -> Iterator[Upkeep]:
-    """Moves one day."""
-    done = set(_times(folder, cluster, date).to_pylist())
-    left = {at_ms for file in files for at_ms in file.times} - done
-    for table in ("topics", "members", "rows"):
-        every = readable(find_captures(folder, table))[0]
-        old = [file for file in every if (file.cluster, file.date) == (cluster, date)]
-        content = _rows_of(old, table, left)
-        if content.num_rows:
-            append(folder, table, content)
-        if table == "rows" and left:
-            append(folder, "captures", marks_of(content, cluster, left))
-        yield Upkeep(table, cluster, date, "converted", len(old), content.num_rows)
-    for table in ("rows", "members", "topics"):
-        for file in readable(find_captures(folder, table))[0]:
-            if (file.cluster, file.date) == (cluster, date):
-                file.path.unlink(missing_ok=True)
-
-
-def _rows_of(files: Iterable[CapturedFile], table: str, times: set[int]) -> pa.Table:
-    """The rows of these captures, each once: a merge that died left some twice."""
-    schema = arrow_schema(table)
-    wanted, parts = set(times), [schema.empty_table()]
-    for file in sorted(files, key=lambda file: -len(file.times)):
-        here = wanted.intersection(file.times)
-        if here:
-            content = pq.ParquetFile(file.path).read()
-            content = content.filter(pc.is_in(content["captured_at_ms"], pa.array(sorted(here))))
-            arrays = [_cast(content, field, file.cluster) for field in schema]
-            parts.append(pa.Table.from_arrays(arrays, schema=schema))
-            wanted -= here
-    return dated(pa.concat_tables(parts))
-
-
-def _cast(content: pa.Table, field: pa.Field, cluster: str) -> pa.Array | pa.ChunkedArray:
-    if field.name == "cluster":
-        return pa.repeat(pa.scalar(cluster), content.num_rows)
-    if field.name not in content.column_names:
-        return pa.nulls(content.num_rows, field.type)
-    return content[field.name].cast(field.type)

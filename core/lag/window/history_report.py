@@ -1,20 +1,21 @@
 """The lag history: what groups committed and when, out of `__consumer_offsets` itself.
 
 It works on a cluster that nobody collected. The log knows every commit since its last compaction,
-with its time, but not where the partitions ended then: that is asked of the partitions' own logs
-(`past_ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the
-last commit, and Burrow's rule that tells a reader that stopped from one that stands still.
+with its time, but not where the partitions ended then: that is asked of the partitions' own logs,
+or rates in stay unknown. Together they are what a collector would have captured at those times.
+What commit times give, captures cannot: the age of the last commit, and Burrow's rule that tells a
+reader that stopped from one that stands still.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
 
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.lag import transforms
+from kgroups.core.lag.answer import LagReport, answered, with_members
 from kgroups.core.lag.captures.capture_tables import (
     NO_TIMES,
     RecordTimes,
@@ -22,48 +23,61 @@ from kgroups.core.lag.captures.capture_tables import (
     cluster_name,
 )
 from kgroups.core.lag.captures.capture_window import Span
-from kgroups.core.lag.captures.series_id import series_id
-from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
-from kgroups.core.lag.report import (
-    LagQuery,
-    LagReport,
-    answered,
-    check_query,
-    drawn,
-    totals_of,
+from kgroups.core.lag.engines import Asked, Engine, Frame, Given, listed
+from kgroups.core.lag.lag_query import KEYS, LagQuery
+from kgroups.core.lag.pictures import picture_frames
+from kgroups.core.lag.questions import Questions
+from kgroups.core.lag.report import check_query, lagged_of
+from kgroups.core.lag.window.window_figures import FACTS, asking, by_key, figures_of
+from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kgroups.core.lag.window.commit_log import CommitLog
+    from kgroups.core.spark.session import Progress, SessionOptions
+
+# Time to topic and partition to where the log ended then.
+Ends = Mapping[int, Mapping[TopicPartition, int]]
+NO_ENDS: Final[Ends] = MappingProxyType({})
+END: Final = pa.schema(
+    [
+        pa.field("at_ms", pa.int64(), False),
+        pa.field("topic", pa.string(), False),
+        pa.field("partition", pa.int32(), False),
+        pa.field("log_end", pa.int64(), False),
+    ]
 )
-from kgroups.core.lag.report_rows import collect_rows
-from kgroups.core.lag.rosters import with_members
-from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.commit_log import CommitLog, read_commits
-from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
-from kgroups.core.lag.window.points import SERIES, lives, with_steps
-from kgroups.core.snapshot import ClusterSnapshot
-from kgroups.core.spark.late_session import running
-from kgroups.core.spark.plans.api import DataFrame
-from kgroups.core.spark.plans.api import functions as F
-from kgroups.core.spark.plans.frames import as_text, asked, to_ask
-from kgroups.core.spark.session import Progress, SessionOptions
-
-KINDS = ("commit", "tombstone", "other", "broken")
-
-NO_ENDS: Ends = MappingProxyType({})
-
+KINDS: Final = ("commit", "tombstone", "other", "broken")
+# A history is told in finer steps than a report: commits come in bursts.
+STRETCHES: Final = 600
 # Who has a partition: what ends of logs gone by do not tell.
-OWNERS = ("member_id", "client_id", "host", "assignor")
+OWNERS: Final = ("member_id", "client_id", "host", "assignor")
+
+
+def times_to_ask(since_ms: int, until_ms: int, count: int) -> list[int]:
+    """So many times spread over a window, each the last moment of a stretch of the history.
+
+    There, of a stretch, the end of the log and the last commit are told by one point; anywhere
+    else the next commit in the same stretch would hide the end.
+    """
+    width = max((until_ms - since_ms) // STRETCHES, 1)
+    stretches = {number * STRETCHES // count for number in range(min(count, STRETCHES))}
+    times = (since_ms + (number + 1) * width - 1 for number in sorted(stretches))
+    return [at_ms for at_ms in times if at_ms < until_ms]
 
 
 def lag_history(
     snapshot: ClusterSnapshot,
-    log: CommitLog,
+    log: "CommitLog",
     query: LagQuery | None = None,
     *,
     since_ms: int,
     until_ms: int,
     ends: Ends = NO_ENDS,
     record_times: RecordTimes = NO_TIMES,
-    session: SparkSession | SessionOptions | None = None,
-    progress: Progress | None = None,
+    session: "SparkSession | SessionOptions | None" = None,
+    progress: "Progress | None" = None,
 ) -> LagReport:
     """Commits of a window of time, with lag at its end.
 
@@ -76,17 +90,20 @@ def lag_history(
             time are not known.
         record_times: when the next records were written.
     Returns:
-        Columns of `trends.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
-        `records` of the log by kind; `errors` name records that could not be read, `top` at most.
+        Columns of `report_columns` for a history. `summary` also has the `records` of the log by
+        kind; `errors` name records that could not be read, `top` at most.
     Raises:
         UsageError: as in `lag_report`.
         ClusterError: the topic cannot be read.
     """
+    from kgroups.core.lag.spark_engine import sized, spark_engine
+    from kgroups.core.lag.window.commit_log import read_commits
+
     query = query or LagQuery()
-    if query.assignors or query.by not in transforms.KEYS:
+    if query.assignors or query.by not in KEYS:
         raise UsageError(
             f"a lag history cannot be by `{'assignor' if query.assignors else query.by}`",
-            hint="one of " + ", ".join(transforms.KEYS),
+            hint="one of " + ", ".join(KEYS),
         )
     if query.isolation == "read_committed":
         raise UsageError("past last stable offsets cannot be read")
@@ -95,147 +112,136 @@ def lag_history(
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
-    if session is None or isinstance(session, SessionOptions):
-        session = replace(session or SessionOptions(), small=True)
-    with running(session, progress) as late:
-        spark = late.started()
-        commits = to_ask(read_commits(spark, log)).persist()
-        try:
-            said = as_captures(commits, cluster_name(snapshot))
-            given = spark.createDataFrame(tables.rows, schema=ROWS)
-            rows = to_ask(given)
-            members = to_ask(spark.createDataFrame(tables.members, schema=MEMBERS))
-            captures = None
-            if ends:
-                captures = to_ask(captures_then(asked(said), given, ends_frame(spark, ends)))
-            if captures is not None and until_ms in ends:
-                rows = captures.where(F.col("captured_at_ms") == until_ms)
-                members = members.limit(0)
-            cluster = cluster_name(snapshot)
-            window = Told(cluster, said, captures, rows, members, since_ms, until_ms)
-            answer = _answer(window, query, tell)
-            answer.summary["records"] = counts_by_kind(commits)
-            if answer.summary["records"]["broken"]:
-                answer = replace(answer, errors=broken_records(commits, query.top))
-        finally:
-            commits.unpersist()
-    return answer
+    options = sized(session, "history", small=True)
+    with spark_engine(options, progress) as engine:
+        history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms)
+        records = engine.keep(Given(read_commits(engine.session, log)))
+        now, members = engine.rows(tables.rows), engine.rows(tables.members)
+        tell("reading commits out of __consumer_offsets")
+        answer = history.answer(records, now, members, ends)
+        counts, broken = history.counted(records)
+        return replace(
+            answer, summary=answer.summary | {"records": counts}, errors=(*answer.errors, *broken)
+        )
 
 
-class Told(NamedTuple):
-    """What the logs tell of a window.
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The questions of a history."""
 
-    Args:
-        cluster: its name.
-        said: all commits, as captures that know no log.
-        then: captures made up of commits and ends of logs; None without ends.
-        rows, members: the groups at the end of the window, in `table_columns.ROWS` and `MEMBERS`.
-    """
-
+    engine: Engine
+    query: LagQuery
     cluster: str
-    said: DataFrame
-    then: DataFrame | None
-    rows: DataFrame
-    members: DataFrame
     since_ms: int
     until_ms: int
 
+    @property
+    def questions(self) -> Questions:
+        """With a finer cut of the time."""
+        more = {"cluster": self.cluster, "since_ms": self.since_ms, "stretches": STRETCHES}
+        return asking(self.engine, self.query, self.until_ms, **more)
 
-def _answer(told: Told, query: LagQuery, tell: Progress) -> LagReport:
-    """The rows of the report, its totals and pictures."""
+    def answer(self, records: Frame, snapshot: Frame, members: Frame, ends: Ends) -> LagReport:
+        """The rows of the report, its totals and pictures.
 
-    def lag_of(rows: DataFrame) -> DataFrame:
-        return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
-
-    now = lag_of(told.rows)
-    keys = transforms.KEYS[query.by]
-    series = history_series(told, now, lag_of)
-    by_key = history_by(series, captures_of_owners(told, now, lag_of), keys, told.until_ms)
-    report = with_members(by_key, now, told.members, query.by, keys)
-    tell("reading commits out of __consumer_offsets")
-    captures = None if told.then is None else lag_of(told.then)
-    others = totals_of(now, told.members), drawn(query, series, captures)
-    answer = answered(report, query, query.sort or "lag", keys, *others)
-    times = {"since_ms": told.since_ms, "until_ms": told.until_ms}
-    return replace(answer, summary=answer.summary | times)
-
-
-@as_text
-def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
-    """Commits and tombstones as rows of captures that know no log: the time is the commit's."""
-    known: dict[str, Any] = {
-        "captured_at_ms": F.coalesce("committed_at_ms", "at_ms"),
-        "cluster": F.lit(cluster),
-        "commits_known": F.lit(True),
-    }
-    columns = []
-    for field in ROWS.fields:
-        column = known.get(field.name)
-        if column is None:
-            has = field.name in commits.columns
-            column = F.col(field.name) if has else F.lit(None).cast(field.dataType)
-        columns.append(column.alias(field.name))
-    return commits.where(F.col("kind").isin("commit", "tombstone")).select(*columns)
-
-
-def history_series(
-    told: Told, now: DataFrame, lag_of: Callable[[DataFrame], DataFrame]
-) -> DataFrame:
-    """What the window says about each partition of a group, with the number of its commits."""
-    since_ms, until_ms = told.since_ms, told.until_ms
-    captures = told.said.where(F.col("captured_at_ms").between(since_ms, until_ms))
-    known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
-    if told.then is not None:
-        known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    inside = known.where(F.col("captured_at_ms").between(since_ms, until_ms))
-    span = {told.cluster: Span(since_ms, until_ms)}
-    figures = trends.series_figures(with_steps(lives(lag_of(inside), span, buckets=BUCKETS)))
-    counted = captures.groupBy(series_id().alias("series")).agg(
-        F.count("committed_offset").alias("commits_seen")
-    )
-    return trends.with_history(now, figures, until_ms).join(counted, "series", "left")
-
-
-def captures_of_owners(
-    told: Told, now: DataFrame, lag_of: Callable[[DataFrame], DataFrame]
-) -> DataFrame:
-    """Captures of the window that know lag, as if everything had belonged to whom it does now."""
-    if told.then is None:
-        return now
-    then = lag_of(told.then.where(F.col("captured_at_ms") < told.until_ms)).drop(*OWNERS)
-    return then.join(now.select(*SERIES, *OWNERS), list(SERIES)).unionByName(now)
-
-
-@as_text
-def history_by(
-    series: DataFrame, captures: DataFrame, keys: tuple[str, ...], until_ms: int
-) -> DataFrame:
-    """Figures by `keys`, with the number of commits and the age of the last one."""
-    ages = series.groupBy(*keys).agg(
-        F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
-        ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),
-    )
-    figures = trends.history_by(series, transforms.peaks_by(captures, keys), keys)
-    return transforms.join_by(figures, ages, keys, "left")
-
-
-@as_text
-def counts_by_kind(commits: DataFrame) -> dict[str, int]:
-    """Records of the log by kind; 0 where there are none."""
-    found = collect_rows(commits.groupBy("kind").agg(F.count(F.lit(1)).alias("n")))
-    return dict.fromkeys(KINDS, 0) | {row["kind"]: row["n"] for row in found}
-
-
-@as_text
-def broken_records(commits: DataFrame, top: int) -> tuple[ItemError, ...]:
-    """The first records that could not be read, with their place in the log."""
-    order = ("log_partition", "log_offset")
-    broken = commits.where(F.col("kind") == "broken").orderBy(*order).limit(top)
-    return tuple(
-        ItemError(
-            f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
-            "CORRUPT_RECORD",
-            row["error"],
+        Args:
+            records: in `commit_log.COMMITS`.
+            snapshot, members: the groups as they are now.
+        """
+        asks, query = self.questions, self.query
+        commits = asks.ask("commits", log=records)
+        inside = asks.put(f"SELECT * FROM {{commits}} WHERE {INSIDE}", commits=commits)
+        parts, now, past = [snapshot], snapshot, None
+        if ends:
+            table = self.engine.rows(_ends_table(ends))
+            past = asks.ask("past_captures", commits=commits, now=snapshot, ends=table)
+        if past is not None and self.until_ms in ends:
+            at_end = f"SELECT {listed(FACTS)} FROM {{past}} WHERE captured_at_ms = :until_ms"
+            now = asks.put(at_end, past=past)
+            members = asks.put("SELECT * FROM {members} WHERE false", members=members)
+            parts = [now]
+        before = f"SELECT {listed(FACTS)} FROM {{part}} WHERE captured_at_ms < :until_ms"
+        parts += [
+            asks.put(f"{before} AND captured_at_ms >= :since_ms", part=part)
+            for part in (inside, past)
+            if part is not None
+        ]
+        figures = figures_of(
+            asks, _union(asks, parts), {self.cluster: Span(self.since_ms, self.until_ms)}
         )
-        for row in collect_rows(broken)
-    )
+        lagged_now = lagged_of(asks, now, FACTS)
+        owned = lagged_now
+        if past is not None:
+            owned = self._owned(asks, past, now, before)
+        figures = figures._replace(peaks=asks.ask("peaks", lagged=owned))
+        if query.pictures:
+            figures = figures._replace(series=self.engine.keep(figures.series))
+        report = by_key(asks, figures)
+        report = asks.ask(
+            "with_commits", report=report, series=figures.series, commits=inside
+        )
+        loads = asks.ask("loads", lagged=lagged_now, members=members)
+        report = with_members(asks, report, query.by, loads)
+        others = {"totals": asks.ask("totals", lagged=lagged_now, loads=loads)}
+        if query.pictures:
+            moments = None if past is None else lagged_of(asks, past, FACTS)
+            others |= picture_frames(asks, figures.series, moments)
+        answer = answered(asks, report, query, "history", query.sort or "lag", others)
+        times = {"since_ms": self.since_ms, "until_ms": self.until_ms}
+        return replace(answer, summary=answer.summary | times)
+
+    def _owned(self, asks: Questions, past: Frame, now: Frame, before: str) -> Asked:
+        """Captures that know lag, as if everything had belonged to whom it does now."""
+        facts = [name for name in FACTS if name not in OWNERS]
+        columns = ", ".join(
+            [f"past.`{name}`" for name in facts] + [f"now.`{name}`" for name in OWNERS]
+        )
+        then = asks.put(before, part=past)
+        joined = asks.put(
+            f"SELECT {columns} FROM {{then}} AS past"
+            " JOIN {now} AS now USING (cluster, `group`, topic, partition)",
+            then=then,
+            now=now,
+        )
+        names = [*facts, *OWNERS]
+        return lagged_of(asks, _union(asks, [joined, now], names), names)
+
+    def counted(self, records: Frame) -> tuple[dict[str, int], tuple[ItemError, ...]]:
+        """Records of the log by kind, and the first of those that could not be read."""
+        asks = self.questions
+        broken = (
+            "SELECT log_partition, log_offset, error FROM {records} WHERE kind = 'broken'"
+            f" ORDER BY log_partition, log_offset LIMIT {self.query.top}"
+        )
+        kinds = "SELECT kind, count(*) AS records FROM {records} GROUP BY kind"
+        found = asks.together(
+            {"kinds": asks.put(kinds, records=records), "broken": asks.put(broken, records=records)}
+        )
+        counts = {row["kind"]: row["records"] for row in found["kinds"].to_pylist()}
+        errors = (
+            ItemError(
+                f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
+                "CORRUPT_RECORD",
+                row["error"],
+            )
+            for row in found["broken"].to_pylist()
+        )
+        return dict.fromkeys(KINDS, 0) | counts, tuple(errors)
+
+
+INSIDE: Final = "captured_at_ms BETWEEN :since_ms AND :until_ms"
+
+
+def _union(asks: Questions, frames: list[Any], names: Any = FACTS) -> Asked:
+    """The rows of all."""
+    sources = {f"part_{number}": frame for number, frame in enumerate(frames)}
+    halves = (f"SELECT {listed(names)} FROM {{{name}}}" for name in sources)
+    return asks.put(" UNION ALL ".join(halves), **sources)
+
+
+def _ends_table(ends: Ends) -> pa.Table:
+    """The ends in `END`."""
+    cells = [(at_ms, *at, end) for at_ms, own in sorted(ends.items()) for at, end in own.items()]
+    columns = list(zip(*cells, strict=True)) or [()] * len(END)
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, END, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=END)

@@ -1,73 +1,43 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
-import dataclasses
 import re
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
-from kgroups.core.lag import transforms
+from kgroups.core.lag.answer import LagReport, answered, compared, with_members
+from kgroups.core.lag.captures.capture_files import captures_changed, rows_of_files, whole_files
 from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
-from kgroups.core.lag.captures.delta_table import ActiveFile
-from kgroups.core.lag.captures.file_checks import whole_files
+from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import LENGTHS
-from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.spark_columns import MEMBERS, TOPICS
-from kgroups.core.lag.fleet.as_planned import Fleet
-from kgroups.core.lag.report import (
-    LagQuery,
-    LagReport,
-    answered,
-    check_query,
-    drawn,
-    is_few,
-    kind_of,
-    planned_answer,
-    totals_of,
-)
-from kgroups.core.lag.report_rows import compared
-from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.engines import Engine, EngineName, Frame
+from kgroups.core.lag.fleet.planned import Fleet, planned_answer
+from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.pictures import picture_frames
+from kgroups.core.lag.report import check_query, is_few, kind_of
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
-from kgroups.core.lag.window import hourly, trends
-from kgroups.core.lag.window.capture_files import (
-    AnyFile,
-    captures_changed,
-    read_files,
-)
-from kgroups.core.lag.window.points import lives, with_steps
-from kgroups.core.lag.window.rows_here import (
-    NEWEST_ROWS,
-    asked_rows,
-    is_read_here,
-    line_rows,
-    peak_rows,
-    read_here,
-)
-from kgroups.core.lag.window.window_rows import captures_with_lag, dated, is_newest, newest
-from kgroups.core.spark.late_session import LateSession, running
-from kgroups.core.spark.plans.api import DataFrame
-from kgroups.core.spark.plans.api import functions as F
-from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
+from kgroups.core.lag.window.window_figures import Figures, asking, by_key, figures_over
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kgroups.core.spark.session import Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
-LARGE_BYTES = 40_000_000
-# What Spark says of a file that its workers do not find.
-NOT_FOUND = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
-
-# The file that it names.
-NAMED_FILE = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
-
-TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
+LARGE_BYTES: Final = 40_000_000
+# What Spark says of a file that its workers do not find, and the file that it names.
+NOT_FOUND: Final = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
+NAMED_FILE: Final = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
 # What tells rows of one capture apart: a file may be there twice.
-IDENTITY = ("cluster", "group", "member_id", "topic")
+IDENTITY: Final = {"members": ("cluster", "group", "member_id"), "topics": ("cluster", "topic")}
 
 
 def lag_report_over(
@@ -77,8 +47,9 @@ def lag_report_over(
     since_ms: int,
     until_ms: int,
     strict: bool = False,
-    session: SparkSession | SessionOptions | None = None,
-    progress: Progress | None = None,
+    engine: EngineName = "spark",
+    session: "SparkSession | SessionOptions | None" = None,
+    progress: "Progress | None" = None,
 ) -> LagReport:
     """Lag now and over a window of time, from collected captures.
 
@@ -91,40 +62,67 @@ def lag_report_over(
         query: with `compare_ms` also of the window that lies so long before: the columns of
             `report_columns.compared_columns`, those that got worst first.
         strict: a capture that cannot be read is a failure instead of one of `errors`.
+        engine: who computes it; with DuckDB nothing of Spark is needed.
+        session: a running session of Spark, or how to make one; None: local.
     Raises:
         NotFoundError: no captures in the window, or in that before it.
         UsageError: as in `lag_report`; the window is empty; `strict` and a broken capture; last
             stable offsets are asked for, and some captures of the window do not hold them.
     """
     query = query or LagQuery()
-    check_query(query, "captures")
+    check_query(query, "captures", engine)
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     if isinstance(folder, Path):
         folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
-    span_ms = (since_ms, until_ms)
-    earlier = _earlier(folder, query, span_ms, strict=strict) if query.compare_ms else None
-    windows = [window] if earlier is None else [window, earlier]
-    with running(sized(session, folder, windows, query), progress) as spark:
-        try:
-            return _report(spark, folder, windows, query, span_ms, strict=strict)
-        except SPARK_ERRORS as exc:
-            if isinstance(folder, Store) and is_of_store(str(exc)):
-                raise store_failure(folder, exc) from exc
-            if not NOT_FOUND.search(str(exc)):
-                raise
-            if any(Path(path).exists() for path in NAMED_FILE.findall(str(exc))):
-                raise KgroupsError(
-                    f"Spark's workers do not find the captures in `{folder}`",
-                    hint="put them where every worker sees them under the same path",
-                    code="CAPTURES_NOT_SEEN",
-                ) from exc
-            raise captures_changed(folder) from exc
+    windows = [(window, (since_ms, until_ms))]
+    if query.compare_ms:
+        windows.append(_earlier(folder, query, (since_ms, until_ms), strict=strict))
+    few = is_few(sum(window.rows for window, _ in windows), query)
+    with ExitStack() as stack:
+        opened: Engine
+        if engine == "duckdb":
+            from kgroups.core.lag.duckdb_engine import duckdb_engine
+
+            opened = stack.enter_context(duckdb_engine())
+        else:
+            from kgroups.core.lag.spark_engine import sized, spark_engine
+
+            large = sum(window.size for window, _ in windows) > LARGE_BYTES
+            session = sized(session, kind_of("captures", query), small=few, large=large)
+            stack.enter_context(_named_files(folder))
+            opened = stack.enter_context(spark_engine(session, progress))
+        report = _Report(opened, folder, query, few, progress or (lambda _text: None))
+        return report.answer(windows, strict=strict)
 
 
-def _earlier(folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict: bool) -> Window:
+@contextmanager
+def _named_files(folder: Place) -> Iterator[None]:
+    """Says which captures are not there, where Spark says that a file is not."""
+    try:
+        yield
+    except KgroupsError as exc:
+        why = str(exc.__cause__)
+        if exc.code != "SPARK_FAILED":
+            raise
+        if isinstance(folder, Store) and is_of_store(why):
+            raise store_failure(folder, exc.__cause__ or exc) from exc
+        if not NOT_FOUND.search(why):
+            raise
+        if any(Path(path).exists() for path in NAMED_FILE.findall(why)):
+            raise KgroupsError(
+                f"Spark's workers do not find the captures in `{folder}`",
+                hint="put them where every worker sees them under the same path",
+                code="CAPTURES_NOT_SEEN",
+            ) from exc
+        raise captures_changed(folder) from exc
+
+
+def _earlier(
+    folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict: bool
+) -> tuple[Window, tuple[int, int]]:
     """The window that another one is compared with.
 
     Raises:
@@ -140,7 +138,7 @@ def _earlier(folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict
             f"nothing to compare with: no captures {span} in `{folder}`", hint=exc.hint
         ) from exc
     check_isolation(earlier, query.isolation)
-    return earlier
+    return earlier, (since_ms, until_ms)
 
 
 def check_isolation(window: Window, isolation: Isolation) -> None:
@@ -164,212 +162,133 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
     )
 
 
-def _report(
-    spark: LateSession,
-    folder: Place,
-    windows: Sequence[Window],
-    query: LagQuery,
-    span_ms: tuple[int, int],
-    *,
-    strict: bool,
-) -> LagReport:
-    """The report on these files; with two windows beside that on the second."""
-    window = windows[0]
-    rows, captures = (sum(sizes) for sizes in zip(*map(_size, windows), strict=True))
-    spark.tell(f"reading {rows:,} rows of {captures:,} captures")
-    told = _told(spark, folder, window, query, span_ms)
-    series = told.series
-    if query.assignors or query.pictures:  # it is wanted more than once
-        series = series.persist()
-    rest = read_rest(spark, folder, window, query, strict=strict)
-    lost = rest.broken
-    if query.compare_ms:
-        earlier_ms = (span_ms[0] - query.compare_ms, span_ms[1] - query.compare_ms)
-        then = _told(spark, folder, windows[1], query, earlier_ms)
-        before = then.series
-    if query.assignors:
-        fleet = None
-        if query.compare_ms:
-            was = read_rest(spark, folder, windows[1], query, strict=strict)
-            fleet, lost = Fleet(was.members, was.topics, before), lost + was.broken
-        facts = rest.members, rest.topics, series
-        answer = planned_answer(*facts, query, spark.tell, told.captures, before=fleet)
-    else:
-        keys = transforms.KEYS[query.by]
-        report = _by_key(series, told.peaks, keys, window)
-        if query.compare_ms:
-            report = compared(report, _by_key(before, then.peaks, keys, windows[1]), keys)
-        else:
-            report = with_members(report, told.now, rest.members, query.by, keys)
-        spark.tell(f"computing lag by {query.by} over {rows:,} rows")
-        sort = query.sort or ("lag_change" if query.compare_ms else "lag")
-        others = totals_of(told.now, rest.members), drawn(query, series, told.captures)
-        answer = answered(report, query, sort, keys, *others)
-    series.unpersist()
-    told.lagged.unpersist()
-    times: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
-    times["files"] = sum(each.file_count for each in windows)
-    if query.compare_ms:
-        times["compare_ms"] = query.compare_ms
-    broken = dict.fromkeys(error for each in windows for error in each.broken)
-    return dataclasses.replace(
-        answer,
-        summary=answer.summary | times | _hours_told(windows),
-        errors=(*answer.errors, *broken, *dict.fromkeys(lost)),
-    )
+Windows = Sequence[tuple[Window, tuple[int, int]]]
 
 
-def _size(window: Window) -> tuple[int, int]:
-    return window.rows, window.captures.num_rows
-
-
-def _by_key(series: DataFrame, peaks: DataFrame, keys: Sequence[str], window: Window) -> DataFrame:
-    """The figures of a window by its keys, and which of them are of the ends of hours or days."""
-    if window.hours is not None:
-        return trends.history_by(series, peaks, keys, hourly=True)
-    nothing = F.lit(None).cast("string")
-    return trends.history_by(series, peaks, keys).withColumns(dict.fromkeys(trends.LEVELS, nothing))
-
-
-class _Told(NamedTuple):
-    """What the captures of a window say.
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """A report on one engine.
 
     Args:
-        now: rows of each cluster's newest capture, with lag.
-        series: from `trends.with_history`.
-        peaks: from `transforms.peaks_by`, by the keys of the report.
-        captures: for lag over time.
-        lagged: what all of it was made of, which a store's rows stay in memory as.
+        few: as in `Engine.files`.
     """
 
-    now: DataFrame
-    series: DataFrame
-    peaks: DataFrame
-    captures: DataFrame
-    lagged: DataFrame
+    engine: Engine
+    folder: Place
+    query: LagQuery
+    few: bool
+    tell: "Progress"
+
+    def answer(self, windows: Windows, *, strict: bool) -> LagReport:
+        """The report on a window, beside one before it if there are two."""
+        query, tell = self.query, self.tell
+        (window, span_ms), *before = windows
+        rows = sum(window.rows for window, _ in windows)
+        captures = sum(window.captures.num_rows for window, _ in windows)
+        tell(f"reading {rows:,} rows of {captures:,} captures")
+        figures = self._figures(window, span_ms)
+        rest = self._rest(window, strict=strict)
+        lost = rest.broken
+        questions = asking(self.engine, query, span_ms[1])
+        loads = questions.ask("loads", lagged=figures.newest, members=rest.members)
+        others = {"totals": questions.ask("totals", lagged=figures.newest, loads=loads)}
+        if query.pictures:
+            drawn = figures.lagged, figures.hours
+            others |= picture_frames(questions, figures.series, *drawn)
+        earlier = [self._figures(*own) for own in before]
+        if query.assignors:
+            fleet = Fleet(rest.members, rest.topics, figures.series)
+            fleet_before = None
+            for (own, _), figures_before in zip(before, earlier, strict=True):
+                was = self._rest(own, strict=strict)
+                fleet_before = Fleet(was.members, was.topics, figures_before.series)
+                lost += was.broken
+            tell(f"planning every group with {', '.join(query.assignors)}")
+            answer = planned_answer(questions, fleet, query, "captures", others, fleet_before)
+        else:
+            tell(f"computing lag by {query.by} over {rows:,} rows")
+            report = by_key(questions, figures)
+            sort = query.sort or ("lag_change" if before else "lag")
+            if before:
+                report = compared(questions, report, by_key(questions, earlier[0]), query)
+            else:
+                report = with_members(questions, report, query.by, loads)
+            answer = answered(questions, report, query, "captures", sort, others)
+        return self._finished(answer, windows, lost)
+
+    def _figures(self, window: Window, span_ms: tuple[int, int]) -> Figures:
+        figures = figures_over(self.engine, self.query, self.folder, window, span_ms, few=self.few)
+        if self.query.assignors or self.query.pictures:  # it is wanted more than once
+            return figures._replace(series=self.engine.keep(figures.series))
+        return figures
+
+    def _rest(self, window: Window, *, strict: bool) -> "_Rest":
+        """Members and topics of each cluster's newest capture in the window, each once.
+
+        Raises:
+            UsageError: `strict`, and a file cannot be read.
+        """
+        frames: dict[str, Frame] = {}
+        broken: tuple[ItemError, ...] = ()
+        for table, identity in IDENTITY.items():
+            parts = [arrow_schema(table).append(DATE).empty_table()]
+            for cluster, span in window.spans.items():
+                near = [
+                    file
+                    for file in window.facts[table]
+                    if file.cluster == cluster and file.first_ms <= span.last_ms <= file.last_ms
+                ]
+                files, errors = whole_files(near)
+                broken += errors
+                parts.append(rows_of_files(self.folder, files, parts[0].schema, at_ms=span.last_ms))
+            rows = pa.concat_tables(parts).select(arrow_schema(table).names)
+            frames[table] = self.engine.rows(_each_once(rows, identity), few=self.few)
+        if broken and strict:
+            raise UsageError(
+                f"capture `{broken[0].target}` cannot be read: {broken[0].message}",
+                hint="delete it, or leave out --strict to report without it",
+            )
+        return _Rest(frames["members"], frames["topics"], broken)
+
+    def _finished(
+        self, answer: LagReport, windows: Windows, lost: tuple[ItemError, ...]
+    ) -> LagReport:
+        """The answer with what is known of the windows."""
+        (_, span_ms), *_ = windows
+        told: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
+        told["files"] = sum(window.file_count for window, _ in windows)
+        if self.query.compare_ms:
+            told["compare_ms"] = self.query.compare_ms
+        broken = dict.fromkeys(error for window, _ in windows for error in window.broken)
+        return replace(
+            answer,
+            summary=answer.summary | told | _hours_told([window for window, _ in windows]),
+            errors=(*answer.errors, *broken, *dict.fromkeys(lost)),
+        )
 
 
-def _told(
-    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
-) -> _Told:
-    if is_read_here(folder, window):
-        return _told_here(spark, folder, window, query, span_ms)
-    lagged, now = captures_with_lag(spark, folder, window, query, span_ms)
-    if isinstance(folder, Store):  # else every query would fetch the files again
-        lagged = lagged.persist()
-    keys = transforms.KEYS.get(query.by, ())  # of planned assignors there are other ones
-    if window.hours is None:
-        figures = trends.series_figures(with_steps(lives(lagged, window.spans, query.isolation)))
-        series = trends.with_history(now, figures, span_ms[1])
-        return _Told(now, series, transforms.peaks_by(lagged, keys), lagged, lagged)
-    hours = hourly.read_hours(spark, folder, window, query, span_ms)
-    both = [
-        lives(frame, window.spans, query.isolation, more=tuple(within(query)))
-        for frame, within in ((lagged, hourly.of_captures), (hours.rows, hourly.of_hours))
-    ]
-    stepped = with_steps(both[0].unionByName(both[1]), hourly=True)
-    now = now.unionByName(newest(hours.rows, window).select(now.columns))
-    figures = trends.series_figures(stepped, hourly=True)
-    return _Told(
-        now,
-        trends.with_history(now, figures, span_ms[1]),
-        hourly.peaks_by(lagged, hours, query),
-        hourly.drawn_captures(lagged, hours, query),
-        lagged,
+class _Rest(NamedTuple):
+    """What a dry run needs beside rows: the newest members and topics; files left out."""
+
+    members: Frame
+    topics: Frame
+    broken: tuple[ItemError, ...]
+
+
+def _each_once(rows: pa.Table, identity: Sequence[str]) -> pa.Table:
+    """The first row of each identity."""
+    numbered = rows.select(identity).append_column(
+        "row", pa.array(range(rows.num_rows), pa.int64())
     )
-
-
-def _told_here(
-    spark: LateSession, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
-) -> _Told:
-    """The same of rows that are read here, while Spark starts."""
-    aside = ThreadPoolExecutor(1)
-    found = aside.submit(read_here, folder, window, query, span_ms)
-    aside.shutdown(wait=False)
-    few = is_few(asked_rows(folder, window), query)
-
-    def given(name: str, schema: StructType) -> DataFrame:
-        def rows() -> pa.Table:
-            return getattr(found.result(), name)
-
-        return cast("DataFrame", spark.rows(rows, schema, few=few))
-
-    now = transforms.with_lag(
-        given("newest", NEWEST_ROWS), uncommitted=query.uncommitted, isolation=query.isolation
-    )
-    series = trends.history_of(now, span_ms[1])
-    peaks, drawn_rows = given("peaks", peak_rows(query)), given("drawn", line_rows())
-    return _Told(now, series, peaks, drawn_rows, now)
+    first = numbered.group_by(list(identity)).aggregate([("row", "min")])["row_min"]
+    return rows.take(first.combine_chunks().sort())
 
 
 def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
     """How many hours, days and months of the windows are rolled up, and until when."""
-    hours = [each.hours.by_length() for each in windows if each.hours is not None]
+    hours = [window.hours.by_length() for window in windows if window.hours is not None]
     told: dict[str, int | None] = {}
     for name in LENGTHS:
         times = [at_ms for own in hours for at_ms in own[name]]
         told |= {name: len(times), f"{name}_until_ms": max(times, default=None)}
     return told
-
-
-class Rest(NamedTuple):
-    """What a dry run needs beside rows: the newest members and topics; files left out."""
-
-    members: DataFrame
-    topics: DataFrame
-    broken: tuple[ItemError, ...]
-
-
-def read_rest(spark: Any, folder: Place, window: Window, query: LagQuery, *, strict: bool) -> Rest:
-    """Members and topics of each cluster's newest capture in the window, each once.
-
-    Raises:
-        UsageError: `strict`, and a file cannot be read.
-    """
-    frames: dict[str, DataFrame] = {}
-    broken: tuple[ItemError, ...] = ()
-    few = is_few(asked_rows(folder, window), query)
-    last = {cluster: span.last_ms for cluster, span in window.spans.items()}
-    for table, schema in TABLE_SCHEMAS.items():
-        newest_files = [file for file in window.facts[table] if _has(file, last)]
-        in_table, lost = whole_files(newest_files)
-        old, errors = readable([file for file in find_captures(folder, table) if _has(file, last)])
-        errors += lost
-        if errors and strict:
-            raise UsageError(
-                f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
-                hint="delete it, or leave out --strict to report without it",
-            )
-        broken += errors
-        files: list[AnyFile] = [*in_table, *old]
-        shape = dated(schema) if files else schema
-        rows = read_files(spark, folder / table, files, shape, few=few)
-        frames[table] = _newest_once(rows, schema, window) if files else rows
-    return Rest(frames["members"], frames["topics"], broken)
-
-
-def _has(file: ActiveFile | CapturedFile, last: Mapping[str, int]) -> bool:
-    """Whether a file may have the newest capture of its cluster."""
-    return file.cluster in last and file.first_ms <= last[file.cluster] <= file.last_ms
-
-
-def _newest_once(rows: DataFrame, schema: StructType, window: Window) -> DataFrame:
-    """Those of each cluster's newest capture, each once."""
-    newest_rows = rows.where(is_newest(window)).select(*schema.fieldNames())
-    return newest_rows.dropDuplicates([n for n in IDENTITY if n in schema.fieldNames()])
-
-
-def sized(
-    session: SparkSession | SessionOptions | None,
-    folder: Place,
-    windows: Sequence[Window],
-    query: LagQuery,
-) -> SparkSession | SessionOptions | None:
-    """Session options fit for the size of the windows; a running session is left as it is."""
-    if session is not None and not isinstance(session, SessionOptions):
-        return session
-    options = dataclasses.replace(session or SessionOptions(), kind=kind_of("captures", query))
-    if is_few(sum(asked_rows(folder, window) for window in windows), query):
-        return dataclasses.replace(options, small=True)
-    size = sum(window.size for window in windows if not is_read_here(folder, window))
-    return dataclasses.replace(options, large=size > LARGE_BYTES)

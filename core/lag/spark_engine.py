@@ -1,0 +1,150 @@
+"""Spark as the engine of reports: on this machine, on a cluster, or through Spark Connect."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from kgroups.core.lag.captures.capture_files import rows_of_files
+from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
+from kgroups.core.lag.engines import EngineName, Frame, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.stores.places import Place, Store
+from kgroups.core.spark.session import (
+    Progress,
+    SessionOptions,
+    first_line,
+    running_session,
+)
+
+# Tasks that read from a store: so many, or more where each would have more bytes than this.
+TASKS: Final = 16
+BYTES_A_TASK: Final = 32 << 20
+
+
+class Spark:
+    """An engine: each answer is a DataFrame that Spark has analysed, not computed."""
+
+    name: EngineName = "spark"
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._kept: list[DataFrame] = []
+
+    def rows(self, table: pa.Table, *, few: bool = True) -> Given:
+        """A table of the driver."""
+        if not table.num_rows:
+            table = table.schema.empty_table()  # Spark takes no column without a chunk
+        frame = self.session.createDataFrame(table, from_arrow_schema(table.schema))
+        return Given(frame.coalesce(1) if few else frame)
+
+    def files(
+        self, place: Place, files: Sequence[ActiveFile], schema: pa.Schema, *, few: bool
+    ) -> Given:
+        """The rows of files.
+
+        Few are read by Arrow, here. Others of a local folder, or one that every worker has mounted,
+        by Spark itself; those of a store in its tasks, by Arrow through delta-rs: no Hadoop jars,
+        and one login for all.
+        """
+        if few or not files:
+            return self.rows(rows_of_files(place, files, schema))
+        if isinstance(place, Store):
+            return self._read_in_tasks(files, schema)
+        reader = self.session.read.schema(from_arrow_schema(schema)).option("basePath", str(place))
+        return Given(reader.parquet(*(file.path for file in files)))
+
+    def _read_in_tasks(self, files: Sequence[ActiveFile], schema: pa.Schema) -> Given:
+        """Each task reads its share of the files, the largest dealt out first."""
+        most = max(TASKS, sum(file.size for file in files) // BYTES_A_TASK)
+        shares: list[list[ActiveFile]] = [[] for _ in range(min(len(files), most))]
+        for number, file in enumerate(sorted(files, key=lambda file: -file.size)):
+            shares[number % len(shares)].append(file)
+
+        def read(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in numbers:
+                for number in batch.column(0).to_pylist():
+                    yield from rows_in(shares[number], schema)
+
+        tasks = self.session.range(0, len(shares), 1, len(shares))
+        return self.keep(Given(tasks.mapInArrow(read, from_arrow_schema(schema))))
+
+    def frame(self, answer: Frame) -> DataFrame:
+        """The answer as a DataFrame, which Spark computes when its rows are wanted."""
+        if isinstance(answer, Given):
+            return answer.frame
+        query = Query(answer)
+        names = [f"source_{number}" for number in range(len(query.given))]
+        text = query.text.replace("{", "{{").replace("}", "}}")
+        text = with_sources(text, [f"{{{name}}}" for name in names])
+        frames = {name: given.frame for name, given in zip(names, query.given, strict=True)}
+        try:
+            return self.session.sql(text, args=query.parameters, **frames)
+        except (AnalysisException, ParseException) as exc:
+            raise WrongSql(first_line(exc)) from exc
+
+    def keep(self, answer: Frame) -> Given:
+        """The same, in memory once it was computed, until the report is done."""
+        self._kept.append(self.frame(answer).persist())
+        return Given(self._kept[-1])
+
+    def release(self) -> None:
+        """Forgets what was kept."""
+        for frame in self._kept:
+            frame.unpersist()
+
+    def fetch(self, answer: Frame) -> pa.Table:
+        """All rows; any value of them may be null (`toArrow` fails on structs that are)."""
+        frame = self.frame(answer)
+        try:
+            schema = to_arrow_schema(frame.schema)
+        except AnalysisException as exc:  # a Connect server looks at queries only when it must
+            raise WrongSql(first_line(exc)) from exc
+        rows = [row.asDict(recursive=True) for row in frame.collect()]
+        fields = [field.with_type(_nullable(field.type)) for field in schema]
+        return pa.Table.from_pylist(rows, pa.schema(fields))
+
+
+def _nullable(kind: pa.DataType) -> pa.DataType:
+    if not pa.types.is_struct(kind):
+        return kind
+    return pa.struct([pa.field(field.name, _nullable(field.type)) for field in kind])
+
+
+@contextmanager
+def spark_engine(
+    session: SparkSession | SessionOptions | None, progress: Progress | None = None
+) -> Iterator[Spark]:
+    """An engine on a session that runs, or on one made for the length of a `with` block.
+
+    Raises:
+        KgroupsError: Spark did not start, or failed.
+    """
+    with running_session(session, progress) as running:
+        engine = Spark(running)
+        try:
+            yield engine
+        finally:
+            engine.release()
+
+
+def sized(
+    session: SparkSession | SessionOptions | None,
+    kind: str,
+    *,
+    small: bool = False,
+    large: bool = False,
+) -> SparkSession | SessionOptions:
+    """Session options fit for the size of the data; a running session is left as it is.
+
+    Args:
+        kind, small, large: as in `SessionOptions`.
+    """
+    if session is None or isinstance(session, SessionOptions):
+        options = session or SessionOptions()
+        return replace(options, kind=kind, small=small, large=large)
+    return session

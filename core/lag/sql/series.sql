@@ -1,0 +1,217 @@
+-- What a window says of each series: the newest row of each, with rates, lag in seconds and how that is
+-- known, the verdict and its rule, and the time until retention reaches the commit.
+--
+-- A series (cluster, group, topic, partition) is one 64-bit number. Rates, ages and peaks are made of
+-- every capture. Trend and verdict say how things went, and would follow every twitch of captures a
+-- second apart: they are made of points. The time captured is cut into stretches, and the last capture
+-- of a series in a stretch is a point. Neighbours are looked at in one order, newest first.
+--   lagged      every row of the window, from lagged.sql
+--   newest      of these the rows of each cluster's newest capture, one a series
+--   spans       `cluster`, `first_ms`, `last_ms`: the time captured of each cluster
+--   :stretches  into how many the time captured is cut
+--   :until_ms   the end of the window
+WITH lives AS (
+  SELECT /*+ BROADCAST(spans) */
+    xxhash64(rows.cluster, rows.`group`, rows.topic, rows.partition) AS series,
+    captured_at_ms AS t,
+    (captured_at_ms - first_ms) DIV greatest((last_ms - first_ms) DIV :stretches, 1) AS stretch,
+    CASE WHEN committed_offset >= 0 THEN committed_offset END AS committed,
+    committed_at_ms AS committed_at,
+    log_start_offset AS log_start,
+    end_offset AS log_end,
+    lag,
+    rolled
+  FROM {lagged} AS rows
+  JOIN {spans} AS spans ON rows.cluster = spans.cluster
+), steps AS (  -- what was last known before each
+  SELECT
+    *,
+    lead(coalesce(rolled.end_last_t, CASE WHEN log_end IS NOT NULL THEN t END)) IGNORE NULLS
+      OVER newest_first AS prev_t,
+    lead(coalesce(rolled.end_last, log_end)) IGNORE NULLS OVER newest_first AS prev_end,
+    lead(coalesce(rolled.committed_last, committed)) IGNORE NULLS OVER newest_first AS prev_committed,
+    lead(coalesce(rolled.start_last, log_start)) IGNORE NULLS OVER newest_first AS prev_start,
+    first_value(committed) OVER from_here AS now_committed,
+    coalesce(lag(stretch) OVER newest_first <> stretch, true) AS is_point
+  FROM lives
+  WINDOW
+    newest_first AS (PARTITION BY series ORDER BY t DESC),
+    from_here AS (
+      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    )
+), places AS (  -- a verdict looks at the newest ten points
+  SELECT
+    *,
+    prev_end <= now_committed AND now_committed < log_end AS passes,
+    is_point AND count_if(is_point) OVER (
+      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) <= 10 AS is_recent
+  FROM steps
+), points AS (
+  SELECT
+    *,
+    CASE WHEN is_recent THEN committed END AS point_committed,
+    CASE WHEN is_recent THEN lag END AS point_lag
+  FROM places
+), neighbours AS (
+  SELECT
+    *,
+    lead(point_committed) IGNORE NULLS OVER newest_first AS before_committed,
+    lead(point_lag) IGNORE NULLS OVER newest_first AS before_lag,
+    max(point_committed) OVER from_here AS best_from_here
+  FROM points
+  WINDOW
+    newest_first AS (PARTITION BY series ORDER BY t DESC),
+    from_here AS (
+      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    )
+), figures AS (
+  SELECT
+    series,
+    sum(coalesce(rolled.held, 1)) AS captures,
+    max(t) AS last_t,
+    count_if(is_point) AS points,
+    -- Steps back are not subtracted: records went by whatever a topic made anew begins with.
+    sum(greatest(coalesce(rolled.end_first, log_end) - prev_end, 0) + coalesce(rolled.end_added, 0)) AS produced,
+    sum(greatest(coalesce(rolled.committed_first, committed) - prev_committed, 0)
+      + coalesce(rolled.committed_added, 0)) AS consumed,
+    sum(greatest(coalesce(rolled.start_first, log_start) - prev_start, 0) + coalesce(rolled.start_added, 0))
+      AS expired,
+    -- The time between the first and the last capture that knew each.
+    max(coalesce(rolled.end_last_t, CASE WHEN log_end IS NOT NULL THEN t END))
+      - min(coalesce(rolled.end_first_t, CASE WHEN log_end IS NOT NULL THEN t END)) AS end_ms,
+    max(coalesce(rolled.committed_last_t, CASE WHEN committed IS NOT NULL THEN t END))
+      - min(coalesce(rolled.committed_first_t, CASE WHEN committed IS NOT NULL THEN t END))
+      AS committed_ms,
+    max(coalesce(rolled.start_last_t, CASE WHEN log_start IS NOT NULL THEN t END))
+      - min(coalesce(rolled.start_first_t, CASE WHEN log_start IS NOT NULL THEN t END)) AS start_ms,
+    -- When the log's end went back last: the topic was made anew, or truncated.
+    max(greatest(
+      rolled.end_reset_t,
+      CASE WHEN coalesce(rolled.end_first, log_end) < prev_end THEN coalesce(rolled.end_first_t, t) END
+    )) AS reset_t,
+    min_by(lag, CASE WHEN is_point AND lag IS NOT NULL THEN t END) AS lag_first,
+    max_by(lag, CASE WHEN is_point AND lag IS NOT NULL THEN t END) AS lag_last,
+    -- When the log's end was where the commit is now.
+    max_by(
+      CASE WHEN passes THEN
+        prev_t + (t - prev_t) * (CAST(now_committed - prev_end AS DOUBLE) / (log_end - prev_end))
+      END,
+      CASE WHEN passes THEN t END
+    ) AS caught_at,
+    max(CASE WHEN passes THEN prev_t END) AS passed_t,
+    count(point_committed) AS commits,
+    min(point_committed) AS committed_min,
+    max(point_committed) AS committed_max,
+    min(CASE WHEN is_recent THEN log_end END) AS end_min,
+    count(point_lag) AS lags,
+    min(point_lag) AS lag_min,
+    count_if(point_lag < before_lag) AS lag_drops,
+    -- Whether the first commit that went back was not made good since.
+    min_by(
+      NOT best_from_here >= before_committed,
+      CASE WHEN point_committed < before_committed THEN t END
+    ) AS is_rewound,
+    min(CASE WHEN is_recent THEN committed_at END) AS first_commit_at,
+    max(committed_at) AS last_commit_at,
+    max(coalesce(rolled.level, 0)) AS trend_level,
+    max(CASE WHEN is_recent THEN coalesce(rolled.level, 0) END) AS verdict_level,
+    max_by(coalesce(rolled.level, 0), CASE WHEN passes THEN t END) AS age_level
+  FROM neighbours
+  GROUP BY series
+), rates AS (
+  SELECT
+    newest.*,
+    figures.*,
+    CASE WHEN end_ms > 0 THEN produced * 1e3 / end_ms END AS rate_in,
+    CASE WHEN committed_ms > 0 THEN consumed * 1e3 / committed_ms END AS rate_out,
+    CASE WHEN start_ms > 0 THEN expired * 1e3 / start_ms END AS rate_expired,
+    -- Below log start the oldest unread record is gone. A producer's clock may run ahead of ours.
+    CASE WHEN next_record_at_ms IS NOT NULL AND lag_status = 'ok'
+      THEN greatest(captured_at_ms - next_record_at_ms, 0) / 1e3
+    END AS record_age
+  FROM {newest} AS newest
+  LEFT JOIN figures
+    ON xxhash64(newest.cluster, newest.`group`, newest.topic, newest.partition) = figures.series
+), judged AS (
+  SELECT
+    *,
+    -- How it is known how old the oldest unread record is. Its own time is the answer; the history of
+    -- ends says it inside the window; else lag over the rate of what comes in is a guess.
+    CASE
+      WHEN lag = 0 THEN 'at_head'
+      WHEN record_age IS NOT NULL THEN 'record'
+      WHEN lag > 0 AND caught_at IS NOT NULL AND (reset_t IS NULL OR passed_t >= reset_t)
+        AND lag_status = 'ok' THEN 'interpolated'
+      WHEN lag > 0 AND rate_in > 0 AND lag_status <> 'below_log_start' THEN 'rate'
+    END AS lag_seconds_method,
+    -- The rule of Burrow's that decides. Burrow watches commits; captures see where they stand. So a
+    -- reader that commits the same offset again and one that stopped are told apart by commit times
+    -- alone; without them nobody must be assigned the partition.
+    CASE
+      WHEN lag IS NULL THEN 'lag_unknown'
+      WHEN lag = 0 THEN 'no_lag'
+      WHEN coalesce(commits, 0) < 3 THEN 'too_few_captures'
+      WHEN end_min > committed_offset AND CASE
+        WHEN last_commit_at IS NOT NULL
+          THEN :until_ms - last_commit_at > last_commit_at - first_commit_at
+        ELSE committed_min = committed_max AND member_id IS NULL
+      END THEN 'commits_stopped'
+      WHEN is_rewound THEN 'offset_went_back'
+      WHEN lag_min = 0 THEN 'was_at_head'
+      WHEN committed_min = committed_max THEN 'offset_stands_still'
+      WHEN lag_drops = 0 AND lags > 1 THEN 'lag_never_falls'
+      ELSE 'progresses'
+    END AS verdict_rule
+  FROM rates
+)
+SELECT
+  {facts},
+  lag_status,
+  lag,
+  lost,
+  -- Nobody is assigned the partition, and its commit stood still while records came.
+  is_stale OR coalesce(
+    member_id IS NULL AND committed_offset >= 0 AND produced > 0 AND consumed = 0 AND captures > 1,
+    false
+  ) AS is_stale,
+  points, produced, end_ms, lag_first, lag_last, last_commit_at,
+  rate_in,
+  rate_out,
+  CASE lag_seconds_method
+    WHEN 'at_head' THEN 0e0
+    WHEN 'record' THEN record_age
+    WHEN 'interpolated' THEN (last_t - caught_at) / 1e3
+    WHEN 'rate' THEN lag / rate_in
+  END AS lag_seconds,
+  lag_seconds_method,
+  CASE WHEN lag_seconds_method = 'rate' THEN 'low' WHEN lag_seconds_method IS NOT NULL THEN 'high'
+  END AS lag_seconds_confidence,
+  CASE
+    WHEN verdict_rule IN ('no_lag', 'was_at_head', 'progresses') THEN 'OK'
+    WHEN verdict_rule = 'lag_never_falls' THEN 'WARN'
+    WHEN verdict_rule = 'commits_stopped' THEN 'STOP'
+    WHEN verdict_rule = 'offset_stands_still' THEN 'STALL'
+    WHEN verdict_rule = 'offset_went_back' THEN 'REWIND'
+  END AS verdict,
+  verdict_rule,
+  -- From harmless to bad: one that lags and of which too little is known outweighs those that are well.
+  CASE verdict_rule
+    WHEN 'lag_unknown' THEN 0
+    WHEN 'no_lag' THEN 1
+    WHEN 'was_at_head' THEN 2
+    WHEN 'progresses' THEN 3
+    WHEN 'too_few_captures' THEN 4
+    WHEN 'lag_never_falls' THEN 5
+    WHEN 'commits_stopped' THEN 6
+    WHEN 'offset_stands_still' THEN 7
+    WHEN 'offset_went_back' THEN 8
+  END AS verdict_weight,
+  -- Null where log start stands, nothing is unread, or nothing is committed that could be lost.
+  CASE WHEN lag > 0 AND committed_offset >= 0 AND log_start_offset IS NOT NULL AND rate_expired > 0
+    THEN greatest(committed_offset - log_start_offset, 0) / rate_expired
+  END AS retention_seconds_left,
+  trend_level,
+  verdict_level,
+  age_level
+FROM judged

@@ -1,0 +1,156 @@
+"""What the rows of a window say of each series, and the most lag of each key: SQL put together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from kgroups.core.lag.captures.capture_window import Span, Window
+from kgroups.core.lag.captures.delta_table import DATE, utc_date
+from kgroups.core.lag.captures.hour_table import HOURS, PEAKS, SERIES, hours_schema
+from kgroups.core.lag.captures.month_table import utc_month
+from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.engines import Asked, Engine, Frame, listed
+from kgroups.core.lag.lag_query import KEYS, LagQuery
+from kgroups.core.lag.questions import Questions
+from kgroups.core.lag.report import NO_LEVELS, NOT_ROLLED, lagged_of
+from kgroups.core.lag.stores.places import Place
+
+FACTS: Final = tuple(arrow_schema("rows").names)
+STRETCHES: Final = 60
+"""Into how many the time captured is cut: each has a point of a series at most."""
+SPANS: Final = pa.schema({"cluster": pa.string(), "first_ms": pa.int64(), "last_ms": pa.int64()})
+
+
+class Figures(NamedTuple):
+    """What is made of the rows of a window.
+
+    Args:
+        lagged: every row, from lagged.sql.
+        newest: of these each cluster's newest capture.
+        series: from series.sql.
+        peaks: from peaks.sql, by the keys of the report.
+        hours: peaks of roll-ups, from hours.sql; None: there are none.
+    """
+
+    lagged: Frame
+    newest: Frame
+    series: Frame
+    peaks: Frame
+    hours: Frame | None
+
+
+def figures_over(
+    engine: Engine,
+    query: LagQuery,
+    folder: Place,
+    window: Window,
+    span_ms: tuple[int, int],
+    *,
+    few: bool,
+) -> Figures:
+    """Figures of the files of a window.
+
+    Args:
+        span_ms: the window, both ends included.
+        few: as in `Engine.files`.
+    """
+    since_ms, until_ms = span_ms
+    questions = asking(engine, query, until_ms, since_ms=since_ms)
+    captures = once(questions, folder, window, few=few)
+    names = (*FACTS, DATE.name)
+    facts = {"facts": listed(names)}
+    hours: tuple[Asked, Asked] | None = None
+    if window.hours is not None:
+        schema = hours_schema().append(DATE)
+        series, peaks = (
+            questions.ask(
+                "hours",
+                facts,
+                hours=engine.files(folder / HOURS, window.hours.files[kind], schema, few=few),
+            )
+            for kind in (SERIES, PEAKS)
+        )
+        hours = series, peaks
+        captures = questions.put(
+            f"SELECT {listed(names)}, {NOT_ROLLED} AS rolled FROM {{captures}}"
+            f" UNION ALL SELECT {listed(names)}, rolled FROM {{hours}}",
+            captures=captures,
+            hours=series,
+        )
+    return figures_of(questions, captures, window.spans, hours, names=names)
+
+
+def once(questions: Questions, folder: Place, window: Window, *, few: bool) -> Frame:
+    """The captures of a window and others of the same files; those that are there as a whole."""
+    engine, schema = questions.engine, arrow_schema("rows").append(DATE)
+    captures = engine.files(folder / "rows", window.files, schema, few=few)
+    if window.is_clean:
+        return captures
+    marks = engine.rows(window.captures.select(["cluster", "captured_at_ms"]), few=few)
+    return questions.ask("once", {"facts": listed(schema.names)}, captures=captures, marks=marks)
+
+
+def asking(engine: Engine, query: LagQuery, until_ms: int, **more: object) -> Questions:
+    """The questions of a report over a window; of planned assignments there are other keys."""
+    keys = KEYS.get(query.by, KEYS["group"])
+    return Questions.of(engine, query, keys, until_ms=until_ms, **{"stretches": STRETCHES, **more})
+
+
+def figures_of(
+    questions: Questions,
+    moments: Frame,
+    spans: Mapping[str, Span],
+    hours: tuple[Asked, Asked] | None = None,
+    *,
+    names: Sequence[str] = FACTS,
+) -> Figures:
+    """Figures of rows.
+
+    Args:
+        moments: captures, with roll-ups (`rolled`) if there are any.
+        spans: the time captured of each cluster.
+        hours: roll-ups of series and of keys, from hours.sql; None: nothing is rolled up.
+        names: the columns of the rows that are facts; `date` says in which directories files are.
+    """
+    facts = {"facts": listed(names)}
+    lagged = lagged_of(questions, moments, names, is_rolled=hours is not None)
+    newest = _newest(questions, lagged, spans, is_dated="date" in names)
+    table = pa.Table.from_pylist(
+        [{"cluster": cluster, **span._asdict()} for cluster, span in spans.items()], schema=SPANS
+    )
+    series = questions.ask(
+        "series", facts, lagged=lagged, newest=newest, spans=questions.engine.rows(table)
+    )
+    peaks = questions.ask("peaks", lagged=lagged)
+    if hours is not None:
+        own = hours[questions.parameters["by"] != "partition"]
+        peaks = questions.ask("peaks_with_hours", peaks=peaks, hours=own)
+    return Figures(lagged, newest, series, peaks, hours and hours[1])
+
+
+def _newest(
+    questions: Questions, lagged: Frame, spans: Mapping[str, Span], *, is_dated: bool
+) -> Frame:
+    """The rows of each cluster's newest capture; the files' directories are asked first."""
+    literals: dict[str, object] = {}
+    tests = []
+    for number, (cluster, span) in enumerate(spans.items()):
+        literals |= {f"cluster_{number}": cluster, f"last_{number}": span.last_ms}
+        test = f"cluster = :cluster_{number} AND captured_at_ms = :last_{number}"
+        if is_dated:
+            literals |= {f"day_{number}": utc_date(span.last_ms)}
+            literals |= {f"month_{number}": utc_month(span.last_ms)}
+            test += f" AND date IN (:day_{number}, :month_{number})"
+        tests.append(test)
+    text = f"SELECT * FROM {{lagged}} WHERE {' OR '.join(f'({test})' for test in tests)}"
+    return replace(questions, parameters=literals).put(text, lagged=lagged)
+
+
+def by_key(questions: Questions, figures: Figures) -> Asked:
+    """The figures of a window by the keys of the questions."""
+    report = questions.ask("by_key", series=figures.series, peaks=figures.peaks)
+    if figures.hours is not None:
+        return questions.ask("with_levels", report=report)
+    return questions.put(f"SELECT *, {NO_LEVELS} FROM {{report}}", report=report)

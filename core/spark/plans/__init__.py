@@ -1,1 +1,0 @@
-"""Queries written as SQL text: whatever their size, Spark is called once and analyses once."""
