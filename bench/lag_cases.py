@@ -99,13 +99,12 @@ def over_arguments(folder: Path, until_ms: int, since_ms: int = START_MS) -> lis
 
 
 def duckdb_command(folder: Path, until_ms: int) -> list[str]:
-    """The same report in DuckDB."""
-    window = [str(START_MS), str(until_ms), str(TOP)]
-    return [sys.executable, "-m", "bench.lag_duckdb", str(folder), *window]
+    """The same report by the other engine."""
+    return kgroups_command(*over_arguments(folder, until_ms), "--engine", "duckdb")
 
 
 def must_agree_with_duckdb(name: str, ours: str, reference: str) -> None:
-    """Every row, column and total that DuckDB computes, numbers up to rounding.
+    """Every row, column and total, numbers up to rounding.
 
     Raises:
         RunFailed: the answers differ.
@@ -123,6 +122,29 @@ def must_agree_with_duckdb(name: str, ours: str, reference: str) -> None:
             if not same:
                 where = f"{name}: {key} of {known.get('group', 'all groups')}"
                 raise RunFailed(f"{where} is {found[key]} and in DuckDB {value}")
+
+
+@dataclass(frozen=True)
+class DuckDbBesideFloor:
+    """`lag report --captures --engine duckdb` on few rows, beside a Spark session's start.
+
+    Args:
+        max_s: seconds that it may take.
+    """
+
+    series: int
+    captures: int
+    max_s: float
+
+    def __call__(self, name: str) -> Line:
+        """Once that the files are in the page cache, then one of each."""
+        folder, load = captures_of(self.series, self.captures), os.getloadavg()[0]
+        command = duckdb_command(folder, START_MS + (self.captures - 1) * STEP_MS)
+        run_tree(command, TIMEOUT_S)
+        ours = run_tree(command, TIMEOUT_S)
+        floor = run_tree([sys.executable, "-m", "bench.lag_floor"], TIMEOUT_S)
+        passed = ours.wall_s <= self.max_s
+        return line_of(name, f"at most {self.max_s:g} s", ours, floor, passed=passed, load=load)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ NAMES_BY_KEY: Mapping[str, str] = MappingProxyType(
         "live": "live report of 240 partitions, beside the floor",
         "4800": "report over 4,800 rows of captures, beside the floor",
         "1e5": "report over 1e5 rows of captures, beside the floor",
+        "duckdb": "report over 3,000 rows of captures by DuckDB, beside a Spark session's start",
         "year": "report over a year of 10,000 series rolled up by day and month, beside the floor",
         "html": "the same over 4,800 rows with a page, beside without",
         "1e6": "report over 1e6 rows of captures, beside DuckDB",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from bench.lag_cases import (
     ConnectBeside,
     DryRun,
+    DuckDbBesideFloor,
     OverBeside,
     StartUp,
 )
@@ -29,12 +30,13 @@ from bench.stage import say
 CASES: Mapping[str, Callable[[str], Line]] = {
     "start-up": StartUp(),
     "live": LiveBesideFloor(10, max_times=1.3),
-    "4800": CapturesBesideFloor(48, 100, max_times=1.6),
-    "1e5": CapturesBesideFloor(1_000, 100, max_times=1.6),
+    "4800": CapturesBesideFloor(48, 100, max_times=2),
+    "1e5": CapturesBesideFloor(1_000, 100, max_times=2),
+    "duckdb": DuckDbBesideFloor(30, 100, max_s=1.5),
     "year": YearBesideFloor(10_000, 365, max_times=2),
     "html": PageBesideNone(48, 100, max_more_s=3),
-    "1e6": OverBeside(10_000, 100, max_times=6),
-    "1e7": OverBeside(100_000, 100, max_times=4),
+    "1e6": OverBeside(10_000, 100, max_times=8),
+    "1e7": OverBeside(100_000, 100, max_times=5),
     "1e8": OverBeside(100_000, 1_000, max_times=3, max_mb=3_000),
     "connect": ConnectBeside(48, 100, max_s=3),
     "dry-run-2500": DryRun(2_500, max_s=30),

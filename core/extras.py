@@ -10,11 +10,12 @@ from typing import Final, Literal, get_args
 
 from kgroups.core.errors import UsageError
 
-Extra = Literal["spark", "collect", "html", "search", "aws", "kerberos"]
+Extra = Literal["spark", "duckdb", "collect", "html", "search", "aws", "kerberos"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
         "spark": ("pyspark", "pyarrow", "pandas", "sqlglot", "deltalake"),
+        "duckdb": ("duckdb", "pyarrow", "sqlglot", "deltalake"),
         "collect": ("pyarrow", "deltalake"),
         "html": ("altair", "vl_convert"),
         "search": ("optuna",),

@@ -33,6 +33,7 @@ class Context:
         protected: whether writes need `--unprotected`.
         output: default of `--output`, by its name.
         timeout_ms: default of `--timeout`.
+        engine: default of `--engine`, of reports on captures: `lag_query.EngineName`.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Context:
     protected: bool = False
     output: Any = None
     timeout_ms: int | None = None
+    engine: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ contexts:
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from kgroups.cli.contexts.context import NAME, NAME_HINT, OPTION_READERS, Context, ContextFile
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, parse_document
 from kgroups.core.input_files.files import MIB, lies_at, read_text
 from kgroups.core.kafka.config.settings import parse_addresses
+from kgroups.core.lag.lag_query import EngineName
 
 MAX_BYTES: Final = MIB
 KEYS: Final = (
@@ -32,6 +33,7 @@ KEYS: Final = (
     "protected",
     "output",
     "timeout",
+    "engine",
 )
 _EXPECTED: Final = "contexts of kgroups in YAML"
 
@@ -105,6 +107,7 @@ def _context(name: str, cursor: Cursor, folder: Path) -> Context:
         protected=fields.optional("protected", Cursor.flag) or False,
         output=fields.optional("output", lambda at: _as_option(at, "output")),
         timeout_ms=fields.optional("timeout", lambda at: _as_option(at, "timeout")),
+        engine=fields.optional("engine", lambda at: at.text(get_args(EngineName))),
     )
 
 

@@ -1,4 +1,4 @@
-"""The answer of a report: the rows that are shown, those that fail, totals and charts, by one query."""
+"""The answer of a report: rows that are shown, those that fail, totals and charts, by one query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

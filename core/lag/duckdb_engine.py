@@ -13,7 +13,8 @@ from sqlglot import exp
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.capture_files import broken_file, captures_changed, rows_of_files
 from kgroups.core.lag.captures.delta_table import ActiveFile
-from kgroups.core.lag.engines import Asked, EngineName, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.engines import Asked, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place, Store
 
 # Nothing is fetched from anywhere: what is needed is part of the package.

@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, Literal, Protocol, Union
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
 from kgroups.core.lag.captures.delta_table import ActiveFile
+from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place
 
-EngineName = Literal["spark", "duckdb"]
-ENGINES: Final[tuple[EngineName, ...]] = ("spark", "duckdb")
 _PARAMETER: Final = re.compile(r"(?<!:):([a-z_][a-z_0-9]*)")
 
 
@@ -40,7 +39,7 @@ class Asked:
     sources: Mapping[str, "Frame"] = field(default_factory=dict)
 
 
-Frame = Union[Asked, Given]
+Frame = Asked | Given
 
 
 class WrongSql(ValueError):

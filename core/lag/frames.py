@@ -113,4 +113,3 @@ def _spans_of(captures: DataFrame) -> dict[str, Span]:
         F.min("captured_at_ms").alias("first_ms"), F.max("captured_at_ms").alias("last_ms")
     )
     return {row["cluster"]: Span(row["first_ms"], row["last_ms"]) for row in found.collect()}
-

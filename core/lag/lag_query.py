@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import Group
 
 DEFAULT_TOP = 100
+EngineName = Literal["spark", "duckdb"]
+"""Who computes reports."""
 
 # What `--by` groups rows by. A member's rows carry its client and host along.
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -13,11 +13,11 @@ from kgroups.core.lag.captures.capture_tables import (
     capture_tables,
     plan_tables,
 )
-from kgroups.core.lag.engines import Asked, EngineName, Frame, listed
+from kgroups.core.lag.engines import Asked, Frame, listed
 from kgroups.core.lag.fleet.planned import Fleet, planned_answer
 from kgroups.core.lag.fleet.worker_planner import known_assignors
 from kgroups.core.lag.group_lag import check_isolation
-from kgroups.core.lag.lag_query import KEYS
+from kgroups.core.lag.lag_query import KEYS, EngineName
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
@@ -35,8 +35,8 @@ SMALL_ROWS: Final = 120_000
 PLANNED_ROWS: Final = 10_000
 
 NO_PEAKS: Final = (
-    "SELECT {key} AS peak_key, CAST(NULL AS BIGINT) AS lag_peak, CAST(NULL AS BIGINT) AS partition_lag_peak"
-    " FROM {series} WHERE false"
+    "SELECT {key} AS peak_key, CAST(NULL AS BIGINT) AS lag_peak,"
+    " CAST(NULL AS BIGINT) AS partition_lag_peak FROM {series} WHERE false"
 )
 NO_LEVELS: Final = ", ".join(f"CAST(NULL AS STRING) AS {name}" for name in LEVELS)
 """Of one capture, which has no peaks, and is of no roll-up."""

@@ -1,4 +1,4 @@
-"""The rules of lag, once: for integers and, in `lag_columns`, for Spark's columns.
+"""The rules of lag for one partition; `sql/lagged.sql` has them for rows, held to the same cases.
 
 The first rule that fits a partition names its status:
 
@@ -15,9 +15,8 @@ Lag is never negative. What is not known is None (null in a column), never 0.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from kgroups.core.snapshot import PartitionLog
 
@@ -57,62 +56,6 @@ LEADERLESS_ERRORS: Final = frozenset(
 )
 
 
-class Facts(NamedTuple):
-    """What the rules look at: booleans, or Spark columns of them.
-
-    Args:
-        is_missing, is_leaderless: by the partition's error.
-        commits_known: whether the group's commits could be read at all.
-        has_commit: a commit of -1 is none.
-        is_measured: log start, log end and what lag is measured to are known.
-        is_below, is_beyond: the commit lies before the log's start, after its end; looked at only
-            when the rules before have found all three known.
-    """
-
-    is_missing: Any
-    is_leaderless: Any
-    commits_known: Any
-    has_commit: Any
-    is_measured: Any
-    is_below: Any
-    is_beyond: Any
-
-
-class Rule(NamedTuple):
-    """A status, when it holds (after the rules before it), and whether lag is then measured."""
-
-    status: LagStatus
-    holds: Callable[[Facts], Any]
-    is_measured: bool = False
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("topic_missing", lambda facts: facts.is_missing),
-    Rule("leaderless", lambda facts: facts.is_leaderless),
-    Rule("unknown", lambda facts: _negated(facts.commits_known)),
-    Rule("no_commit", lambda facts: _negated(facts.has_commit)),
-    Rule("unknown", lambda facts: _negated(facts.is_measured)),
-    Rule("below_log_start", lambda facts: facts.is_below, is_measured=True),
-    Rule("beyond_end", lambda facts: facts.is_beyond, is_measured=True),
-)
-OTHERWISE: Final = Rule("ok", lambda _: True, is_measured=True)
-"""Where no rule of `RULES` fits."""
-
-
-@cache
-def rule_of(*facts: bool) -> Rule:
-    """The first rule that holds; every combination of facts is looked through once.
-
-    Args:
-        facts: in the order of `Facts`.
-    """
-    return next((rule for rule in RULES if rule.holds(Facts(*facts))), OTHERWISE)
-
-
-def _negated(truth: Any) -> Any:
-    return not truth if isinstance(truth, bool) else ~truth
-
-
 def greater(first: int, second: int) -> int:
     """The greater of two numbers, in a third of the time that `max` takes."""
     return first if first > second else second
@@ -122,14 +65,9 @@ def records_between(offset: Any, log_start: Any, end: Any, greatest: Callable[..
     """Records that a reader at `offset` has yet to read before `end`; never negative.
 
     Args:
-        greatest: of two; `greater`, or Spark's.
+        greatest: of two; `greater`, or numpy's.
     """
     return greatest(end - greatest(offset, log_start), 0)
-
-
-def records_lost(committed: Any, log_start: Any, greatest: Callable[..., Any]) -> Any:
-    """Records that expired before they were read."""
-    return greatest(log_start - committed, 0)
 
 
 def partition_lag(
@@ -154,30 +92,26 @@ def partition_lag(
         isolation: `read_committed` measures to the last stable offset.
     """
     end = log_end if isolation == "read_uncommitted" else last_stable
-    has_commit = committed is not None and committed >= 0
-    is_measured = is_below = is_beyond = False
-    if log_start is not None and log_end is not None and end is not None:
-        is_measured = True
-        if committed is not None:
-            is_below, is_beyond = committed < log_start, committed > log_end
-    rule = rule_of(
-        error in MISSING_ERRORS,
-        error in LEADERLESS_ERRORS,
-        commits_known,
-        has_commit,
-        is_measured,
-        is_below,
-        is_beyond,
-    )
-    if rule.is_measured:
-        lag = records_between(committed, log_start, end, greater)
-        return lag, rule.status, records_lost(committed, log_start, greater)
-    assumed: int | None = None
-    if rule.status == "no_commit" and uncommitted and log_start is not None and end is not None:
-        assumed = records_between(
-            log_start if uncommitted == "start" else end, log_start, end, greater
-        )
-    return assumed, rule.status, None
+    if error in MISSING_ERRORS:
+        return None, "topic_missing", None
+    if error in LEADERLESS_ERRORS:
+        return None, "leaderless", None
+    if not commits_known:
+        return None, "unknown", None
+    if committed is None or committed < 0:
+        at = log_start if uncommitted == "start" else end
+        if uncommitted is None or at is None or log_start is None or end is None:
+            return None, "no_commit", None
+        return records_between(at, log_start, end, greater), "no_commit", None
+    if log_start is None or log_end is None or end is None:
+        return None, "unknown", None
+    status: LagStatus = "ok"
+    if committed < log_start:
+        status = "below_log_start"
+    elif committed > log_end:
+        status = "beyond_end"
+    lag = records_between(committed, log_start, end, greater)
+    return lag, status, greater(log_start - committed, 0)
 
 
 def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:

@@ -12,7 +12,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kgroups.core.lag.captures.capture_files import rows_of_files
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
-from kgroups.core.lag.engines import EngineName, Frame, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.engines import Frame, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.spark.session import (
     Progress,

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.lag.captures.capture_tables import capture_tables, cluster_name
-from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.group_lag import lag_summary, offset_rows
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.sources.source_options import (
@@ -47,14 +47,18 @@ GROUPS: Final = StructType(
         StructField("unknown_partitions", IntegerType(), False),
     ]
 )
-SCHEMAS: Final = {"group": GROUPS, "member": MEMBERS, "partition": ROWS}
+SCHEMAS: Final = {
+    "group": GROUPS,
+    "member": from_arrow_schema(arrow_schema("members")),
+    "partition": from_arrow_schema(arrow_schema("rows")),
+}
 
 
 class KafkaGroups(DataSource):
-    """Groups, members or partitions now: `GROUPS`, or a capture's `MEMBERS` or `ROWS`.
+    """Groups, members or partitions now: `GROUPS`, or what a capture has of them.
 
-    Options: `by` (`group`, `member` or `partition`), `kafka.bootstrap.servers` and other `kafka.`
-    properties, `config` (a properties file), `timeout` (10s).
+    Options: `by` (`group`, `member` or `partition`), `kafka.bootstrap.servers` and other
+    `kafka.` properties, `config` (a properties file), `timeout` (10s).
     """
 
     @classmethod

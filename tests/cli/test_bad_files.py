@@ -96,13 +96,6 @@ KINDS: dict[str, Kind] = {
         name="meta.json",
         optional=True,
     ),
-    "capture": Kind(
-        ".parquet",
-        ("lag", "compact", "{folder}", "--upgrade"),
-        exit_code=1,
-        name="rows/cluster=c/date=2026-11-21/1795223045678-1795223045678-a1b2.parquet",
-        optional=True,
-    ),
     "log of a table of captures": Kind(
         ".json",
         ("lag", "compact", "{folder}"),

@@ -11,14 +11,12 @@ import pytest
 from kgroups.core.lag.captures.capture_window import open_window
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import active_files
-from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.times import timestamp
 from tests.support.cli.process import TIMEOUT_S, finish, start
 from tests.support.cli.runner import check_document, run
 from tests.support.endings.world import free_port
 from tests.support.lag.made_fleet import fleet
-from tests.support.lag.old_captures import write_old_capture
 
 DONE = 3
 
@@ -178,24 +176,3 @@ def test_hours_are_kept_of_what_is_rolled_up(tmp_path: Path) -> None:
     code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--keep-hours", "30d")
     assert (code, stdout) == (2, "")
     assert "--keep-hours requires --keep-raw" in stderr
-
-
-def test_captures_of_the_old_layout(tmp_path: Path) -> None:
-    """They are mentioned, then converted; a broken one is named and left there (exit code 1)."""
-    for at_ms in (1, 2, 3):
-        write_old_capture(tmp_path, fleet(1, at_ms=at_ms))
-    broken = find_captures(tmp_path)[1].path
-    broken.write_bytes(broken.read_bytes()[:50])
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "-o", "jsonl")
-    assert (code, stdout) == (0, "")
-    assert "--upgrade converts them" in stderr
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--upgrade", "-o", "json")
-    assert code == 1
-    document = json.loads(stdout)
-    check_document(document)
-    assert {item["action"] for item in document["items"]} == {"converted"}
-    (error,) = document["errors"]
-    assert (error["target"], error["code"]) == (str(broken), "BROKEN_CAPTURE")
-    assert f"error: `{broken}`: truncated, or not a Parquet file" in stderr
-    assert [file.path for file in find_captures(tmp_path)] == [broken]
-    assert len(open_window(tmp_path).captures) == 2

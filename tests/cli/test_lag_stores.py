@@ -188,10 +188,3 @@ def test_a_store_that_does_not_answer(store: dict[str, str]) -> None:
         ended = run("lag", "compact", f"{STORE}/x", "--timeout", "200ms", env=env)
     assert ended.exit_code == 3
     assert ended.stderr.startswith(f"error: `s3://{BUCKET}/x` did not answer in 0.2 s\n")
-
-
-def test_the_old_layout_is_local(store: dict[str, str]) -> None:
-    """`--upgrade` has nothing to do in a store, and says so."""
-    ended = run("lag", "compact", f"{STORE}/x", "--upgrade", env=store)
-    assert (ended.exit_code, ended.stdout) == (2, "")
-    assert "old layout are in local folders only" in ended.stderr

@@ -243,7 +243,7 @@ CASES = {
     "simulate nothing": "simulate",
     "lag report by nothing known": "lag report --from shop.json --by moon",
     "lag report by a misspelt condition": "lag report --from shop.json --fail-on 'lagg > 1'",
-    "lag report where nothing is known": "lag report --from shop.json --where 'lagg > 1'",
+    "lag report where nothing is known": "lag report --from shop.json --sql 'lagg > 1'",
     "lag report of a torn file": "lag report --from torn.json",
     "delete with nobody to ask": "delete billing",
     "delete nothing": "delete --yes",

@@ -31,6 +31,7 @@ from kgroups.cli.params import (
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.lag.lag_query import EngineName
 
 HELP = """Manage named clusters.
 
@@ -197,6 +198,10 @@ def add(
         str | None,
         typer.Option("--default-timeout", metavar="TIME", help="Default --timeout."),
     ] = None,
+    default_engine: Annotated[
+        EngineName | None,
+        typer.Option("--default-engine", help="Default --engine of `lag report`."),
+    ] = None,
     use_it: Annotated[bool, typer.Option("--use", help="Make it the current context.")] = False,
 ) -> None:
     """`kgroups context add`."""
@@ -218,6 +223,7 @@ def add(
         "protected": protected or None,
         "output": default_output,
         "timeout": default_timeout,
+        "engine": default_engine,
     }
     fields = {key: value for key, value in given.items() if value is not None}
     store(Printer(options), {name: fields}, pin=pin, current=name if use_it else None)

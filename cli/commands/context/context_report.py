@@ -22,6 +22,7 @@ COLUMNS: Final = (
     Column("client", "CLIENT", quiet=(None,)),
     Column("output", "OUTPUT", quiet=(None,)),
     Column("timeout_ms", "TIMEOUT-MS", right=True, quiet=(None,)),
+    Column("engine", "ENGINE", quiet=(None,)),
 )
 FIELDS: Final = (Column("field", "FIELD"), Column("value", "VALUE"))
 
@@ -41,6 +42,7 @@ def context_item(context: Context, current: str | None) -> Item:
         "properties": {name: shown(name, text) for name, text in properties.items()},
         "output": context.output,
         "timeout_ms": context.timeout_ms,
+        "engine": context.engine,
     }
 
 

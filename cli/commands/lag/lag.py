@@ -1,4 +1,4 @@
-"""`kgroups lag`: reports on lag, computed by Spark."""
+"""`kgroups lag`: reports on lag, computed by Spark or DuckDB."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,9 +27,9 @@ from kgroups.cli.commands.lag.lag_options import (
     Since,
     Sort,
     SparkConf,
+    Sql,
     Top,
     Until,
-    Where,
     column_name,
     conditions_on_rows,
     place_of,
@@ -45,6 +45,7 @@ from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
+from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.planning.leaders.guess import infer_leader
@@ -90,7 +91,11 @@ cluster as it is now, for an exact lag in seconds.
 
 --fail-on exits with 6 if a row meets a condition (the language of `kgroups
 check`, on the columns of the report), whether it is among the rows shown or
-not. --where is SQL.
+not. --sql is SQL.
+
+--engine duckdb answers reports on captures in a second or two, without Java;
+a context may set it (`engine: duckdb`). Live reports, --assignor and captures
+of hundreds of millions of rows are for Spark.
 
 --output openmetrics prints the rows shown as Prometheus metrics, and
 --textfile writes them to a file for node_exporter.
@@ -105,9 +110,10 @@ EXAMPLES
   kgroups lag report --master spark://spark:7077
   kgroups lag report --remote sc://spark:15002
   kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
-  kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --sql "verdict = 'STOP'"
   kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
+  kgroups lag report --captures ~/captures --engine duckdb
   kgroups lag report --captures s3://metrics/captures --over 6h
   kgroups lag report --captures ~/captures --compare 7d --top 10
 """
@@ -134,7 +140,7 @@ def report(
     ] = None,
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
-    where: Where = None,
+    sql: Sql = None,
     fail_on: FailOn = None,
     uncommitted: Annotated[
         Uncommitted | None,
@@ -163,6 +169,10 @@ def report(
     record_times: RecordTimesToo = False,
     html: HtmlFile = None,
     parquet: ParquetFile = None,
+    engine: Annotated[
+        EngineName | None,
+        typer.Option("--engine", help="Who computes a report on captures (default: spark)."),
+    ] = None,
     master: Master = None,
     remote: Remote = None,
     conf: SparkConf = None,
@@ -171,11 +181,18 @@ def report(
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
-    require_extra("spark", "`lag report`")
-    from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
+    options = options_of(ctx)
+    has_spark_options = bool(master or remote or conf)
+    is_plain = captures is not None and not assignor and not has_spark_options
+    if engine is None:  # what a context prefers is for what it can do
+        preferred = options.context.engine if options.context is not None else None
+        engine = preferred if preferred is not None and is_plain else "spark"
+    elif engine == "duckdb" and has_spark_options:
+        raise UsageError("`--engine duckdb` cannot be used with `--master`, `--remote` or `--conf`")
+    require_extra(engine, "`lag report`" if engine == "spark" else "`--engine duckdb`")
+    from kgroups.core.lag.report import LagQuery, check_query, lag_report  # Arrow
     from kgroups.core.lag.report_columns import report_columns
 
-    options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     captures = captures and within(captures, options.timeout_ms)
     parquet = parquet and within(parquet, options.timeout_ms)
@@ -188,7 +205,7 @@ def report(
         sort=column_name(sort, "lag.report"),
         uncommitted=uncommitted,
         isolation=isolation,
-        where=where,
+        sql=sql,
         fail_on=conditions_on_rows(fail_on or ()),
         pictures=html is not None,
         times=record_times,
@@ -198,10 +215,10 @@ def report(
     source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
     has_window = bool(over or since or until or strict or compare)
     _check_source(captures, file, has_window=has_window, record_times=record_times)
-    check_query(query, source)
+    check_query(query, source, engine)
     chosen = chosen_fields(fields, options, report_columns(query, source))
     line = SparkLine(printer)
-    session = line.session(master, remote, conf)
+    session = line.session(master, remote, conf) if engine == "spark" else None
     if html is not None:
         prepare_pages()
     if captures is None:
@@ -221,6 +238,7 @@ def report(
             since_ms=start_ms,
             until_ms=end_ms,
             strict=strict,
+            engine=engine,
             session=session,
             progress=line.step,
         )

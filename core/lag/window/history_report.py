@@ -177,9 +177,7 @@ class _History:
         if query.pictures:
             figures = figures._replace(series=self.engine.keep(figures.series))
         report = by_key(asks, figures)
-        report = asks.ask(
-            "with_commits", report=report, series=figures.series, commits=inside
-        )
+        report = asks.ask("with_commits", report=report, series=figures.series, commits=inside)
         loads = asks.ask("loads", lagged=lagged_now, members=members)
         report = with_members(asks, report, query.by, loads)
         others = {"totals": asks.ask("totals", lagged=lagged_now, loads=loads)}

@@ -17,9 +17,9 @@ from kgroups.core.lag.captures.capture_window import Window, open_window, utc_ti
 from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import LENGTHS
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.engines import Engine, EngineName, Frame
+from kgroups.core.lag.engines import Engine, Frame
 from kgroups.core.lag.fleet.planned import Fleet, planned_answer
-from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.lag_query import EngineName, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.report import check_query, is_few, kind_of
 from kgroups.core.lag.rules import Isolation

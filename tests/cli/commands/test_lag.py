@@ -12,9 +12,9 @@ from kgroups.cli.commands.lag.lag_answer import lag_document
 from kgroups.cli.output.openmetrics import METRICS
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
+from kgroups.core.lag.lag_query import KEYS
 from kgroups.core.lag.report import LagQuery, lag_report
 from kgroups.core.lag.report_columns import PLANNED_KEYS, report_columns
-from kgroups.core.lag.transforms import KEYS
 from tests.support.cli import clusters
 from tests.support.cli.metrics import read_metrics
 from tests.support.cli.process import finish
@@ -106,8 +106,8 @@ def test_planned_assignments_side_by_side() -> None:
         (["--html", "nowhere/lag.html"], 2, "`nowhere/lag.html`"),
         (["--sort", "colour"], 2, "`colour`"),
         (["--sort", "verdict"], 2, "has no column `verdict` to sort by"),
-        (["--where", "lagg > 1"], 2, "no column `lagg`; did you mean `lag`?"),
-        (["--where", "lag > 1 and"], 2, "incomplete after `and` at character 9"),
+        (["--sql", "lagg > 1"], 2, "no column `lagg`; did you mean `lag`?"),
+        (["--sql", "lag > 1 and"], 2, "incomplete after `and` at character 9"),
         (["--remote", "sc://127.0.0.1:99999"], 2, "127.0.0.1:99999"),
     ],
 )

@@ -82,7 +82,7 @@ QUERIES = {
     "member": LagQuery(by="member"),
     "pictures": LagQuery(pictures=True),
     "conditions": LagQuery(fail_on=conditions_on_rows(["lag > 5", "lag_max > 9"])),
-    "where": LagQuery(where="lag > 5"),
+    "sql": LagQuery(sql="lag > 5"),
 }
 
 

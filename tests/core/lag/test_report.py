@@ -13,12 +13,15 @@ from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.cli.commands.lag.lag_options import conditions_on_rows
 from kgroups.core.errors import UsageError
-from kgroups.core.lag import group_lag, transforms
+from kgroups.core.lag import group_lag
 from kgroups.core.lag.captures.capture_tables import capture_tables, plan_tables
-from kgroups.core.lag.captures.spark_columns import PLAN_MEMBERS, ROWS, TOPICS
-from kgroups.core.lag.fleet import as_planned, dryrun
+from kgroups.core.lag.fleet.planned import Fleet, plan_groups
 from kgroups.core.lag.group_lag import OffsetRow, lag_summary, offset_rows
-from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.lag_query import KEYS
+from kgroups.core.lag.questions import Questions
+from kgroups.core.lag.report import LagQuery, LagReport, lag_report, lagged_of
+from kgroups.core.lag.spark_engine import Spark
+from kgroups.core.lag.window.window_figures import FACTS
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -72,9 +75,9 @@ def test_lag_by_other_keys(spark: SparkSession, by: str) -> None:
     for group in snapshot.groups:
         for row in offset_rows(snapshot, group):
             facts = {"cluster": "c1", "group": group.group, **row._asdict()}
-            expected[tuple(facts[key] for key in transforms.KEYS[by])].append(row)
+            expected[tuple(facts[key] for key in KEYS[by])].append(row)
     found = {
-        tuple(r[key] for key in transforms.KEYS[by]): (r["lag"], r["partitions"])
+        tuple(r[key] for key in KEYS[by]): (r["lag"], r["partitions"])
         for r in ask(spark, snapshot, by=by, top=ALL).items
         if r["partitions"] > 0
     }
@@ -310,18 +313,18 @@ def test_assignors_run_inside_spark(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The plan of the query hands groups to Python in Arrow batches, and nothing else."""
-    tables = capture_tables([classic_fleet(23, 5)])
-    create: Any = spark.createDataFrame
-    lagged = transforms.with_lag(create(tables.rows, schema=ROWS))
-    members, topics = plan_tables([classic_fleet(23, 5)], {}, lambda _: "java")
-    members, topics = create(members, schema=PLAN_MEMBERS), create(topics, schema=TOPICS)
-    plans = dryrun.plan_groups(members, topics, lagged, ("range",))
-    as_planned.members_now_and_planned(members, lagged, plans, ("range",)).explain()
+    engine, snapshot = Spark(spark), classic_fleet(23, 5)
+    questions = Questions.of(engine, LagQuery(), KEYS["group"])
+    lagged = lagged_of(questions, engine.rows(capture_tables([snapshot]).rows), FACTS)
+    members, topics = map(engine.rows, plan_tables([snapshot], {}, lambda _: "java"))
+    fleet_of = Fleet(members, topics, lagged, is_planned=True)
+    engine.frame(plan_groups(questions, fleet_of, ("range",))).explain()
     plan = capsys.readouterr().out
+    engine.release()
     assert "MapInArrow" in plan
     assert "ArrowEvalPython" not in plan
     assert "BatchEvalPython" not in plan
-    transforms.lag_by(lagged, transforms.KEYS["group"]).explain()
+    engine.frame(lagged).explain()
     assert "Python" not in capsys.readouterr().out
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag import transforms
 from kgroups.core.lag.group_lag import OffsetRow, offset_rows
+from kgroups.core.lag.lag_query import KEYS
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -72,7 +72,7 @@ def loads(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
 def test_members_idle_and_skew(spark: SparkSession, by: str) -> None:
     """Members counted, idle ones among them; the worst member beside the mean of all."""
     snapshot = uneven_fleet(41)
-    keys = transforms.KEYS[by]
+    keys = KEYS[by]
     expected: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for load in loads(snapshot):
         expected[tuple(load[key] for key in keys)].append(load)
@@ -128,7 +128,7 @@ def test_stale_commits(spark: SparkSession) -> None:
     assert found == {"alive": 4, "empty": 2, "unknown": 2}
     by_topic = {r["topic"]: r["stale_partitions"] for r in ask(spark, snapshot, "topic").items}
     assert by_topic == {"read": 0, "left": 2, "gone": 6}
-    where = ask(spark, snapshot, "topic", where="stale_partitions = partitions").items
+    where = ask(spark, snapshot, "topic", sql="stale_partitions = partitions").items
     assert [row["topic"] for row in where] == ["gone"]
 
 

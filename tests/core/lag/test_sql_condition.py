@@ -1,4 +1,4 @@
-"""`--where` and `--sort` of lag reports: what is wrong with them is told without Spark."""
+"""`--sql` and `--sort` of lag reports: what is wrong with them is told without Spark."""
 
 import pytest
 
@@ -41,24 +41,24 @@ BAD = {
 @pytest.mark.parametrize(("text", "columns"), GOOD.items())
 def test_columns_of_a_condition(text: str, columns: set[str]) -> None:
     """Spark's spellings, reserved words among the names too."""
-    assert set(check_sql(text, "--where")) == columns
+    assert set(check_sql(text, "--sql")) == columns
 
 
 @pytest.mark.parametrize(("text", "why"), BAD.items(), ids=[text[:20] for text in BAD])
 def test_what_is_no_condition(text: str, why: str) -> None:
     """The sentence says what and where."""
     with pytest.raises(UsageError) as caught:
-        list(check_sql(text, "--where"))
+        list(check_sql(text, "--sql"))
     assert caught.value.message.endswith(f"` is not valid: {why}")
 
 
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (LagQuery(where="lagg > 1"), "no column `lagg`; did you mean `lag`?"),
-        (LagQuery(where="t.lag > 1"), "this report has no column `t.lag`"),
-        (LagQuery(by="topic", where="group = 'g'"), "no column `group`; did you mean `groups`?"),
-        (LagQuery(where="lag_seconds > 1"), "no column `lag_seconds`"),
+        (LagQuery(sql="lagg > 1"), "no column `lagg`; did you mean `lag`?"),
+        (LagQuery(sql="t.lag > 1"), "this report has no column `t.lag`"),
+        (LagQuery(by="topic", sql="group = 'g'"), "no column `group`; did you mean `groups`?"),
+        (LagQuery(sql="lag_seconds > 1"), "no column `lag_seconds`"),
         (LagQuery(sort="lag_peak"), "a lag report by group has no column `lag_peak` to sort by"),
         (LagQuery(assignors=("range",), sort="lag_p50"), "no column `lag_p50`"),
     ],
@@ -74,8 +74,8 @@ def test_columns_that_a_report_has_not(query: LagQuery, message: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        LagQuery(where="LAG_SECONDS > 1 and verdict = 'STOP'", sort="lag_peak"),
-        LagQuery(by="member", assignors=("range",), where="planned_rate_in > 1"),
+        LagQuery(sql="LAG_SECONDS > 1 and verdict = 'STOP'", sort="lag_peak"),
+        LagQuery(by="member", assignors=("range",), sql="planned_rate_in > 1"),
     ],
     ids=["now", "planned"],
 )

@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.kafka.config.settings import read_settings
 from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
+from kgroups.core.lag.frames import lag_report, read_captures
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.commit_log import parse_record
-from kgroups.core.lag.window.lag_frames import lag_report, read_captures
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.child import WAIT_S, Child, run_program

@@ -124,7 +124,7 @@ def test_rates_lag_in_seconds_and_verdicts(kafka: KafkaCluster, tmp_path: Path) 
     asked_ms = time.time() * 1000
     code, stdout, stderr = finish(
         *("lag", "report", "--record-times", "-b", kafka.bootstrap, "-o", "json"),
-        *("--where", "group like 'driven-%'"),
+        *("--sql", "group like 'driven-%'"),
     )
     assert code == 0, stderr
     document = json.loads(stdout)
@@ -227,7 +227,7 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
             "--record-times",
             "--ends",
             "6",
-            "--where",
+            "--sql",
             "group like 'remembers%'",
             "-b",
             kafka.bootstrap,
@@ -329,7 +329,7 @@ def test_open_transactions_hold_reports_back(
         "snapshot": ("--from", str(held_back.snapshot)),
     }
     code, stdout, stderr = finish(
-        *("lag", "report", "--where", f"group = '{held_back.group}'", "--by", "partition"),
+        *("lag", "report", "--sql", f"group = '{held_back.group}'", "--by", "partition"),
         *(*where[source], "--isolation", isolation, "-o", "json"),
     )
     assert code == 0, stderr

@@ -12,7 +12,6 @@ from typing import Any
 from kgroups.core.lag.captures.delta_table import append, dated
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from tests.support.lag.capture_writer import table_of, write_finished
-from tests.support.lag.old_captures import write_old
 
 START_MS = 1_760_000_000_000
 MINUTE_MS = 60_000
@@ -238,12 +237,3 @@ def write_captures(folder: Path, captures: list[Capture], *, every: int = 3) -> 
             if whole:
                 rows = [row for capture in whole for row in capture.rows]
                 write_finished(folder, cluster, rows, [capture.at_ms for capture in whole])
-
-
-def write_old_captures(folder: Path, captures: list[Capture]) -> None:
-    """The same in the layout of before, a file a capture; of collectors that died the members."""
-    for capture in captures:
-        tables = [("members", capture.members)]
-        tables += [("rows", capture.rows)] if capture.is_whole else []
-        for name, content in tables:
-            write_old(folder, name, table_of(name, content), capture.cluster, [capture.at_ms])

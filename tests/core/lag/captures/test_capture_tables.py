@@ -345,12 +345,12 @@ def test_collecting_needs_no_spark(tmp_path: Path) -> None:
         sys.meta_path.insert(0, Missing())
         from pathlib import Path
         from kgroups.core.lag.captures.collector import write_capture
-        from kgroups.core.lag.captures.upkeep import compact, upgrade
+        from kgroups.core.lag.captures.upkeep import compact
         from tests.support.lag.made_fleet import fleet
 
         for at_ms in (1, 2):
             write_capture(Path(sys.argv[1]), fleet(1, at_ms=at_ms))
-        print(len([*upgrade(Path(sys.argv[1])), *compact(Path(sys.argv[1]))]))
+        print(len([*compact(Path(sys.argv[1]))]))
         """
     )
     done = run_program([sys.executable, "-c", program, str(tmp_path)])

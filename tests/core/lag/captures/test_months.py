@@ -23,10 +23,8 @@ from kgroups.core.lag.captures.hour_table import (
 from kgroups.core.lag.captures.month_table import LEAST_MS, roll_up_files
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days, roll_up_months
 from kgroups.core.lag.captures.upkeep import compact
-from tests.core.lag.captures.test_retention import by_key, row, tables, write
-from tests.support.lag.capture_writer import table_of
+from tests.core.lag.captures.test_retention import by_key, tables, write
 from tests.support.lag.odd_history import START_MS, moved, odd_captures
-from tests.support.lag.old_captures import write_old
 
 
 def ms(date: str) -> int:
@@ -118,13 +116,6 @@ def test_days_that_have_changed(folder: Path) -> None:
     assert lengths(window) == MONTH
     assert window.hours is not None
     assert ms("2026-03-25") in window.hours.times.to_pylist()
-
-
-def test_captures_in_the_layout_of_before(folder: Path) -> None:
-    """They count, and so the month does not."""
-    late_ms = ms("2026-03-25")
-    write_old(folder, "rows", table_of("rows", [row(late_ms)]), "c", [late_ms])
-    assert lengths(year(folder)) == DAYS | {"captures": 2}
 
 
 def test_what_comes_late(folder: Path) -> None:

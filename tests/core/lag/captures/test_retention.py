@@ -18,7 +18,6 @@ from kgroups.core.lag.captures.delta_table import (
     active_files,
     append,
     dated,
-    marks_in,
     marks_of,
     rows_in,
 )
@@ -26,12 +25,11 @@ from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import HOUR_MS, SERIES, hour_files, hours_schema
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.captures.upkeep import compact, upgrade
+from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.lag_query import KEYS
 from tests.support.lag.capture_writer import write_finished
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.odd_history import NOTHING, Capture, odd_captures
-from tests.support.lag.old_captures import write_old_capture
 
 DAY_MS = 24 * HOUR_MS
 MINUTE_MS = 60_000
@@ -315,24 +313,6 @@ def test_captures_without_rows(tmp_path: Path) -> None:
     list(roll_up(tmp_path, before_ms=DAY_MS))
     assert seen(open_window(tmp_path)) == ([], [(1, 2)])
     assert series_in(tmp_path) == []
-
-
-def test_the_old_layout_is_converted_first(tmp_path: Path) -> None:
-    """A day with files of it is left alone; captures that are rolled up do not come back."""
-    write(tmp_path, 1, cluster="c1")
-    write_old_capture(tmp_path, fleet(1, 2, at_ms=2))
-    assert list(roll_up(tmp_path, before_ms=DAY_MS)) == []
-    old = [path for path in (tmp_path / "rows").rglob("*.parquet") if path.name.startswith("2-2-")]
-    kept = old[0].read_bytes()
-    list(upgrade(tmp_path))
-    list(roll_up(tmp_path, before_ms=DAY_MS))
-    hours = seen(open_window(tmp_path))
-    assert hours == ([], [(1, 2)])
-    old[0].write_bytes(kept)  # as a conversion leaves it that dies before its end
-    assert seen(open_window(tmp_path)) == hours
-    list(upgrade(tmp_path))
-    assert seen(open_window(tmp_path)) == hours
-    assert not marks_in(active_files(tmp_path, "captures")).num_rows
 
 
 def test_a_day_with_rows_missing_stays_as_it_is(tmp_path: Path) -> None:

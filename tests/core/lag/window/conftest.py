@@ -1,13 +1,13 @@
 """Fixtures of the tests of reports over a window."""
 
+from typing import Any
+
 import pytest
 
-from kgroups.core.lag.window import rows_here
 
-
-@pytest.fixture(params=["read here", "read by Spark"])
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Who reads captures and roll-ups: Arrow, or Spark as if they were many."""
-    if request.param == "read by Spark":
-        monkeypatch.setattr(rows_here, "MOST_ROWS", -1)
-    return str(request.param)
+@pytest.fixture(params=["duckdb", "spark"])
+def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Who computes a report, as arguments of `lag_report_over`."""
+    if request.param == "duckdb":
+        return {"engine": "duckdb"}
+    return {"session": request.getfixturevalue("spark")}

@@ -15,8 +15,7 @@ from kgroups.core.coordinator.log.record_codec import decode_record, encode_key,
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.window.commit_log import COMMITS, KnownKeys, parse_record, read_commits
-from kgroups.core.lag.window.history_report import lag_history
-from kgroups.core.lag.window.past_ends import BUCKETS, times_to_ask
+from kgroups.core.lag.window.history_report import STRETCHES, lag_history, times_to_ask
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 
@@ -309,9 +308,9 @@ def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
 def test_times_are_the_last_of_their_stretches(span_ms: int, count: int) -> None:
     """Each inside the window, no two in one stretch, spread over the whole of it."""
     times = times_to_ask(NOW_MS, NOW_MS + span_ms, count)
-    width = max(span_ms // BUCKETS, 1)
+    width = max(span_ms // STRETCHES, 1)
     stretches = [(at_ms - NOW_MS) // width for at_ms in times]
     assert stretches == sorted(set(stretches))
     assert all((at_ms + 1 - NOW_MS) % width == 0 for at_ms in times)
     assert all(NOW_MS <= at_ms < NOW_MS + span_ms for at_ms in times)
-    assert len(times) == min(count, span_ms, BUCKETS) or span_ms < BUCKETS
+    assert len(times) == min(count, span_ms, STRETCHES) or span_ms < STRETCHES

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Field, Fields
@@ -47,12 +46,12 @@ def condition(text: str) -> Condition:
 
 
 @pytest.mark.parametrize("by", ["group"])
-def test_both_windows_and_their_difference(spark: SparkSession, folder: Path, by: str) -> None:
+def test_both_windows_and_their_difference(engine: dict[str, Any], folder: Path, by: str) -> None:
     """Every row of either, sorted by what its lag grew by; conditions are on changes too."""
     grew = condition("lag_change > 500")
     query = LagQuery(by=by, top=10_000, compare_ms=WEEK_MS, fail_on=[grew])
     since_ms, until_ms = WINDOW
-    report = lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, session=spark)
+    report = lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, **engine)
     asked = Asked(by, since_ms, until_ms)
     now, summary = truth(NOW, asked)
     then, _ = truth(

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.report import LagQuery
@@ -93,17 +92,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def ask(spark: SparkSession, folder: Path, **query: Any) -> dict[tuple[str, str], Row]:
+def ask(engine: dict[str, Any], folder: Path, **query: Any) -> dict[tuple[str, str], Row]:
     """The rows of a report over the day, by cluster and group or topic."""
     asked = LagQuery(**query)
     since_ms = UNTIL_MS - 1_440 * MINUTE_MS
-    report = lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, session=spark)
+    report = lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
     return {(row["cluster"], row[asked.by]): row for row in report.items}
 
 
-def test_by_group(spark: SparkSession, folder: Path) -> None:
+def test_by_group(engine: dict[str, Any], folder: Path) -> None:
     """Peaks of every capture, nothing known that is not, a window as long as what was captured."""
-    rows = ask(spark, folder)
+    rows = ask(engine, folder)
     peak = rows["peak", "g"]
     assert (peak["lag"], peak["lag_peak"], peak["partition_lag_peak"]) == (0, 27_800, 14_000)
     short = rows["short", "g"]
@@ -119,14 +118,14 @@ def test_by_group(spark: SparkSession, folder: Path) -> None:
     assert rows["uncommitted", "g"]["lag_peak"] is None
 
 
-def test_by_topic(spark: SparkSession, folder: Path) -> None:
+def test_by_topic(engine: dict[str, Any], folder: Path) -> None:
     """Records come into a topic as often as they do, however short a reader has been there."""
-    row = ask(spark, folder, by="topic")["new reader", "t"]
+    row = ask(engine, folder, by="topic")["new reader", "t"]
     assert row["rate_in"] == pytest.approx(100 / 60)
     assert row["catch_up_seconds"] is None
 
 
-def test_without_commits(spark: SparkSession, folder: Path) -> None:
+def test_without_commits(engine: dict[str, Any], folder: Path) -> None:
     """What is assumed of the lag now is assumed of the lag then."""
-    row = ask(spark, folder, uncommitted="start")["uncommitted", "g"]
+    row = ask(engine, folder, uncommitted="start")["uncommitted", "g"]
     assert (row["lag"], row["lag_peak"], row["trend"]) == (80, 80, "steady")

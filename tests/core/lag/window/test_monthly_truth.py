@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days, roll_up_months
 from tests.core.lag.window.test_hourly_truth import Checks
@@ -64,13 +63,13 @@ def spread(captures: list[Capture]) -> list[Capture]:
     return found
 
 
-def choices() -> list[Asked]:
+def choices(is_quick: bool) -> list[Asked]:
     """Everything, or a share that has each grouping and each window."""
     every = [
         Asked(by, *window, isolation, uncommitted)
         for by, window, isolation, uncommitted in product(KEYS, WINDOWS, ISOLATIONS, UNCOMMITTED)
     ]
-    return every if IS_FUZZ else every[::31]
+    return every if IS_FUZZ else every[:: 5 if is_quick else 31]
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +89,11 @@ def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
-@pytest.mark.usefixtures("reader")
-def test_every_figure(spark: SparkSession, captures: list[Capture], folder: Path) -> None:
+def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: Path) -> None:
     """Rows and summary of each report, and which of their figures are by the month."""
-    checks = Checks(spark)
+    checks = Checks(engine)
     months = set()
-    for asked in choices():
+    for asked in choices("engine" in engine):
         known = partial(rolled_up, captures, asked)
         report = checks.check(folder, captures, asked, known)
         months.add(report.summary["months"])

@@ -6,14 +6,14 @@ with a history each, KGROUPS_FUZZ_SEED.
 
 import os
 import shutil
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from pyspark.sql import SparkSession
 
-from kgroups.core.lag.captures.upkeep import compact, upgrade
+from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -25,9 +25,7 @@ from tests.support.lag.odd_history import (
     Capture,
     odd_captures,
     write_captures,
-    write_old_captures,
 )
-from tests.support.lag.old_captures import merge_old
 from tests.support.lag.plain_truth import KEYS, Asked, truth
 
 pytestmark = pytest.mark.spark
@@ -45,10 +43,10 @@ WINDOWS = (
 )
 UNCOMMITTED = (None, "start", "end")
 ISOLATIONS = ("read_uncommitted", "read_committed")
-STATES = ("as collected", "merged", "as kgroups did before", "a merge that died", "converted")
+STATES = ("as collected", "merged")
 
 
-def choices(reader: str) -> list[tuple[str, Asked]]:
+def choices(engine: Mapping[str, Any]) -> list[tuple[str, Asked]]:
     """What is asked of which state of the files: everything, or a share that has all of each."""
     every = [
         (state, Asked(by, *window, isolation, uncommitted))
@@ -56,8 +54,8 @@ def choices(reader: str) -> list[tuple[str, Asked]]:
             KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
         )
     ]
-    # 90 a grouping; an odd step walks through all of each kind. Spark takes five times as long.
-    return every if IS_FUZZ else every[:: 37 if reader == "read here" else 67]
+    # 36 a grouping; such a step walks through all of each kind. Spark takes ten times as long.
+    return every if IS_FUZZ else every[:: 7 if "engine" in engine else 43]
 
 
 @pytest.fixture(scope="module")
@@ -74,21 +72,16 @@ def folders(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) -
     write_captures(folders["as collected"], captures)
     shutil.copytree(folders["as collected"], folders["merged"])
     assert {step.action for step in compact(folders["merged"])} == {"merged"}
-    write_old_captures(folders["as kgroups did before"], captures)
-    shutil.copytree(folders["as kgroups did before"], folders["a merge that died"])
-    merge_old(folders["a merge that died"], remove=False)
-    shutil.copytree(folders["a merge that died"], folders["converted"])
-    assert {step.action for step in upgrade(folders["converted"])} == {"converted"}
     return folders
 
 
 def test_every_figure(
-    spark: SparkSession, captures: list[Capture], folders: dict[str, Path], reader: str
+    captures: list[Capture], folders: dict[str, Path], engine: dict[str, Any]
 ) -> None:
     """Rows and summary of each report."""
     compared = 0
     wrong: list[tuple[Any, ...]] = []
-    for state, asked in choices(reader):
+    for state, asked in choices(engine):
         items, summary = truth(captures, asked)
         query = LagQuery(
             by=asked.by,
@@ -101,7 +94,7 @@ def test_every_figure(
             query,
             since_ms=asked.since_ms,
             until_ms=asked.until_ms,
-            session=spark,
+            **engine,
         )
         assert report.columns == report_columns(query, "captures")
         count, found = differences(report.items, items, KEYS[asked.by])

@@ -1,15 +1,16 @@
-"""The case table of windows, as plain Python and as Spark columns."""
+"""The case table of windows, as plain Python and as SQL in each engine."""
 
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Span
-from kgroups.core.lag.captures.spark_columns import ROWS
-from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.points import BUCKETS, lives, with_steps
+from kgroups.core.lag.engines import Engine, listed
+from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.report_columns import OVER_TIME
+from kgroups.core.lag.window.window_figures import STRETCHES, asking, by_key, figures_of
+from tests.support.lag.capture_writer import table_of
+from tests.support.lag.engines import ENGINES, engine_of
 from tests.support.lag.window_cases import (
     MINUTE_MS,
     WINDOW_CASES,
@@ -37,26 +38,30 @@ def test_plain_python(case: WindowCase) -> None:
 
 
 @pytest.mark.spark
-def test_columns(spark: SparkSession) -> None:
-    """All cases in one frame, each a series that ends when its last capture was taken."""
-    found: dict[str, Said] = {}
+@pytest.mark.parametrize("name", ENGINES)
+def test_sql(request: pytest.FixtureRequest, name: str) -> None:
+    """All cases, each a series that ends when its last capture was taken."""
     by_end: dict[float, list[WindowCase]] = {}
     for case in WINDOW_CASES:
         by_end.setdefault(max(point.minute for point in case.points), []).append(case)
-    for minutes, cases in by_end.items():
-        until_ms = START_MS + round(minutes * MINUTE_MS)
-        rows = [dict.fromkeys(ROWS.fieldNames()) | r for c in cases for r in rows_of(c, START_MS)]
-        frame = spark.createDataFrame([tuple(row.values()) for row in rows], schema=ROWS)
-        now = transforms.with_lag(frame.where(frame.captured_at_ms == until_ms))
-        # A window long enough that no two captures fall into one stretch.
-        spans = {"c1": Span(until_ms - BUCKETS * MINUTE_MS, until_ms)}
-        captures = lives(transforms.with_lag(frame), spans)
-        figures = trends.series_figures(with_steps(captures))
-        for row in trends.with_history(now, figures, until_ms).collect():
-            found[row["group"]] = said_by(row)
+    found: dict[str, Said] = {}
+    with engine_of(name, request) as engine:
+        for minutes, cases in by_end.items():
+            found |= figures(engine, cases, START_MS + round(minutes * MINUTE_MS))
     assert set(found) == {case.id for case in WINDOW_CASES}
     wrong = {c.id: (found[c.id], c.said) for c in WINDOW_CASES if not same(found[c.id], c.said)}
     assert wrong == {}
+
+
+def figures(engine: Engine, cases: list[WindowCase], until_ms: int) -> dict[str, Said]:
+    """What is said of each case; no two captures fall into one stretch."""
+    questions = asking(engine, LagQuery(by="partition"), until_ms)
+    rows = engine.rows(table_of("rows", (row for c in cases for row in rows_of(c, START_MS))))
+    spans = {"c1": Span(until_ms - STRETCHES * MINUTE_MS, until_ms)}
+    report = by_key(questions, figures_of(questions, rows, spans))
+    columns = listed(["group", *OVER_TIME])
+    answer = engine.fetch(questions.put(f"SELECT {columns} FROM {{report}}", report=report))
+    return {row["group"]: said_by(row) for row in answer.to_pylist()}
 
 
 def said_by(row: Any) -> Said:
@@ -73,9 +78,22 @@ def said_by(row: Any) -> Said:
     )
 
 
+VERDICTS = {
+    "lag_unknown": None,
+    "no_lag": "OK",
+    "was_at_head": "OK",
+    "progresses": "OK",
+    "too_few_captures": None,
+    "lag_never_falls": "WARN",
+    "commits_stopped": "STOP",
+    "offset_stands_still": "STALL",
+    "offset_went_back": "REWIND",
+}
+
+
 def test_every_verdict_and_method_has_a_case() -> None:
     """The table leaves none out but the record's own time, which needs no window."""
-    assert {case.said.rule for case in WINDOW_CASES} == {*trends.VERDICTS}
-    assert {case.said.verdict for case in WINDOW_CASES} == {*trends.VERDICTS.values()}
+    assert {case.said.rule for case in WINDOW_CASES} == {*VERDICTS}
+    assert {case.said.verdict for case in WINDOW_CASES} == {*VERDICTS.values()}
     assert {case.said.method for case in WINDOW_CASES} == {None, "at_head", "interpolated", "rate"}
     assert {case.said.trend for case in WINDOW_CASES} == {None, "growing", "steady", "draining"}

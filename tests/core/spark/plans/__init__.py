@@ -1,1 +1,0 @@
-"""Queries written as text."""
