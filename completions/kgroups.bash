@@ -154,7 +154,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
-    "lag report/--where") echo '@free' ;;
+    "lag report/--sql") echo '@free' ;;
     "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
@@ -165,6 +165,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--compare") echo '@free' ;;
     "lag report/--html") echo '@files' ;;
     "lag report/--parquet") echo '@files' ;;
+    "lag report/--engine") echo 'spark duckdb' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--conf") echo '@free' ;;
@@ -174,7 +175,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
-    "lag history/--where") echo '@free' ;;
+    "lag history/--sql") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
     "lag history/--until") echo '@free' ;;
@@ -192,6 +193,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
     "context add/--default-timeout") echo '@free' ;;
+    "context add/--default-engine") echo 'spark duckdb' ;;
     "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
     "context import/--name") echo '@free' ;;
     "audit/--since") echo '@free' ;;
@@ -274,15 +276,15 @@ _kgroups_words() { # path: what can be typed there
     "remove-members") echo "--member --instance --all --reason --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
     "apply") echo "--drift --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --sql --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --engine --master --remote --conf --fields --textfile --from --help $common" ;;
+    "lag history") echo "--by --top --sort --sql --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
-    "lag compact") echo "--today --keep-raw --keep-hours --upgrade --help $common" ;;
+    "lag compact") echo "--today --keep-raw --keep-hours --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;
     "context use") echo "--none --help $common" ;;
-    "context add") echo "--property --cluster-id --pin --protected --default-output --default-timeout --use --help $common" ;;
+    "context add") echo "--property --cluster-id --pin --protected --default-output --default-timeout --default-engine --use --help $common" ;;
     "context remove") echo "--help $common" ;;
     "context current") echo "--short --help $common" ;;
     "context import") echo "--format --name --pin --help $common" ;;

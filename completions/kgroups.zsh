@@ -155,7 +155,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
-    "lag report/--where") echo '@free' ;;
+    "lag report/--sql") echo '@free' ;;
     "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
@@ -166,6 +166,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--compare") echo '@free' ;;
     "lag report/--html") echo '@files' ;;
     "lag report/--parquet") echo '@files' ;;
+    "lag report/--engine") echo 'spark duckdb' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--conf") echo '@free' ;;
@@ -175,7 +176,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
-    "lag history/--where") echo '@free' ;;
+    "lag history/--sql") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
     "lag history/--until") echo '@free' ;;
@@ -193,6 +194,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
     "context add/--default-timeout") echo '@free' ;;
+    "context add/--default-engine") echo 'spark duckdb' ;;
     "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
     "context import/--name") echo '@free' ;;
     "audit/--since") echo '@free' ;;
@@ -629,7 +631,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--assignor:Also plan with these assignors.'
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
-        '--where:Show only rows for which this is true.'
+        '--sql:Show only rows for which this is true.'
         '--fail-on:Exit with 6 if a row meets this.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
@@ -642,6 +644,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Fetch the next record of each lagging partition.'
         '--html:Also write an HTML page with charts.'
         '--parquet:Also write the rows as Parquet, to a file or URI.'
+        '--engine:Who computes a report on captures (default\: spark).'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--conf:A setting of Spark; repeatable.'
@@ -656,7 +659,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--by:Group rows by this.'
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
-        '--where:Show only rows for which this is true.'
+        '--sql:Show only rows for which this is true.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window (default\: now).'
@@ -682,7 +685,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--today:Include today.'
         '--keep-raw:Roll up captures that are older\: 14d.'
         '--keep-hours:Keep hourly roll-ups this long\: 90d (default).'
-        '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )
       ;;
@@ -724,6 +726,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--protected:Refuse writes unless --unprotected names it.'
         '--default-output:Default --output.'
         '--default-timeout:Default --timeout.'
+        '--default-engine:Default --engine of `lag report`.'
         '--use:Make it the current context.'
         '--help:Show help.'
       )
