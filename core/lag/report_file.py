@@ -1,11 +1,10 @@
-"""The rows of a report as one Parquet file, with the types that Spark gave them."""
+"""The rows of a report as one Parquet file, with the types that their engine gave them."""
 
 import secrets
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.report import LagReport
@@ -19,7 +18,7 @@ def write_parquet(place: Place, answer: LagReport) -> None:
         UsageError: it cannot be written there.
         ClusterError: the store cannot be reached or entered.
     """
-    table = pa.Table.from_pylist(answer.items, schema=to_arrow_schema(answer.schema))
+    table = pa.Table.from_pylist(answer.items, schema=answer.schema)
     if isinstance(place, Store):
         folder, name = split_file(place)
         with failures_told(place):
