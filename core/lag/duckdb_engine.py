@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
@@ -94,7 +94,7 @@ def duckdb_engine() -> Iterator[DuckDb]:
     """
     with (
         tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
-        duckdb.connect(config=SETTINGS | {"temp_directory": scratch}) as connection,
+        duckdb.connect(config={**SETTINGS, "temp_directory": scratch}) as connection,
     ):
         try:
             yield DuckDb(connection)
@@ -107,7 +107,7 @@ def duckdb_engine() -> Iterator[DuckDb]:
 def translated(text: str, parameters: Mapping[str, object]) -> str:
     """A query in Spark's SQL as DuckDB has it, with the parameters as literals."""
 
-    def own(node: exp.Expression) -> exp.Expression | None:
+    def own(node: Any) -> Any:
         if isinstance(node, exp.Hint):
             return None
         if isinstance(node, exp.Struct) and isinstance(node.expressions[0], exp.Column):
@@ -129,7 +129,8 @@ def translated(text: str, parameters: Mapping[str, object]) -> str:
             return exp.Anonymous(this="hash", expressions=node.expressions)
         return node
 
-    return sqlglot.parse_one(text, read="spark").transform(own).sql("duckdb", identify=True)
+    root: Any = sqlglot.parse_one(text, read="spark")
+    return str(root.transform(own).sql("duckdb", identify=True))
 
 
 def _column(field: pa.Field, *, is_there: bool) -> str:

@@ -71,16 +71,15 @@ def picture_frames(
         **{"groups": SHARE_GROUPS, "members": SHARE_MEMBERS},
     }
     asking = replace(questions, parameters={**questions.parameters, **bounds})
-    frames = {}
+    frames: dict[str, Frame] = {}
     if moments is not None:
         sources = {"lagged": moments} | ({} if hours is None else {"hours": hours})
         peaks = {"peaks": "" if hours is None else HOUR_PEAKS}
         frames["over_time"] = asking.ask("lag_over_time", peaks, **sources)
-    return frames | {
-        "partitions": asking.ask("lag_of_partitions", series=series),
-        "members": asking.ask("lag_of_members", series=series),
-        "verdicts": asking.ask("verdicts", {"verdict": verdict}, series=series),
-    }
+    frames["partitions"] = asking.ask("lag_of_partitions", series=series)
+    frames["members"] = asking.ask("lag_of_members", series=series)
+    frames["verdicts"] = asking.ask("verdicts", {"verdict": verdict}, series=series)
+    return frames
 
 
 def pictures_of(rows: Mapping[str, pa.Table]) -> Pictures:

@@ -82,7 +82,7 @@ class Questions:
         for own in sources:
             cells = (f"{'struct(part.*)' if name == own else 'NULL'} AS {name}" for name in sources)
             halves.append(f"SELECT {', '.join(cells)} FROM {{{own}}} AS part")
-        answer = self.engine.fetch(self.put(" UNION ALL ".join(halves), **sources))
+        answer = self.engine.fetch(self.put(" UNION ALL ".join(halves), None, **sources))
         return {
             name: pa.Table.from_struct_array(answer[part].drop_null())
             for name, part in zip(frames, sources, strict=True)

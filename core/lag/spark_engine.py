@@ -77,7 +77,8 @@ class Spark:
     def frame(self, answer: Frame) -> DataFrame:
         """The answer as a DataFrame, which Spark computes when its rows are wanted."""
         if isinstance(answer, Given):
-            return answer.frame
+            given: DataFrame = answer.frame
+            return given
         query = Query(answer)
         names = [f"source_{number}" for number in range(len(query.given))]
         text = query.text.replace("{", "{{").replace("}", "}}")
