@@ -13,7 +13,7 @@ from sqlglot import exp
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.capture_files import broken_file, captures_changed, rows_of_files
 from kgroups.core.lag.captures.delta_table import ActiveFile
-from kgroups.core.lag.engines import Asked, Given, Query, WrongSql, with_sources
+from kgroups.core.lag.engines import Frame, Given, Query, WrongSql, with_sources
 from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place, Store
 
@@ -64,18 +64,18 @@ class DuckDb:
         self._connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM {raw}")
         return Given(name)
 
-    def _text_of(self, answer: Asked) -> str:
+    def _text_of(self, answer: Frame) -> str:
         query = Query(answer)
         text = with_sources(query.text, [given.frame for given in query.given])
         return translated(text, query.parameters)
 
-    def keep(self, answer: Asked) -> Given:
+    def keep(self, answer: Frame) -> Given:
         """The same as a table."""
         name = self._new_name()
         self._connection.execute(f"CREATE TEMP TABLE {name} AS {self._text_of(answer)}")
         return Given(name)
 
-    def fetch(self, answer: Asked) -> pa.Table:
+    def fetch(self, answer: Frame) -> pa.Table:
         """All rows; sums of 64-bit numbers are 64-bit numbers, as Spark's are."""
         try:
             found = self._connection.sql(self._text_of(answer))

@@ -70,10 +70,10 @@ class Engine(Protocol):
             KgroupsError: a file cannot be read.
         """
 
-    def keep(self, answer: Asked) -> Given:
+    def keep(self, answer: Frame) -> Given:
         """The same rows, computed once however often they are asked for."""
 
-    def fetch(self, answer: Asked) -> pa.Table:
+    def fetch(self, answer: Frame) -> pa.Table:
         """All rows, in the driver.
 
         Raises:
@@ -106,12 +106,16 @@ class Query:
         given: what the engine has.
     """
 
-    def __init__(self, answer: Asked) -> None:
+    def __init__(self, answer: Frame) -> None:
         self.parameters: dict[str, object] = {}
         self.given: list[Given] = []
         self._names: dict[int, str] = {}
         self._parts: list[str] = []
-        last = self._text_of(answer)
+        last = (
+            self._text_of(answer)
+            if isinstance(answer, Asked)
+            else f"SELECT * FROM {self._name_of(answer)}"
+        )
         parts = ",\n".join(self._parts)
         self.text = f"WITH {parts}\n(\n{last})" if parts else last
 

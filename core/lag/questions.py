@@ -43,7 +43,7 @@ class Questions:
         }
         return cls(engine, keys, parameters | more)
 
-    def ask(self, name: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Asked:
+    def ask(self, name: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Frame:
         """The answer to a file of `sql/`.
 
         Args:
@@ -51,7 +51,7 @@ class Questions:
         """
         return self.put(question(name), texts, **sources)
 
-    def put(self, text: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Asked:
+    def put(self, text: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Frame:
         """The answer to a query."""
         for name, content in {**self._texts(), **(texts or {})}.items():
             text = text.replace(f"{{{name}}}", content)

@@ -13,7 +13,7 @@ from kgroups.core.lag.captures.capture_tables import (
     capture_tables,
     plan_tables,
 )
-from kgroups.core.lag.engines import Asked, Frame, listed
+from kgroups.core.lag.engines import Frame, listed
 from kgroups.core.lag.fleet.planned import Fleet, planned_answer
 from kgroups.core.lag.fleet.worker_planner import known_assignors
 from kgroups.core.lag.group_lag import check_isolation
@@ -131,7 +131,7 @@ def lag_report(
 
 def lagged_of(
     questions: Questions, rows: Frame, names: Sequence[str], *, is_rolled: bool = False
-) -> Asked:
+) -> Frame:
     """Rows with lag.
 
     Args:

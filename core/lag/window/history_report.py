@@ -23,7 +23,7 @@ from kgroups.core.lag.captures.capture_tables import (
     cluster_name,
 )
 from kgroups.core.lag.captures.capture_window import Span
-from kgroups.core.lag.engines import Asked, Engine, Frame, Given, listed
+from kgroups.core.lag.engines import Engine, Frame, Given, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
@@ -188,7 +188,7 @@ class _History:
         times = {"since_ms": self.since_ms, "until_ms": self.until_ms}
         return replace(answer, summary=answer.summary | times)
 
-    def _owned(self, asks: Questions, past: Frame, now: Frame, before: str) -> Asked:
+    def _owned(self, asks: Questions, past: Frame, now: Frame, before: str) -> Frame:
         """Captures that know lag, as if everything had belonged to whom it does now."""
         facts = [name for name in FACTS if name not in OWNERS]
         columns = ", ".join(
@@ -230,7 +230,7 @@ class _History:
 INSIDE: Final = "captured_at_ms BETWEEN :since_ms AND :until_ms"
 
 
-def _union(asks: Questions, frames: list[Any], names: Any = FACTS) -> Asked:
+def _union(asks: Questions, frames: list[Any], names: Any = FACTS) -> Frame:
     """The rows of all."""
     sources = {f"part_{number}": frame for number, frame in enumerate(frames)}
     halves = (f"SELECT {listed(names)} FROM {{{name}}}" for name in sources)

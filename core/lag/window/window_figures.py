@@ -11,7 +11,7 @@ from kgroups.core.lag.captures.delta_table import DATE, utc_date
 from kgroups.core.lag.captures.hour_table import HOURS, PEAKS, SERIES, hours_schema
 from kgroups.core.lag.captures.month_table import utc_month
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.engines import Asked, Engine, Frame, listed
+from kgroups.core.lag.engines import Engine, Frame, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import NO_LEVELS, NOT_ROLLED, lagged_of
@@ -61,7 +61,7 @@ def figures_over(
     captures = once(questions, folder, window, few=few)
     names = (*FACTS, DATE.name)
     facts = {"facts": listed(names)}
-    hours: tuple[Asked, Asked] | None = None
+    hours: tuple[Frame, Frame] | None = None
     if window.hours is not None:
         schema = hours_schema().append(DATE)
         series, peaks = (
@@ -102,7 +102,7 @@ def figures_of(
     questions: Questions,
     moments: Frame,
     spans: Mapping[str, Span],
-    hours: tuple[Asked, Asked] | None = None,
+    hours: tuple[Frame, Frame] | None = None,
     *,
     names: Sequence[str] = FACTS,
 ) -> Figures:
@@ -148,7 +148,7 @@ def _newest(
     return replace(questions, parameters=literals).put(text, lagged=lagged)
 
 
-def by_key(questions: Questions, figures: Figures) -> Asked:
+def by_key(questions: Questions, figures: Figures) -> Frame:
     """The figures of a window by the keys of the questions."""
     report = questions.ask("by_key", series=figures.series, peaks=figures.peaks)
     if figures.hours is not None:

@@ -7,7 +7,7 @@ import pytest
 
 from kgroups.core.lag.captures.capture_tables import capture_tables
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.engines import Asked, Engine
+from kgroups.core.lag.engines import Engine, Frame
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import NO_PEAKS, lagged_of
@@ -50,7 +50,7 @@ def row(topic: str, **facts: Any) -> dict[str, Any]:
     return given | facts
 
 
-def lagged(questions: Questions, rows: list[dict[str, Any]]) -> Asked:
+def lagged(questions: Questions, rows: list[dict[str, Any]]) -> Frame:
     """Rows with lag."""
     return lagged_of(questions, questions.engine.rows(table_of("rows", rows)), FACTS)
 
