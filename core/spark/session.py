@@ -123,11 +123,7 @@ def spark_session(
         start = _submitted_session
     else:
         start, options = _jvm_session, _with_defaults(options)
-    with (
-        py4j_unlogged(),
-        start(options, tell) as session,
-        watched(session, options.watcher),
-    ):
+    with py4j_unlogged(), start(options, tell) as session, watched(session, options.watcher):
         yield session
 
 

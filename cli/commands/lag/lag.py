@@ -40,7 +40,7 @@ from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
-from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.params import FromFile, GlobalOptions, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
@@ -182,14 +182,9 @@ def report(
 ) -> None:
     """`kgroups lag report`."""
     options = options_of(ctx)
-    has_spark_options = bool(master or remote or conf)
-    is_plain = captures is not None and not assignor and not has_spark_options
-    if engine is None:  # what a context prefers is for what it can do
-        preferred = options.context.engine if options.context is not None else None
-        engine = preferred if preferred is not None and is_plain else "spark"
-    elif engine == "duckdb" and has_spark_options:
-        raise UsageError("`--engine duckdb` cannot be used with `--master`, `--remote` or `--conf`")
-    require_extra(engine, "`lag report`" if engine == "spark" else "`--engine duckdb`")
+    is_for_spark = bool(master or remote or conf)
+    is_plain = captures is not None and not assignor
+    engine = _engine_of(options, engine, is_for_spark=is_for_spark, is_plain=is_plain)
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # Arrow
     from kgroups.core.lag.report_columns import report_columns
 
@@ -245,6 +240,24 @@ def report(
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
     show_and_end(printer, chosen.of(shown))
+
+
+def _engine_of(
+    options: GlobalOptions, engine: EngineName | None, *, is_for_spark: bool, is_plain: bool
+) -> EngineName:
+    """Who computes the report: as the option says; what a context prefers is for what it can do.
+
+    Args:
+        is_for_spark: whether other options say where Spark runs.
+        is_plain: whether it is on captures, without planned assignments.
+    """
+    if engine is None:
+        preferred: EngineName | None = options.context.engine if options.context else None
+        engine = preferred if preferred and is_plain and not is_for_spark else "spark"
+    elif engine == "duckdb" and is_for_spark:
+        raise UsageError("`--engine duckdb` cannot be used with `--master`, `--remote` or `--conf`")
+    require_extra(engine, "`lag report`" if engine == "spark" else "`--engine duckdb`")
+    return engine
 
 
 def _check_source(
