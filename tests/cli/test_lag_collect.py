@@ -133,7 +133,7 @@ def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     assert {(item["action"], item["cluster"], item["files"]) for item in done.values()} == {
         ("merged", cluster, 3)
     }
-    nothing = dict.fromkeys(("converted", "rolled_up", "late", "removed"), 0)
+    nothing = dict.fromkeys(("rolled_up", "late", "removed"), 0)
     assert document["summary"] == nothing | {"merged": 3}
     assert len(active_files(tmp_path, "captures")) == 1
     again = finish("lag", "compact", str(tmp_path), "--today", "-o", "csv")
