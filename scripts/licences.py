@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
-EXTRAS = ("", "spark", "collect", "html", "search", "aws")
+EXTRAS = ("", "spark", "duckdb", "collect", "html", "search", "aws")
 HEAD = """\
 # Licences
 
