@@ -179,7 +179,7 @@ def file_lines(document: Document, rows: Iterable[Row]) -> Iterator[bytes]:
     except WrongFile as error:
         kind = KINDS[document.schema]
         raise UsageError(kind.too_long, hint=kind.hint) from error
-    yield b"]}\n" if checksum is None else f'], "checksum": "{checksum.text}"}}\n'.encode()
+    yield b"]}\n" if checksum is None else f'],"checksum":"{checksum.text}"}}\n'.encode()
 
 
 def with_outcome(text: bytes, outcome: Mapping[str, Any]) -> bytes:
@@ -189,7 +189,7 @@ def with_outcome(text: bytes, outcome: Mapping[str, Any]) -> bytes:
         text: of the file, as `file_lines` made it.
         outcome: `at`, and how many changes had which result.
     """
-    return text.rstrip()[:-1] + b', "outcome": ' + msgspec.json.encode(outcome) + b"}\n"
+    return text.rstrip()[:-1] + b',"outcome":' + msgspec.json.encode(outcome) + b"}\n"
 
 
 def read_file(file: BinaryIO, where: str, schema: Schema) -> WriteFile:

@@ -1,6 +1,7 @@
 """Output that cannot be written: the work is done, the exit code stays, and 74 where it was 0."""
 
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,7 +143,7 @@ def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
         }
         assert set(held.values()) == ({0} if command == "reset-offsets" else set())
         (undo,) = tmp_path.iterdir()
-        assert '"outcome": {"at": ' in undo.read_text()
+        assert json.loads(undo.read_text())["outcome"]["at"]
         assert f'"done": {GROUPS * 3},' in undo.read_text()
         back = run(
             "-b", address, "--timeout", "120s", "reset-offsets", "--undo", str(undo), "--yes"
@@ -179,7 +180,7 @@ def test_a_write_that_cannot_be_told(how: str, grammar: str, tmp_path: Path) -> 
         assert stderr.count("error: the result could not be printed") == (how == "full")
         assert fetch_offsets(address, "g") == {("t", 0): 0}
         (undo,) = tmp_path.iterdir()
-        assert '"outcome": {"at": ' in undo.read_text()
+        assert json.loads(undo.read_text())["outcome"]["at"]
         assert run("-b", address, "reset-offsets", "--undo", str(undo), "--yes").exit_code == 0
         assert fetch_offsets(address, "g") == {("t", 0): 10}
 
