@@ -1,7 +1,7 @@
 """Kafka's Uuid as text: 22 characters of URL-safe base64, the only form that ids have here.
 
 Topic ids, cluster ids and the ids of KIP-848 members are written so. Brokers send topic ids as 16
-bytes, which kio reads as a `UUID`; assignors order topics by those bytes, so a text of another
+bytes, which messages have as a `UUID`; assignors order topics by those bytes, so a text of another
 form would silently give another order. Ids from outside are converted here.
 
 Source: org.apache.kafka.common.Uuid (toString, fromString).

@@ -14,7 +14,6 @@ from tests.support.kafka.child import run_program
 
 HEAVY = (
     "confluent_kafka",
-    "kio",
     "pyspark",
     "pandas",
     "pyarrow",
