@@ -19,6 +19,7 @@ from tests.support.kafka.child import run_program
 
 # Also where it is not the machine that is slow, but the index.
 INSTALL_TIMEOUT_S = 500.0
+MOST_MB = 155
 CONSTRAINTS = str(ROOT / "constraints.txt")
 
 
@@ -88,6 +89,12 @@ def install(commands: Sequence[Sequence[str | Path]], folder: Path) -> Path:
     return folder / "bin" / "kgroups"
 
 
+def megabytes(folder: Path) -> float:
+    """What the files of an environment take, with their compiled modules."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(path.stat().st_blocks * 512 for path in files) / 2**20
+
+
 def test_the_package_alone(packages: Callable[[Kind], Path], tmp_path: Path) -> None:
     """Without anything that it requires, it tells its version and completes."""
     folder = tmp_path / "venv"
@@ -115,6 +122,8 @@ def test_installed_by(
     commands, hint = TOOLS[tool]
     folder = tmp_path / "clean"
     program = install(commands(packages(kind), python, folder), folder)
+    if tool == "pip":  # the others keep what they downloaded
+        assert megabytes(folder) <= MOST_MB
     write_snapshot(clusters.shop(), tmp_path / "shop.json")
     listed = run_program([program, "list", "--from", tmp_path / "shop.json"], env=environment())
     assert (listed.returncode, listed.stderr) == (0, "")
