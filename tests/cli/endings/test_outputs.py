@@ -144,7 +144,7 @@ def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
         assert set(held.values()) == ({0} if command == "reset-offsets" else set())
         (undo,) = tmp_path.iterdir()
         assert json.loads(undo.read_text())["outcome"]["at"]
-        assert f'"done": {GROUPS * 3},' in undo.read_text()
+        assert json.loads(undo.read_text())["outcome"]["done"] == GROUPS * 3
         back = run(
             "-b", address, "--timeout", "120s", "reset-offsets", "--undo", str(undo), "--yes"
         )
