@@ -33,9 +33,9 @@ class Names:
 
     def _look_up(self, host: Any, *args: Any, **how: Any) -> Any:
         name = host.decode() if isinstance(host, bytes) else str(host)
-        self.asked.append(name)
         if how.get("flags", 0) & socket.AI_NUMERICHOST and name in self._known:
             raise socket.gaierror(socket.EAI_NONAME, "a name is no number")
+        self.asked.append(name)
         places = self._known.get(name, [host])
         return [found for place in places for found in self._real(place, *args, **how)]
 
