@@ -52,7 +52,7 @@ def emptied(times: int | None = None, *, throttled_ms: int = 0) -> Conduct:
     async def conduct(wire: Wire) -> None:
         def change(body: dict[str, Any]) -> None:
             body[ROWS[wire.api]] = []
-            body["throttle_time"] = throttled_ms
+            body["throttle_time_ms"] = throttled_ms
 
         if left[0] == 0:
             wire.send(wire.frame)
