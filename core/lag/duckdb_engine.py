@@ -130,7 +130,7 @@ def translated(text: str, parameters: Mapping[str, object]) -> str:
         return node
 
     root: Any = sqlglot.parse_one(text, read="spark")
-    return str(root.transform(own).sql("duckdb", identify=True))
+    return str(root.transform(own, copy=False).sql("duckdb", identify=True))
 
 
 def _column(field: pa.Field, *, is_there: bool) -> str:

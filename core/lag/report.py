@@ -14,8 +14,6 @@ from kgroups.core.lag.captures.capture_tables import (
     plan_tables,
 )
 from kgroups.core.lag.engines import Frame, listed
-from kgroups.core.lag.fleet.planned import Fleet, planned_answer
-from kgroups.core.lag.fleet.worker_planner import known_assignors
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import KEYS, EngineName
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
@@ -111,6 +109,8 @@ def lag_report(
         if query.pictures:
             others |= picture_frames(questions, series, verdict="lag_status")
         if query.assignors:
+            from kgroups.core.lag.fleet.planned import Fleet, planned_answer  # all assignors
+
             changed = [later.snapshot] if later is not None else snapshots
             ids = later.assumed_ids if later is not None else {}
             planned, topics = (
@@ -181,8 +181,11 @@ def check_query(query: LagQuery, source: Source, engine: EngineName = "spark") -
         )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
-    known = known_assignors()
-    for name in query.assignors:
-        if name not in known:
-            raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
+    if query.assignors:
+        from kgroups.core.lag.fleet.worker_planner import known_assignors  # all of them
+
+        known = known_assignors()
+        for name in query.assignors:
+            if name not in known:
+                raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
     check_columns(query, source)

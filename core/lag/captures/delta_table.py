@@ -252,9 +252,11 @@ def active_files(folder: Place, table: str, days: Days = EVER) -> list[ActiveFil
 
 def files_of(delta: "DeltaTable", place: Place, days: Days = EVER) -> list[ActiveFile]:
     """The files of one version of a table, by cluster and time."""
+    # `pa.table` would import pandas to see that this is none of its.
+    actions = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
     found = [
         _file(place, fact)
-        for fact in pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+        for fact in actions.to_pylist()
         if days.have(fact["partition.date"]) and fact["num_records"] != 0
     ]
     return sorted(found, key=lambda file: (file.cluster, file.first_ms, file.path))

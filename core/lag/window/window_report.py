@@ -18,7 +18,6 @@ from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import LENGTHS
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.engines import Engine, Frame
-from kgroups.core.lag.fleet.planned import Fleet, planned_answer
 from kgroups.core.lag.lag_query import EngineName, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.report import check_query, is_few, kind_of
@@ -197,6 +196,8 @@ class _Report:
             others |= picture_frames(questions, figures.series, *drawn)
         earlier = [self._figures(*own) for own in before]
         if query.assignors:
+            from kgroups.core.lag.fleet.planned import Fleet, planned_answer  # all assignors
+
             fleet = Fleet(rest.members, rest.topics, figures.series)
             fleet_before = None
             for (own, _), figures_before in zip(before, earlier, strict=True):
