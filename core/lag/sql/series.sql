@@ -11,7 +11,7 @@
 --   :stretches  into how many the time captured is cut
 --   :until_ms   the end of the window
 WITH lives AS (
-  SELECT /*+ BROADCAST(spans) */
+  SELECT
     xxhash64(rows.cluster, rows.`group`, rows.topic, rows.partition) AS series,
     captured_at_ms AS t,
     (captured_at_ms - first_ms) DIV greatest((last_ms - first_ms) DIV :stretches, 1) AS stretch,

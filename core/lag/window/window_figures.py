@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-import pyarrow as pa
-
 from kgroups.core.lag.captures.capture_window import Span, Window
 from kgroups.core.lag.captures.delta_table import DATE, utc_date
 from kgroups.core.lag.captures.hour_table import HOURS, PEAKS, SERIES, hours_schema
@@ -20,7 +18,6 @@ from kgroups.core.lag.stores.places import Place
 FACTS: Final = tuple(arrow_schema("rows").names)
 STRETCHES: Final = 60
 """Into how many the time captured is cut: each has a point of a series at most."""
-SPANS: Final = pa.schema({"cluster": pa.string(), "first_ms": pa.int64(), "last_ms": pa.int64()})
 
 
 class Figures(NamedTuple):
@@ -117,17 +114,27 @@ def figures_of(
     facts = {"facts": listed(names)}
     lagged = lagged_of(questions, moments, names, is_rolled=hours is not None)
     newest = _newest(questions, lagged, spans, is_dated="date" in names)
-    table = pa.Table.from_pylist(
-        [{"cluster": cluster, **span._asdict()} for cluster, span in spans.items()], schema=SPANS
-    )
     series = questions.ask(
-        "series", facts, lagged=lagged, newest=newest, spans=questions.engine.rows(table)
+        "series", facts, lagged=lagged, newest=newest, spans=_spans_of(questions, spans)
     )
     peaks = questions.ask("peaks", lagged=lagged)
     if hours is not None:
         own = hours[questions.parameters["by"] != "partition"]
         peaks = questions.ask("peaks_with_hours", peaks=peaks, hours=own)
     return Figures(lagged, newest, series, peaks, hours and hours[1])
+
+
+def _spans_of(questions: Questions, spans: Mapping[str, Span]) -> Frame:
+    """The spans as rows; so few are part of the query."""
+    literals: dict[str, object] = {}
+    rows = []
+    for number, (cluster, span) in enumerate(spans.items()):
+        literals |= {f"cluster_{number}": cluster}
+        literals |= {f"first_{number}": span.first_ms, f"last_{number}": span.last_ms}
+        rows.append(f"(:cluster_{number}, :first_{number}, :last_{number})")
+    values = ", ".join(rows) or "(CAST(NULL AS STRING), 0, 0)"
+    text = f"SELECT * FROM (VALUES {values}) AS spans(cluster, first_ms, last_ms)"
+    return replace(questions, parameters=literals).put(text)
 
 
 def _newest(
@@ -144,7 +151,7 @@ def _newest(
             literals |= {f"month_{number}": utc_month(span.last_ms)}
             test += f" AND date IN (:day_{number}, :month_{number})"
         tests.append(test)
-    text = f"SELECT * FROM {{lagged}} WHERE {' OR '.join(f'({test})' for test in tests)}"
+    text = f"SELECT * FROM {{lagged}} WHERE {' OR '.join(f'({test})' for test in tests) or 'false'}"
     return replace(questions, parameters=literals).put(text, lagged=lagged)
 
 
