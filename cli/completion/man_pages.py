@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from kgroups.cli.meanings.exit_codes import EXIT_CODES
+from kgroups.cli.meanings.codes import EXIT_CODES
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS
 from kgroups.core.release import VERSION

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kgroups.cli.meanings.meaning import Kind, Meaning
-from kgroups.core.planning.confidence_words import DEFINITIONS
+from kgroups.cli.meanings.codes import Kind, Meaning
+from kgroups.core.planning.confidence import DEFINITIONS
 
 Rows = Mapping[str, tuple[str, str | None]]
 

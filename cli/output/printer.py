@@ -20,11 +20,10 @@ from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.group_metrics import report_metrics
-from kgroups.cli.output.outlet import is_lost, outlet_of
+from kgroups.cli.output.outlet import check_place, is_lost, outlet_of, write_whole
 from kgroups.cli.output.outlet import write_text as write_text
 from kgroups.cli.output.query import Query, parse_query
 from kgroups.cli.output.table import Grid, cell_text, fitted, grid_of, live_lines, table_chunks
-from kgroups.cli.output.whole_file import check_place, write_whole
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
 

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any
 
 from kgroups.cli.output.escapes import printable
-from kgroups.cli.output.whole_file import write_whole
+from kgroups.cli.output.outlet import write_whole
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.input_files.kept_files import kept_text
 

@@ -1,11 +1,10 @@
 """How sure a plan is: one word, what it means, and why it is that word here."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
@@ -22,6 +21,16 @@ from kgroups.core.planning.outcomes.unseen import (
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
+
+Word = Literal["exact", "outcomes", "likely", "counts"]
+
+DEFINITIONS: Final[Mapping[Word, str]] = {
+    "exact": "the only possible outcome",
+    "outcomes": "one of several possible outcomes; --outcomes shows all",
+    "likely": "the likeliest outcome; others cannot be ruled out",
+    "counts": "how many partitions each member gets is certain, not which",
+}
+
 
 # Strategies that deal the same numbers to members that read the same, whoever leads.
 EVEN: Final = frozenset({"roundrobin", "sticky", "cooperative-sticky", "uniform"})

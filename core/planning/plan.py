@@ -9,8 +9,7 @@ from kgroups.core.errors import RefusedError
 from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partition
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import Change
-from kgroups.core.planning.confidence import confidence_of
-from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.confidence import Word, confidence_of
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.metrics import Metrics, measure, member_lag

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.outlet import check_place
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.output.whole_file import check_place
 from kgroups.cli.pages.render import write_page
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra

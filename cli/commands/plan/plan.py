@@ -24,7 +24,7 @@ from kgroups.cli.output.table import Item
 from kgroups.cli.params import options_of, split_names
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.confidence_words import DEFINITIONS
+from kgroups.core.planning.confidence import DEFINITIONS
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"

@@ -5,10 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
-from kgroups.cli.meanings.error_codes import ERROR_CODES
-from kgroups.cli.meanings.exit_codes import EXIT_CODES
+from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES, Meaning
 from kgroups.cli.meanings.judgements import WORDS
-from kgroups.cli.meanings.meaning import Meaning
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View

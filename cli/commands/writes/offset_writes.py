@@ -14,7 +14,10 @@ from kgroups.cli.commands.writes.refusals import explain
 from kgroups.cli.commands.writes.vigil import verified, watched
 from kgroups.cli.commands.writes.writing import Run, Write
 from kgroups.cli.interruption import Interruption
-from kgroups.cli.official.plain import forgotten_text, reset_text
+from kgroups.cli.official.actions.deleting_offsets import status_table
+from kgroups.cli.official.actions.resetting import reset_table
+from kgroups.cli.official.words import exception_text
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.write_files import default_undo_dir, save_undo
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
@@ -244,3 +247,30 @@ def _wanted(changes: Iterable[Change]) -> dict[TopicPartition, CommittedOffset |
         for _, topic, partition, _, new, *_ in changes
         if topic is not None and partition is not None
     }
+
+
+def reset_text(changes: Iterable[Change]) -> Iterator[str]:
+    """The table of a reset: where partitions are put, or stand already."""
+    plans: dict[str, list[Change]] = {}
+    for change in changes:
+        plan = plans.setdefault(change.group, [])
+        stays = change.new is not None and change.new == change.old
+        if change.result in ("planned", "done") or (change.result == "skipped" and stays):
+            plan.append(change)
+    if plans:
+        yield reset_table(plans)
+
+
+def forgotten_text(changes: Sequence[Change]) -> Iterator[str]:
+    """Headline and table for each group whose offsets were deleted; refused groups have none."""
+    groups: dict[str, dict[TopicPartition, str | None]] = {}
+    for change in changes:
+        if change.topic is not None and change.partition is not None:
+            error = None if change.error is None else exception_text(change.error.code)
+            groups.setdefault(change.group, {})[change.topic, change.partition] = error
+    planned = any(change.result == "planned" for change in changes)
+    shown = for_stdout()
+    for group, told in groups.items():
+        if not planned and not any(told.values()):
+            yield f"Request succeeded for deleting offsets from group {shown(group)}.\n"
+        yield status_table(told, {}, well="Planned" if planned else "Successful")

@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.planning.changes.draft import Draft
-from kgroups.core.planning.changes.joining import add_members, settle_followers
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
@@ -23,9 +22,19 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.changes.leaving import drop_host, remove_member, remove_members
-from kgroups.core.planning.changes.subscribing import subscribe, subscribe_by_pattern
-from kgroups.core.planning.changes.topics import add_topic, set_partitions
+from kgroups.core.planning.changes.members import (
+    add_members,
+    drop_host,
+    remove_member,
+    remove_members,
+    settle_followers,
+)
+from kgroups.core.planning.changes.topics import (
+    add_topic,
+    set_partitions,
+    subscribe,
+    subscribe_by_pattern,
+)
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic

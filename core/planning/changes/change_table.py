@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.planning.changes import newcomers, spelling
+from kgroups.core.planning.changes import spelling
 from kgroups.core.planning.changes.kinds import (
     Change,
     Deploy,
@@ -96,13 +96,13 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
     ChangeOption(
         "--add-members",
         "N",
-        newcomers.FORM,
+        spelling.ADD_FORM,
         "Add members.",
         (
             "N members join; they are like the others, except for client=LIBRARY, rack=RACK, "
             "topics=T1+T2, pattern=[DIALECT:]REGEX, static=INSTANCE-ID"
         ),
-        lambda text, context: newcomers.parse_add_members(text, context.dialect),
+        lambda text, context: spelling.parse_add_members(text, context.dialect),
     ),
     ChangeOption(
         "--subscribe",

@@ -1,13 +1,14 @@
 """The texts that spell what-if changes, on the command line and in scenario files."""
 
 import re
-from typing import NoReturn, get_args
+from typing import Final, NoReturn, get_args
 
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,
     MAX_MEMBERS,
     MAX_PARTITIONS,
+    AddMembers,
     AddTopic,
     Change,
     Dialect,
@@ -187,3 +188,83 @@ def named(text: str, option: str) -> str:
     if not text:
         refuse(option, text, "a name")
     return text
+
+
+_ADD: Final = "--add-members"
+ADD_FORM: Final = "N[:CLIENT-ID[@RACK]][,KEY=VALUE]..."
+ADD_KEYS: Final = ("client", "rack", "topics", "pattern", "static")
+
+# How new members are spelled: `2:app@rack-a`, or `2:app,client=librdkafka,topics=orders+payments`.
+# No character in it is one that a shell expands. What stands behind a comma and is no key belongs
+# to the client id, which may hold any character.
+_KEY: Final = re.compile(rf",(?=(?:{'|'.join(ADD_KEYS)})=)")
+# A pattern may hold commas, so it is the last key.
+_PATTERN: Final = ",pattern="
+
+
+def parse_add_members(text: str, dialect: Dialect | None = None) -> AddMembers:
+    """The change that `--add-members N[:CLIENT-ID[@RACK]][,KEY=VALUE]...` spells.
+
+    Args:
+        dialect: whose patterns the group's members use; None: by the new members' library.
+    Raises:
+        UsageError: not of that form.
+    """
+    start, found, pattern = text.partition(_PATTERN)
+    head, *pairs = _KEY.split(start)
+    given: dict[str, str] = {"pattern": pattern} if found else {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if key in given:
+            raise UsageError(
+                f"`{_ADD} {text}`: `{key}` is given twice",
+                hint=f"expected {ADD_FORM}",
+            )
+        given[key] = value
+    for key, value in given.items():
+        if not value:
+            raise UsageError(f"`{_ADD} {text}`: `{key}` is empty", hint=f"expected {ADD_FORM}")
+    count, client_id, rack = _head(head, text)
+    if rack is not None and "rack" in given:
+        raise UsageError(f"`{_ADD} {text}`: the rack is given twice", hint="`@RACK` or `rack=RACK`")
+    library = client_library(given["client"], _ADD, text) if "client" in given else None
+    topics = topic_names(given["topics"], "+", _ADD, text, ADD_FORM) if "topics" in given else None
+    return AddMembers(
+        count,
+        client_id,
+        rack or given.get("rack"),
+        given.get("static"),
+        topics,
+        library=library,
+        pattern=_pattern(given.get("pattern"), library, dialect),
+    )
+
+
+def _head(head: str, text: str) -> tuple[int, str | None, str | None]:
+    """Count, client id and rack before the first key."""
+    number, colon, rest = head.partition(":")
+    known = next((key for key in ADD_KEYS if number.startswith(f"{key}=")), None)
+    if known is not None:
+        raise UsageError(
+            f"`{_ADD} {text}`: the number of members is missing",
+            hint=f"expected {ADD_FORM}",
+        )
+    wrong = re.search(r",(\w+)=", number)
+    if wrong is not None:
+        raise UsageError(
+            f"`{_ADD} {text}`: unknown key `{wrong[1]}`",
+            hint=f"keys: {', '.join(ADD_KEYS)}",
+        )
+    count = whole(number, text, _ADD, ADD_FORM, MAX_MEMBERS)
+    # A client id may hold any character; a rack cannot hold `@`, so the last one divides.
+    client_id, at, rack = rest.rpartition("@") if "@" in rest else (rest, "", "")
+    if (colon and not client_id and not rack) or (at and not rack):
+        refuse(_ADD, text, ADD_FORM)
+    return count, client_id or None, rack or None
+
+
+def _pattern(text: str | None, library: str | None, dialect: Dialect | None) -> Pattern | None:
+    if text is None:
+        return None
+    own: Dialect = "librdkafka" if library == "librdkafka" else "java"
+    return parse_pattern(text, dialect if library is None and dialect is not None else own)

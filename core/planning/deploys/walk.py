@@ -11,7 +11,7 @@ from typing import Final
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
-from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, infer_leader
 from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
 from kgroups.core.planning.moves import find_moves

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.core.planning.confidence import EVEN, same_sizes, stops_alike
-from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.confidence import EVEN, Word, same_sizes, stops_alike
 from kgroups.core.planning.deploys.walk import UNKNOWN_RACKS, Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, STICKY_FAMILY

@@ -20,6 +20,7 @@ from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.ports import AssignableMember, Ports, ServerAssign
 from kgroups.core.coordinator.request import Request
+from kgroups.core.planning.leaders.libraries import RANGE
 from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker
 from kgroups.core.planning.migration.stored_group import (
     classic_records,
@@ -50,6 +51,25 @@ class Terms:
 
     strategy: str
     asked: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def terms_of(group: Group, protocol: MemberProtocol, assignor: str | None) -> Terms:
+    """What the members of a group use before it moves.
+
+    Args:
+        protocol: to which it goes.
+        assignor: what the members use then; None: not said.
+    """
+    if protocol == "classic":
+        strategy = assignor or RANGE
+    else:
+        strategy = (group.assignor if group.type == "classic" else None) or RANGE
+    asked = {
+        member.member_id: group.assignor
+        for member in group.members or ()
+        if group.type == "consumer" and member.member_protocol == "consumer"
+    }
+    return Terms(strategy, asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,17 @@ from typing import Final
 
 from kgroups.core.errors import RefusedError
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
-from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.deploys.rolling import members_in_order
 from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.leaders.guess import Known, possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import chosen_assignor, server_strategy
 from kgroups.core.planning.migration.blockers import SPEAK_KIP848
-from kgroups.core.planning.migration.broker_rules import BrokerRules
+from kgroups.core.planning.migration.broker_rules import BrokerRules, check_assignor, guesses_of
 from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
-from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms
+from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms, terms_of
 from kgroups.core.planning.migration.speakers import Refused
-from kgroups.core.planning.migration.start import check_assignor, guesses_of, terms_of
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.ids import assumed_id
 from kgroups.core.planning.outcomes.outcome import canonical

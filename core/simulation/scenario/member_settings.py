@@ -11,15 +11,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.clients.known_properties import (
+from kgroups.core.simulation.clients.libraries import Library as Library
+from kgroups.core.simulation.clients.properties import (
+    EXPECTED,
     IDENTITY,
     JAVA_NAMES,
     NOT_OF_GROUPS,
     TABLES,
+    plain_value,
     unknown_property,
 )
-from kgroups.core.simulation.clients.libraries import Library as Library
-from kgroups.core.simulation.clients.property_kinds import EXPECTED, plain_value
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
 # `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how

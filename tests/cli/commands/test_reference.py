@@ -11,15 +11,15 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from kgroups.cli.commands.reference.explain import EVERY
+from kgroups.cli.meanings.codes import Kind
 from kgroups.cli.meanings.judgements import WORDS_OF
-from kgroups.cli.meanings.meaning import Kind
 from kgroups.core import errors
 from kgroups.core.conditions.verdicts import Verdict
 from kgroups.core.lag.group_times import Method
 from kgroups.core.lag.rules import LAG_STATUSES
 from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
 from kgroups.core.offsets.result import RESULTS
-from kgroups.core.planning.confidence_words import DEFINITIONS
+from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.protocol.errors import MEANINGS
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.runner import run, schemas

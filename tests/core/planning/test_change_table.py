@@ -12,7 +12,7 @@ from kgroups.cli.commands.plan.plan import help_text, plan
 from kgroups.cli.commands.plan.plan_options import changes_help
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption, Context
-from kgroups.core.planning.confidence_words import DEFINITIONS
+from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.planning.scenario import parse_scenario
 
 EXAMPLES = {

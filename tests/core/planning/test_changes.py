@@ -15,8 +15,8 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.changes.newcomers import parse_add_members
 from kgroups.core.planning.changes.spelling import (
+    parse_add_members,
     parse_add_topic,
     parse_pattern,
     parse_remove_member,

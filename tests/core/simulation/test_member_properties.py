@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document, read_document
-from kgroups.core.simulation.clients.known_properties import TABLES
+from kgroups.core.simulation.clients.properties import TABLES
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome

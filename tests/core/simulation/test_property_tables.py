@@ -6,10 +6,14 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 
 from kgroups.core.input_files.document import Document
-from kgroups.core.simulation.clients.java_properties import JAVA_PROPERTIES
-from kgroups.core.simulation.clients.known_properties import IDENTITY, JAVA_NAMES, NOT_OF_GROUPS
-from kgroups.core.simulation.clients.librdkafka_properties import LIBRDKAFKA_PROPERTIES
-from kgroups.core.simulation.clients.property_kinds import plain_value
+from kgroups.core.simulation.clients.properties import (
+    IDENTITY,
+    JAVA_NAMES,
+    JAVA_PROPERTIES,
+    LIBRDKAFKA_PROPERTIES,
+    NOT_OF_GROUPS,
+    plain_value,
+)
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     SETTINGS,

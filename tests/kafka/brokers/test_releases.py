@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from kgroups.cli.meanings.exit_codes import EXIT_CODES
+from kgroups.cli.meanings.codes import EXIT_CODES
 from kgroups.core.kafka.probing.network import OPTIONAL
 from kgroups.core.kafka.transport.messages import choose_version
 from kgroups.core.protocol.frames import VersionRange

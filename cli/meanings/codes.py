@@ -1,14 +1,100 @@
-"""Every code of an error: Kafka's, our own, blockers of a move to another protocol, faults.
-
-Of a broker's error the sentence and the hint are those that commands print (`protocol.errors`).
-"""
+"""Every code with its meaning: exit codes of our own grammar, errors."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
-from kgroups.cli.meanings.exit_codes import EXIT_CODES
-from kgroups.cli.meanings.meaning import Kind, Meaning
+from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, EXIT_CODE_UNPRINTED
 from kgroups.core.protocol.errors import MEANINGS
+
+Kind = Literal[
+    "exit code",
+    "error",
+    "blocker",
+    "assignor fault",
+    "verdict of check",
+    "verdict of lag",
+    "verdict rule",
+    "confidence of a plan",
+    "confidence of lag_seconds",
+    "lag_seconds_method",
+    "trend",
+    "lag_status",
+    "result",
+    "expiry",
+]
+
+
+class Meaning(NamedTuple):
+    """A code or word with its explanation.
+
+    Args:
+        code: as it is printed.
+        kind: where it is met; one word may have several meanings.
+        meaning: a sentence without a full stop.
+        to_do: likewise; None where nothing needs doing.
+        exit_code: what a command ends with when this is its only failure; None of words.
+    """
+
+    code: str
+    kind: Kind
+    meaning: str
+    to_do: str | None
+    exit_code: int | None = None
+
+
+_ROWS: Final[tuple[tuple[int, str, str | None], ...]] = (
+    (0, "done", None),
+    (
+        1,
+        "an item failed in a way that has no code of its own, or items failed in several ways",
+        "read the errors on stderr, or `errors` of the JSON document",
+    ),
+    (
+        2,
+        "usage: the arguments or a file are not valid; nothing was written",
+        "read the hint, or `kgroups COMMAND --help`",
+    ),
+    (
+        3,
+        "the cluster is unreachable, did not answer in time, or denied access",
+        "check the address, the login and the ACLs, or increase --timeout; a write that was not "
+        "answered is `unknown`: look before you repeat it",
+    ),
+    (
+        4,
+        "refused: the group's state forbids it, or a guard or a saved file no longer applies",
+        "stop the group's consumers (`kgroups wait GROUP --until empty`), or follow the hint",
+    ),
+    (
+        5,
+        "a group, topic, partition or member does not exist",
+        "check the spelling; `kgroups list` shows the groups",
+    ),
+    (
+        6,
+        "a condition was met, or could not be determined",
+        "read which; --allow-unknown of `check` lets what is not known pass",
+    ),
+    (7, "the deadline passed before the condition held", "use a longer --deadline"),
+    (
+        EXIT_CODE_BUG,
+        "a bug in kgroups",
+        "report it with the command and what --verbose adds",
+    ),
+    (
+        EXIT_CODE_UNPRINTED,
+        "the work is done, but its result could not be printed",
+        "check where stdout goes, or the --query; an undo file holds what a reset did",
+    ),
+    (129, "interrupted by SIGHUP", None),
+    (EXIT_CODE_INTERRUPTED, "interrupted by Ctrl-C (SIGINT), or you declined", None),
+    (143, "interrupted by SIGTERM", None),
+)
+
+EXIT_CODES: Final = tuple(
+    Meaning(str(code), "exit code", meaning, to_do, code) for code, meaning, to_do in _ROWS
+)
+
 
 _ADVICE: Final[Mapping[int | None, str | None]] = {
     each.exit_code: each.to_do for each in EXIT_CODES
