@@ -123,9 +123,9 @@ man: setup  # man/, which the wheel installs to share/man/man1
 	$(PY) scripts/docs.py man
 
 # More random cases than `make test` has: all kinds, or one, as many and which one likes.
-# WHAT=lag COUNT=1000 SEED=7; `scripts/fuzz.py --help` has the kinds.
+# WHAT=lag COUNT=1000 SEED=7; `python -m scripts.fuzz --help` has the kinds.
 fuzz: setup
-	@$(PY) scripts/fuzz.py $(WHAT) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+	@$(PY) -m scripts.fuzz $(WHAT) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 # Predictions of `plan` against a real broker and real clients, counted in docs/fidelity.md: CHANGES=200
 # for each SEED=7 or SEED=7,8,9.

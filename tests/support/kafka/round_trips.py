@@ -27,14 +27,16 @@ class Line:
 
     def cross(self) -> bool:
         """Carry all whole requests to the broker and its answers back; False for none."""
+        self.near.settimeout(0)
         try:
-            while more := self.near.recv(1 << 16, socket.MSG_DONTWAIT):
+            while more := self.near.recv(1 << 16):
                 self.unsent += more
         except OSError:  # no more now, or no client
             pass
         requests, self.unsent = _split(self.unsent)
         self.far.sendall(b"".join(requests))
         answers = [_answer(self.far) for _ in requests]
+        self.near.settimeout(_LIMIT_S)
         self.near.sendall(b"".join(answers))
         return bool(requests)
 
@@ -126,9 +128,10 @@ def _answer(far: socket.socket) -> bytes:
 
 
 def _exactly(far: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        more = far.recv(size - len(found))
+    far.settimeout(_LIMIT_S)
+    data = b""
+    while len(data) < size:
+        more = far.recv(size - len(data))
         assert more, "the broker hung up"
-        found += more
-    return found
+        data += more
+    return data
