@@ -1,4 +1,4 @@
-"""`--lag-time`, `--record-times` and `--over`: lag in time and time to catch up, without Spark."""
+"""Options of lag: in records, and in time without Spark by `--lag-time` and `--record-times`."""
 
 import time
 from collections.abc import Callable
@@ -14,10 +14,18 @@ from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.ages import record_ages
 from kgroups.core.lag.group_times import Times
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
+UncommittedAt = Annotated[
+    Uncommitted | None,
+    typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+]
+IsolationLevel = Annotated[
+    Isolation, typer.Option("--isolation", help="read_committed: lag to the last stable offset.")
+]
 LagTime = Annotated[
     bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
 ]

@@ -37,9 +37,7 @@ from kgroups.core.snapshot import (
     TopicPartition,
 )
 
-FRANZ_GO, SARAMA = "franz-go", "sarama"
-# Library -> what it makes of one pattern for a coordinator.
-SENT_PATTERNS: Final = {FRANZ_GO: ".*(?:(?:{})).*", "librdkafka": "({})"}
+SARAMA = "sarama"
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -47,6 +45,39 @@ PartitionRacks = Mapping[TopicPartition, tuple[str | None, ...]]
 
 # A name that no topic can have.
 UNREAD_TOPIC: Final = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What a rebalance is computed with, besides what the roster shows.
+
+    Args:
+        leader: its client library; None server side.
+        ids: name in the roster of a member that joins to its assumed id, which is the key of the
+            answer too; absent ones keep their names.
+        topic_ids: assumed ids of topics that do not exist yet.
+        unlike: whether equal subscriptions look different to a Python client: its leader knows
+            topics that nobody subscribes to, or members name theirs in different orders.
+        racks: assumed racks of partitions that do not exist yet.
+        libraries: assumed client libraries of members that do not show theirs.
+        lags: records to be read by partition, for assignors that balance by lag.
+        faithful: repeat what Java's class does wrong instead of reporting it.
+        order: in which a coordinator that assigns meets the members, by their names in the roster;
+            empty: those that join last.
+    """
+
+    leader: str | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    unlike: bool = False
+    racks: PartitionRacks = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    lags: LagByPartition = field(default_factory=dict)
+    faithful: bool = False
+    order: Sequence[str] = ()
+
+
+NOTHING_ASSUMED: Final = Assumed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,55 +161,32 @@ def current_generation(group: Group) -> int:
 
 
 def build_request(
-    roster: Roster,
-    brought: Round,
-    *,
-    strategy_name: str,
-    leader: str | None = None,
-    ids: Mapping[str, str] | None = None,
-    topic_ids: Mapping[str, str] | None = None,
-    unlike: bool = False,
-    racks: PartitionRacks | None = None,
-    libraries: Mapping[str, str] | None = None,
-    lags: LagByPartition | None = None,
-    faithful: bool = False,
-    order: Sequence[str] = (),
+    roster: Roster, brought: Round, strategy_name: str, assumed: Assumed = NOTHING_ASSUMED
 ) -> AssignmentRequest:
     """The rebalance that decides this roster.
 
     Args:
         brought: what the members own when they join.
         strategy_name: decides in which form a member says what it owns.
-        leader: its client library.
-        ids: assumed ids for members that join: name in the roster to id; None: the names.
-        topic_ids: assumed ids of topics that do not exist yet.
-        unlike: whether equal subscriptions look different to a Python client: its leader knows
-            topics that nobody subscribes to, or members name theirs in different orders.
-        racks: assumed racks of partitions that do not exist yet.
-        libraries: assumed client libraries of members that do not show theirs.
-        lags: records to be read by partition, for assignors that balance by lag.
-        faithful: repeat what Java's class does wrong.
-        order: in which a coordinator that assigns meets the members, by their names in the roster;
-            empty: those that join last.
     Returns:
         The request, members in the order in which the coordinator will list them, with the
         topics that somebody subscribes to.
     """
-    names = ids or {}
+    names, leader = assumed.ids, assumed.leader
     orders = _shown_orders(roster)
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
     listed = listed_members(roster, names)
-    if order and roster.group.type != "classic":  # the table of a coordinator that assigns
-        listed = [names.get(one, one) for one in order]
+    if assumed.order and roster.group.type != "classic":  # the table of a coordinator that assigns
+        listed = [names.get(one, one) for one in assumed.order]
     subscribed = frozenset(roster.subscribed())
     topics = {
         name: _topic_partitions(
-            topic, lags or {}, racks or {}, (topic_ids or {}).get(name), roster.broker_racks
+            topic, assumed.lags, assumed.racks, assumed.topic_ids.get(name), roster.broker_racks
         )
         for name, topic in roster.topics.items()
         if name in subscribed
     }
-    if unlike:
+    if assumed.unlike:
         topics[UNREAD_TOPIC] = TopicPartitions(1)
     return AssignmentRequest(
         members=[
@@ -187,13 +195,13 @@ def build_request(
                 _named_alike(seats[name], orders, leader),
                 brought,
                 strategy_name,
-                (libraries or {}).get(name) or library_of(seats[name], roster, leader),
+                assumed.libraries.get(name) or library_of(seats[name], roster, leader),
             )
             for name in listed
         ],
         topics=topics,
         generation=brought.generation,
-        faithful=faithful,
+        faithful=assumed.faithful,
         options=_likeness(roster),
     )
 
@@ -236,7 +244,7 @@ def _likeness(roster: Roster) -> Mapping[str, object]:
     for seat in roster.seats:
         named = seat.topics
         if seat.pattern is not None:
-            text = sent_pattern(seat)
+            text = seat.sent_pattern
             patterns[text] += 1
             named = () if seat.joins else seat.member.subscription or ()
             matched[text] = frozenset(seat.topics) - frozenset(named)
@@ -266,16 +274,6 @@ def _orphaned(roster: Roster, patterns: Mapping[str, int]) -> dict[str, frozense
         for text in left
         if text is not None
     }
-
-
-def sent_pattern(seat: Seat) -> str:
-    """A member's pattern as the coordinator has it; empty if it has none.
-
-    franz-go and librdkafka rewrite it.
-    """
-    text = seat.pattern.pattern if seat.pattern is not None else ""
-    rewritten = SENT_PATTERNS.get(seat.library or "") if seat.joins else None
-    return rewritten.format(text) if text and rewritten else text
 
 
 def _shown_orders(roster: Roster) -> Mapping[frozenset[str], tuple[str, ...]]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.planning.assignor_request import (
+    Assumed,
     LagByPartition,
     Round,
     first_round,
@@ -148,22 +149,25 @@ def _prospect(
         answers: int = MAX_ANSWERS,
         seen: Sightings | None = None,
     ) -> Ends:
+        assumed = Assumed(
+            strategy.leader_client,
+            draw.ids,
+            draw.topic_ids,
+            draw.unlike,
+            draw.racks,
+            {**spoken, **draw.libraries},
+            lags,
+            faithful,
+            draw.orders[0] if draw.orders else (),
+        )
         return settle(
             strategy.assignor,
             known,
             held,
             strategy.protocol,
-            leader=strategy.leader_client,
-            ids=draw.ids,
-            topic_ids=draw.topic_ids,
-            unlike=draw.unlike,
-            racks=draw.racks,
-            libraries={**spoken, **draw.libraries},
-            lags=lags,
+            assumed,
             rounds=rounds,
             answers=answers,
-            faithful=faithful,
-            order=draw.orders[0] if draw.orders else (),
             seen=seen,
         )
 

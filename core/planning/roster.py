@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.snapshot import Group, Member, Topic
+
+# Library -> what it makes of one pattern for a coordinator.
+SENT_PATTERNS: Final = {"franz-go": ".*(?:(?:{})).*", "librdkafka": "({})"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,16 @@ class Seat:
         """Whether its pattern stands for more topics than it now subscribes to."""
         known = set(self.member.subscription or ())
         return self.pattern is not None and not set(self.topics) <= known
+
+    @property
+    def sent_pattern(self) -> str:
+        """Its pattern as the coordinator has it; empty if it has none.
+
+        franz-go and librdkafka rewrite it.
+        """
+        text = self.pattern.pattern if self.pattern is not None else ""
+        rewritten = SENT_PATTERNS.get(self.library or "") if self.joins else None
+        return rewritten.format(text) if text and rewritten else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Some libraries leave part of their answer to chance, so that there may be severa
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -16,8 +16,7 @@ from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import (
-    LagByPartition,
-    PartitionRacks,
+    Assumed,
     Round,
     build_request,
     words_of,
@@ -98,31 +97,17 @@ def settle(
     roster: Roster,
     brought: Round,
     protocol: RebalanceProtocol,
+    assumed: Assumed,
     *,
-    leader: str | None = None,
-    ids: Mapping[str, str] | None = None,
-    topic_ids: Mapping[str, str] | None = None,
-    unlike: bool = False,
-    racks: PartitionRacks | None = None,
-    libraries: Mapping[str, str] | None = None,
-    lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     answers: int = MAX_ANSWERS,
-    faithful: bool = False,
-    order: Sequence[str] = (),
     seen: Sightings | None = None,
 ) -> Ends:
     """The assignments of this roster, after as many rounds as the protocol needs.
 
     Args:
-        leader: its client library; None server side.
-        ids: assumed ids of members that join; they are the keys of the answer too.
-        topic_ids: assumed ids of topics that do not exist yet.
-        unlike, racks, libraries: as of `build_request`.
         rounds: after how many it stops, at rest or not.
         answers: that are looked at at most, where chance has a say.
-        faithful: repeat what Java's class does wrong instead of reporting it.
-        order: as of `build_request`.
         seen: is told what has decided each round.
     """
     ends: list[Settled] = []
@@ -133,24 +118,11 @@ def settle(
     while under_way and left > 0:
         path = under_way.pop()
         left -= 1
-        request = build_request(
-            roster,
-            path.brought,
-            strategy_name=strategy.name,
-            leader=leader,
-            ids=ids,
-            topic_ids=topic_ids,
-            unlike=unlike,
-            racks=racks,
-            libraries=libraries,
-            lags=lags,
-            faithful=faithful,
-            order=order,
-        )
+        request = build_request(roster, path.brought, strategy.name, assumed)
         given = possible_answers(strategy, request, left)
         if seen is not None:
             seen.add(roster, given)
-            seen.hear(_reader(strategy, roster, path.brought, leader))
+            seen.hear(_reader(strategy, roster, path.brought, assumed.leader))
         failures += [_failure(strategy, roster.group.group, error) for error in given.failures]
         complete = complete and given.complete
         for answer in given.each:

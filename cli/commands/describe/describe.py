@@ -27,10 +27,12 @@ from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
+    IsolationLevel,
     LagTime,
     Over,
     RecordTimes,
     TimeQuestion,
+    UncommittedAt,
     time_question,
     timed_look,
 )
@@ -135,14 +137,8 @@ def describe(
             "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
         ),
     ] = None,
-    uncommitted: Annotated[
-        Uncommitted | None,
-        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
-    ] = None,
-    isolation: Annotated[
-        Isolation,
-        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
-    ] = "read_uncommitted",
+    uncommitted: UncommittedAt = None,
+    isolation: IsolationLevel = "read_uncommitted",
     where: WhereText = None,
     lag_time: LagTime = False,
     record_times: RecordTimes = False,

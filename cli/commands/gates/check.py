@@ -32,10 +32,12 @@ from kgroups.cli.commands.lag.lag_options import row_fields
 from kgroups.cli.contexts.several import each_context, in_context, look_in_each
 from kgroups.cli.exits import end_with
 from kgroups.cli.lag_times import (
+    IsolationLevel,
     LagTime,
     Over,
     RecordTimes,
     TimeQuestion,
+    UncommittedAt,
     time_question,
     timed_look,
 )
@@ -122,14 +124,8 @@ def check(
         str | None,
         typer.Option("--for", metavar="TIME", help="Fail only if it holds for this long: 2m."),
     ] = None,
-    uncommitted: Annotated[
-        Uncommitted | None,
-        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
-    ] = None,
-    isolation: Annotated[
-        Isolation,
-        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
-    ] = "read_uncommitted",
+    uncommitted: UncommittedAt = None,
+    isolation: IsolationLevel = "read_uncommitted",
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,

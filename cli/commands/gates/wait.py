@@ -9,7 +9,7 @@ import typer
 
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.exits import end_with
-from kgroups.cli.lag_times import RecordTimes, TimeQuestion, times_of
+from kgroups.cli.lag_times import IsolationLevel, RecordTimes, TimeQuestion, UncommittedAt, times_of
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -88,14 +88,8 @@ def wait(
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="How long to wait.")
     ] = "10m",
-    uncommitted: Annotated[
-        Uncommitted | None,
-        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
-    ] = None,
-    isolation: Annotated[
-        Isolation,
-        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
-    ] = "read_uncommitted",
+    uncommitted: UncommittedAt = None,
+    isolation: IsolationLevel = "read_uncommitted",
     record_times: RecordTimes = False,
 ) -> None:
     """`kgroups wait`."""

@@ -36,6 +36,7 @@ from kgroups.cli.commands.lag.lag_options import (
     window_of,
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
+from kgroups.cli.lag_times import IsolationLevel, UncommittedAt
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -46,7 +47,6 @@ from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
-from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.times import parse_duration_ms
@@ -142,14 +142,8 @@ def report(
     sort: Sort = None,
     sql: Sql = None,
     fail_on: FailOn = None,
-    uncommitted: Annotated[
-        Uncommitted | None,
-        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
-    ] = None,
-    isolation: Annotated[
-        Isolation,
-        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
-    ] = "read_uncommitted",
+    uncommitted: UncommittedAt = None,
+    isolation: IsolationLevel = "read_uncommitted",
     captures: Annotated[
         Any,
         typer.Option(

@@ -1,12 +1,11 @@
 """`kgroups delete-offsets`: delete committed offsets."""
 
-from typing import Annotated
-
 import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
 from kgroups.cli.commands.writes.offset_writes import (
+    AllTopics,
     NoUndo,
     Topics,
     UndoDir,
@@ -59,9 +58,7 @@ def delete_offsets(
     groups: GroupNames = None,
     regex: Regex = None,
     topic: Topics = None,
-    all_topics: Annotated[
-        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
-    ] = False,
+    all_topics: AllTopics = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,

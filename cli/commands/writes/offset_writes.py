@@ -39,6 +39,9 @@ UndoDir = Annotated[
     ),
 ]
 NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
+AllTopics = Annotated[
+    bool, typer.Option("--all-topics", help="Every partition that the group committed.")
+]
 Topics = Annotated[
     list[str] | None,
     typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),

@@ -18,6 +18,7 @@ from kgroups.cli.commands.writes.lookups import (
     warn_of_unknown_ids,
 )
 from kgroups.cli.commands.writes.offset_writes import (
+    AllTopics,
     NoUndo,
     Topics,
     UndoDir,
@@ -118,9 +119,7 @@ def reset_offsets(
         bool, typer.Option("--all-groups", help="Every group that committed offsets.")
     ] = False,
     regex: Regex = None,
-    all_topics: Annotated[
-        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
-    ] = False,
+    all_topics: AllTopics = False,
     only_lagging: Annotated[
         bool, typer.Option("--only-lagging", help="Only partitions with lag.")
     ] = False,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, infer_leader
@@ -307,7 +306,7 @@ def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str)
         # What a coordinator matches itself is not among the topics that a member names.
         is_new = seat.joins or seat.changed
         subscription = () if is_new else seat.member.subscription or ()
-        regex = sent_pattern(seat)
+        regex = seat.sent_pattern
     return replace(
         seat.member,
         member_id=ids.get(name, name),

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Final
 
-from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.roster import Roster, Seat
 
 # Strategies that start from nothing every time.
@@ -93,12 +92,12 @@ def _lookups(roster: Roster) -> dict[str, str]:
     return {
         seat.member.member_id: _lookup(seat)
         for seat in roster.seats
-        if (seat.joins or seat.changed) and seat.pattern and sent_pattern(seat) not in known
+        if (seat.joins or seat.changed) and seat.pattern and seat.sent_pattern not in known
     }
 
 
 def _lookup(seat: Seat) -> str:
-    return f"pattern {sent_pattern(seat)}"
+    return f"pattern {seat.sent_pattern}"
 
 
 def _by_last(sequence: Sequence[Batch], roster: Roster) -> Iterator[tuple[Batch, ...]]:

@@ -6,7 +6,7 @@ import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.assignor_request import build_request, first_round, sent_pattern
+from kgroups.core.planning.assignor_request import build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -324,8 +324,8 @@ def test_libraries_write_patterns_their_own_way() -> None:
     for library in ("franz-go", "librdkafka", "java"):
         joins = AddMembers(library=library, pattern=Pattern("^.$", "re2"), member_id="n")
         roster = next_roster(snapshot, group, [joins])
-        request = build_request(roster, first_round(roster, "consumer"), strategy_name="uniform")
-        texts.append((sent_pattern(roster.seats[-1]), request.options))
+        request = build_request(roster, first_round(roster, "consumer"), "uniform")
+        texts.append((roster.seats[-1].sent_pattern, request.options))
     assert texts == [
         (".*(?:(?:^.$)).*", {"homogeneous": False}),
         ("(^.$)", {"homogeneous": False}),

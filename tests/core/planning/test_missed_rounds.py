@@ -16,6 +16,7 @@ from kgroups.assignors.rejoin import COOPERATIVE
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.assignors.wire import encode_cooperative_data
 from kgroups.core.planning.assignor_request import (
+    Assumed,
     Holdings,
     build_request,
     first_round,
@@ -74,7 +75,7 @@ def claim_after_a_miss(library: str) -> MemberSubscription:
     roster = next_roster(cluster_of(group, {"t": 4}), group, [])
     held = first_round(roster, "cooperative", library).held
     brought = next_round(roster, held, 7, "cooperative", {"b-1": 6})
-    request = build_request(roster, brought, strategy_name="cooperative-sticky", leader=library)
+    request = build_request(roster, brought, "cooperative-sticky", Assumed(library))
     return next(one for one in request.members if one.member_id == "b-1")
 
 
@@ -109,7 +110,7 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
     for generation, (unknown, late) in enumerate([*lapses, *[(set[str](), set[str]())] * 3], 2):
         seen = without_topics(roster, frozenset(unknown))
         brought = next_round(seen, has, generation, "cooperative", missed)
-        request = build_request(seen, brought, strategy_name=COOPERATIVE, leader="java")
+        request = build_request(seen, brought, COOPERATIVE, Assumed("java"))
         given = dict(assignor(COOPERATIVE, "java").assign(request).items())
         had = brought.held if brought.current is None else brought.current
         has = {name: had.get(name, {}) if name in late else each for name, each in given.items()}

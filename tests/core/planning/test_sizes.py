@@ -13,7 +13,7 @@ import pytest
 from kgroups.assignors.other_clients.variants import VARIANTS
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.rejoin import STICKY
-from kgroups.core.planning.assignor_request import build_request, first_round
+from kgroups.core.planning.assignor_request import Assumed, build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers
 from kgroups.core.planning.outcomes.sizes import sizes_are_certain
@@ -40,7 +40,7 @@ def roster_of(reads: Mapping[str, Sequence[str]], counts: Mapping[str, int]) -> 
 def sizes_of(roster: Roster, library: str) -> list[int]:
     """The sizes of the shares that this library's leader gives the members."""
     held = first_round(roster, "eager", library)
-    request = build_request(roster, held, strategy_name=STICKY, leader=library)
+    request = build_request(roster, held, STICKY, Assumed(library))
     given = assignor(STICKY, library).assign(request)
     return sorted(sum(map(len, topics.values())) for _, topics in given.items())
 

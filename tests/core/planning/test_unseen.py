@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
-from kgroups.core.planning.assignor_request import build_request, first_round
+from kgroups.core.planning.assignor_request import Assumed, build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -261,7 +261,7 @@ def test_sticky_sarama_members_say_what_their_leader_wrote() -> None:
 
     def says(library: str) -> bool:
         request = build_request(
-            roster, brought, strategy_name="sticky", leader="java", libraries={"s-1": library}
+            roster, brought, "sticky", Assumed("java", libraries={"s-1": library})
         )
         claim = next(m for m in request.members if m.member_id == "s-1")
         return claim.previous is not None or claim.user_data is not None
