@@ -9,10 +9,9 @@ from kgroups.cli.audit_log import tell
 from kgroups.cli.exits import show_error
 from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
-from kgroups.cli.official.help import records_page
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
-from kgroups.cli.official.options import RECORD_OPTIONS
+from kgroups.cli.official.options import RECORD_OPTIONS, records_page
 from kgroups.cli.official.streams import fail_command, notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import doubt_text, exception_text

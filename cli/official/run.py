@@ -6,9 +6,8 @@ from typing import Final
 from kgroups.cli.exits import show_error
 from kgroups.cli.official.actions import deleting, deleting_offsets, reading, resetting
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
-from kgroups.cli.official.help import groups_page
 from kgroups.cli.official.official_cluster import NoClient
-from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS
+from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS, groups_page
 from kgroups.cli.official.streams import fail_command, say, show
 from kgroups.cli.official.validation import Misuse, check
 from kgroups.core.errors import KgroupsError, RefusedError

@@ -2,12 +2,13 @@
 
 An eager or KIP-848 group needs one computation. A cooperative group goes on as long as a round
 makes a member give something up: that member joins again at once, and the next round hands it on.
-Some libraries leave part of their answer to chance, so that there may be several ends.
+Some libraries leave part of their answer to chance, so that there may be several ends. Those of
+assumed ids are told by the names that members have in the roster.
 
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -23,7 +24,7 @@ from kgroups.core.planning.assignor_request import (
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.outcomes.sightings import Sightings
-from kgroups.core.planning.roster import Roster
+from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import TopicPartition
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
@@ -204,3 +205,67 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
                         hint="if this is intended, set `waives = {'unique'}` in the assignor",
                         code="ASSIGNOR_FAILED",
                     )
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of one draw, and comes of all that cannot be told from it.
+
+    Args:
+        ends: each with roster names; name of a member that joins to the one whose assumed id it has
+            then; how likely it is beside the others.
+        failures: ways in which it fails, with the same.
+        complete: whether there are no others.
+    """
+
+    ends: tuple[tuple[Settled, Mapping[str, str], float], ...]
+    failures: tuple[tuple[KgroupsError, float], ...]
+    complete: bool
+
+
+def played_draw(ends: Ends, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Played:
+    """The ends with roster names.
+
+    Args:
+        ids: name of a member that joins to its assumed id.
+        unknown: the members whose ids are assumed.
+    """
+    shares = ends.shares()
+    settled = zip(ends.each, shares, strict=False)
+    failed = zip(ends.failures, shares[len(ends.each) :], strict=True)
+    return Played(
+        tuple((*_named(end, ids, unknown), share) for end, share in settled),
+        tuple(failed),
+        ends.complete,
+    )
+
+
+def _named(
+    settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat]
+) -> tuple[Settled, Mapping[str, str]]:
+    """The end, and whose assumed id each member has: alike ones are named in order of shares."""
+    whose = {name: name for name in ids}
+    for alike in _alike(unknown):
+        # Which of two equal newcomers gets which share means nothing: the first gets the first.
+        ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
+        whose.update(zip(alike, ordered, strict=True))
+    names = {ids[other]: name for name, other in whose.items()}
+    return settled.renamed(names), whose
+
+
+def kind_of(seat: Seat) -> object:
+    """Equal for members that differ in nothing but their ids."""
+    facts = seat.member
+    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
+
+
+def _alike(unknown: Sequence[Seat]) -> list[list[str]]:
+    groups: dict[object, list[str]] = {}
+    for seat in unknown:
+        groups.setdefault(kind_of(seat), []).append(seat.member.member_id)
+    return list(groups.values())
+
+
+def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
+    pairs = sorted((topic, number) for topic, numbers in held.items() for number in numbers)
+    return (not pairs, pairs)

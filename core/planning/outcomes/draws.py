@@ -19,7 +19,6 @@ from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
 from kgroups.core.planning.outcomes.arrivals import Order, arrivals
 from kgroups.core.planning.outcomes.ids import drawn_uuid
-from kgroups.core.planning.outcomes.naming import Played, kind_of, played_draw
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.places import (
     Buckets,
@@ -39,7 +38,7 @@ from kgroups.core.planning.outcomes.spaces import (
 from kgroups.core.planning.outcomes.unseen import Unseen, unseen
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Ends
+from kgroups.core.planning.settle import Ends, Played, kind_of, played_draw
 
 MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256

@@ -20,13 +20,11 @@ from kgroups.core.simulation.engine.broker_effects import (
     drain,
     learn_anew,
     move_coordinator,
-    tell_others,
-)
-from kgroups.core.simulation.engine.faults import (
     restart_later,
     roll_brokers,
     slow_broker,
     spot_eviction,
+    tell_others,
     zone_outage,
 )
 from kgroups.core.simulation.engine.network import START_MS

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kgroups.cli.official.help import groups_page, records_page
+from kgroups.cli.official.options import groups_page, records_page
 from kgroups.cli.official.run import version_line
 from tests.support.kafka.official_tools import Answer
 from tests.support.official.lines import Line
