@@ -2,7 +2,7 @@
 
 The one exact codec: it reads and writes every field, and refuses what Kafka's clients refuse.
 (A coordinator that has to know no more than topics reads any bytes forgivingly, as if they were of
-version 0: `core.coordinator.classic.subscription`.)
+version 0: `core.coordinator.classic.members`.)
 
 Pure: bytes in, values out, and back. Big endian; a string is int16 length and UTF-8, an array
 int32 count, bytes int32 length with -1 for null. A higher version than ours is read with the

@@ -12,7 +12,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.ages import record_ages
+from kgroups.core.kafka.lookups.offsets_by_time import record_ages
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.unread import unread_places

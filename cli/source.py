@@ -15,9 +15,13 @@ from kgroups.cli.output.escapes import printable
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.exposure import exposed_secret
-from kgroups.core.kafka.config.settings import ClientSettings, read_settings, settings_of
-from kgroups.core.kafka.config.tracing import RequestTrace
+from kgroups.core.kafka.config.settings import (
+    ClientSettings,
+    RequestTrace,
+    exposed_secret,
+    read_settings,
+    settings_of,
+)
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kgroups.core.coordinator.classic.states import draw_states
 from kgroups.core.coordinator.client.classic.states import draw_client_states
-from kgroups.core.coordinator.kip848.states import draw_member_states
+from kgroups.core.coordinator.kip848.steps.reconcile import draw_member_states
 
 DIAGRAMS = {
     "states": draw_states,

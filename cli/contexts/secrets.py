@@ -15,7 +15,7 @@ from kgroups.core.input_files.command_output import check_owner, command_output
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.properties import Property
-from kgroups.core.kafka.config.exposure import exposure_of, is_secret
+from kgroups.core.kafka.config.settings import exposure_of, is_secret
 
 HIDDEN: Final = "(hidden)"
 KINDS: Final = ("env", "file", "exec")

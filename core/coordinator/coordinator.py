@@ -22,12 +22,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator import common_routes
+from kgroups.core.coordinator import admin
 from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
-from kgroups.core.coordinator.groups import Group, GroupKind
+from kgroups.core.coordinator.groups import Group, GroupKind, GroupSnapshot
 from kgroups.core.coordinator.kip848 import routes as kip848_routes
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.commit import commit_at_once
@@ -67,14 +66,14 @@ def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
     return merged
 
 
-ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES, kip848_routes.ROUTES)
+ROUTES: Routes = merge_routes(admin.ROUTES, classic_routes.ROUTES, kip848_routes.ROUTES)
 TIMERS: Mapping[TimerKind, TimerHandler] = {
-    **common_routes.TIMERS,
+    **admin.TIMERS,
     **classic_routes.TIMERS,
     **kip848_routes.TIMERS,
 }
 REPLAY: Mapping[type, Replay] = {
-    **common_routes.REPLAY,
+    **admin.REPLAY,
     **classic_routes.REPLAY,
     **kip848_routes.REPLAY,
 }

@@ -1,22 +1,70 @@
 """What every group is to the coordinator, whichever protocol its members speak.
 
 `ClassicGroup` and the consumer group of KIP-848 are both a `Group`; offsets, administration,
-expiry, loading and snapshots know nothing else of them.
+expiry and loading know nothing else of them. A snapshot is a group's state as plain values: what
+tests compare.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
 from kgroups.core.coordinator.log.records import OffsetCommitValue, Record
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSnapshot:
+    """One member of either protocol.
+
+    Args:
+        assignment: classic: the bytes from the leader; empty for a consumer group's member.
+        epoch: classic: the generation it is in; consumer: its member epoch.
+        waiting_for: `join`, `sync` or None: the parked request.
+        facts: whatever else the protocol keeps, by name.
+    """
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    assignment: bytes = b""
+    epoch: int = -1
+    waiting_for: str | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    """One group of either protocol, with its offsets.
+
+    Args:
+        epoch: generation or group epoch.
+        members: in the order in which Kafka walks them.
+        offsets: topic -> partition -> commit; filled in by `Coordinator.snapshot`.
+        facts: whatever else the protocol keeps, by name.
+    """
+
+    group_id: str
+    kind: str
+    state: str
+    protocol_type: str | None
+    protocol: str | None
+    epoch: int
+    leader: str | None
+    members: tuple[MemberSnapshot, ...]
+    offsets: Mapping[str, Mapping[int, OffsetCommitValue]] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
+
 
 CommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
 # (topic id, partition) -> code: a consumer group judges a commit of an older epoch by partition.

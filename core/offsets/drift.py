@@ -9,8 +9,7 @@ from typing import Final, Literal
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
-from kgroups.core.offsets.group_deletions import Deletion
-from kgroups.core.offsets.member_removals import Removal
+from kgroups.core.offsets.deletions import Deletion, Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion, plan_deletions
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.result import Item

@@ -18,7 +18,7 @@ from typing import Final
 
 from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
+from kgroups.core.coordinator.kip848.tally import NO_COUNT, TopicCount, is_homogeneous
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of

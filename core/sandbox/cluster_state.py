@@ -3,6 +3,7 @@
 Nothing here listens or serves: `cluster.Cluster` does.
 """
 
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,13 +20,12 @@ from kgroups.core.sandbox.coordination.coordinators import (
 )
 from kgroups.core.sandbox.coordination.event_log import EventLog
 from kgroups.core.sandbox.coordination.pump import Pump
-from kgroups.core.sandbox.faults.clock import Clock, wall_clock_ms
 from kgroups.core.sandbox.faults.fault_file import FaultPlan, read_fault_file
 from kgroups.core.sandbox.faults.fault_rules import FaultRules
 from kgroups.core.sandbox.limits import HeldBytes
 from kgroups.core.sandbox.options import SandboxOptions
+from kgroups.core.sandbox.storage.data_directory import Persistence
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
-from kgroups.core.sandbox.storage.persistence import Persistence
 from kgroups.core.sandbox.storage.topics import (
     OFFSETS_TOPIC,
     Partition,
@@ -38,6 +38,41 @@ from kgroups.core.sandbox.wire.listener import Broker
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
 from kgroups.core.uuids import uuid_text
+
+
+def wall_clock_ms() -> int:
+    """Epoch milliseconds now."""
+    return time.time_ns() // 1_000_000
+
+
+def _steady_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+class Clock:
+    """Epoch milliseconds that never go back."""
+
+    def __init__(self) -> None:
+        self._base_ms = wall_clock_ms() - _steady_ms()
+        self._frozen_ms: int | None = None
+
+    def now_ms(self) -> int:
+        """The time."""
+        return self._base_ms + _steady_ms() if self._frozen_ms is None else self._frozen_ms
+
+    def advance(self, ms: int) -> None:
+        """Set it forward."""
+        self._base_ms += ms
+        if self._frozen_ms is not None:
+            self._frozen_ms += ms
+
+    def freeze(self, *, frozen: bool) -> None:
+        """Stop it, or let it go on from where it stands."""
+        if frozen and self._frozen_ms is None:
+            self._frozen_ms = self.now_ms()
+        elif not frozen and self._frozen_ms is not None:
+            self._base_ms = self._frozen_ms - _steady_ms()
+            self._frozen_ms = None
 
 
 class ClusterState(ABC):

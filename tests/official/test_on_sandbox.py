@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from kgroups.core.sandbox.lacks import SANDBOX_LACKS
+from kgroups.core.sandbox.options import SANDBOX_LACKS
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.official import (
     test_alone,

@@ -18,8 +18,7 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
-from kgroups.core.kafka.lookups.broker_settings import broker_settings
-from kgroups.core.kafka.lookups.kip848_support import kip848_support
+from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
 from kgroups.core.planning.changes.change_table import CHANGES, Context
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,

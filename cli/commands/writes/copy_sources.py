@@ -19,10 +19,10 @@ from kgroups.core.offsets.checkpoints import (
     translated_group,
     translations,
 )
-from kgroups.core.offsets.copy import copied_partitions
-from kgroups.core.offsets.group_pairs import (
+from kgroups.core.offsets.copy import (
     Pair,
     check_pairs,
+    copied_partitions,
     pairs_of_pattern,
     parse_pair,
     parse_pairs,

@@ -30,8 +30,8 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.answers import GroupListing
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.offsets.commit_rows import GroupCommits, deleted_rows
+from kgroups.core.offsets.deletions import Deletion, plan_deletion
 from kgroups.core.offsets.drift import commits_of
-from kgroups.core.offsets.group_deletions import Deletion, plan_deletion
 from kgroups.core.offsets.result import planned_of
 from kgroups.core.snapshot import Group
 

@@ -20,7 +20,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
+from kgroups.core.offsets.deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import parse_scope
 

@@ -16,8 +16,7 @@ from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.group_deletions import Deletion
-from kgroups.core.offsets.member_removals import Removal
+from kgroups.core.offsets.deletions import Deletion, Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion
 
 Execute = Annotated[

@@ -24,7 +24,7 @@ from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 from kgroups.core.member_ids import whole_id
-from kgroups.core.offsets.member_removals import Removal, verify_removal
+from kgroups.core.offsets.deletions import Removal, verify_removal
 from kgroups.core.offsets.write_file import PlannedRemoval
 from kgroups.core.snapshot import Group, Member
 

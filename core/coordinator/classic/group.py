@@ -18,8 +18,15 @@ from kgroups.core.coordinator.classic.states import (
     Ask,
     ClassicState,
 )
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
-from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart, Session
+from kgroups.core.coordinator.groups import (
+    CommitRequest,
+    Group,
+    GroupKind,
+    GroupSnapshot,
+    MemberSnapshot,
+    RetentionStart,
+    Session,
+)
 from kgroups.core.coordinator.log.records import (
     GroupMetadataKey,
     GroupMetadataMember,

@@ -1,17 +1,53 @@
 """The members of a group of the classic protocol, and what can be asked of them.
 
-Source: `ClassicGroup`, `ClassicGroupMember`.
+Of the bytes of a subscription only the topic names are read, as forgivingly as Kafka reads them: as
+version 0 whatever version they name (an int16, an array of strings, user data). What newer versions
+put behind does not matter for which topics count; the exact codec is `kgroups.assignors.wire`.
+Source: `ClassicGroup`, `ClassicGroupMember`,
+`ConsumerProtocol.deserializeConsumerProtocolSubscription`.
 """
 
 from collections.abc import Hashable, Sequence
+from struct import error as StructError
+from struct import unpack_from
 from typing import NamedTuple
 
 from kgroups.assignors.order.java_hash_map import JavaHashMap
 from kgroups.assignors.order.java_order import hash_map_order
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupResponseMember
-from kgroups.core.coordinator.classic.subscription import SubscriptionError, read_topics
 from kgroups.core.protocol.errors import ErrorCode
+
+
+class SubscriptionError(ValueError):
+    """The bytes are no subscription."""
+
+
+def read_topics(raw: bytes) -> tuple[str, ...]:
+    """Topics subscribed to, in the member's order; what is not UTF-8 in a name is replaced.
+
+    Raises:
+        SubscriptionError: the bytes end too early, or something that must be there is null.
+    """
+    topics: list[str] = []
+    try:
+        _, count = unpack_from(">hi", raw)
+        at = 6
+        if not 0 <= count <= len(raw):
+            raise SubscriptionError(f"{count} topics are announced")
+        for _ in range(count):
+            (size,) = unpack_from(">h", raw, at)
+            at += 2 + size
+            if size < 0 or at > len(raw):
+                raise SubscriptionError(f"a name of {size} bytes is announced")
+            topics.append(raw[at - size : at].decode(errors="replace"))
+        (size,) = unpack_from(">i", raw, at)
+    except StructError as broken:
+        raise SubscriptionError("the bytes end too early") from broken
+    if at + 4 + size > len(raw):
+        raise SubscriptionError(f"{size} bytes of user data are announced")
+    return tuple(topics)
+
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 

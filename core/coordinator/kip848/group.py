@@ -12,21 +12,21 @@ from uuid import UUID
 from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
 from kgroups.core.coordinator.append_errors import NO_ERROR
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.groups import (
     CommitRequest,
     Group,
     GroupKind,
+    GroupSnapshot,
+    MemberSnapshot,
     PartitionVerdict,
     RetentionStart,
     Session,
 )
-from kgroups.core.coordinator.kip848.describe import described_members
-from kgroups.core.coordinator.kip848.likeness import is_homogeneous
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
     Partitions,
     current_record,
+    described_members,
     member_record,
     sets_of,
 )
@@ -35,7 +35,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
     DescribedConsumerGroup,
 )
-from kgroups.core.coordinator.kip848.tally import Tally
+from kgroups.core.coordinator.kip848.tally import Tally, is_homogeneous
 from kgroups.core.coordinator.log.records import (
     AssignedTopic,
     ConsumerGroupCurrentMemberAssignmentKey,

@@ -11,12 +11,11 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.kip848.bridge import classic_join, classic_stay
-from kgroups.core.coordinator.kip848.load import load_group, note_topology, unload_group
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from kgroups.core.coordinator.kip848.replay import REPLAY
+from kgroups.core.coordinator.kip848.replay import REPLAY, load_group, note_topology, unload_group
 from kgroups.core.coordinator.kip848.steps import leave as kip848_leave
 from kgroups.core.coordinator.kip848.steps.checks import check_request, refuse_heartbeat
 from kgroups.core.coordinator.kip848.steps.heartbeat import answer_heartbeat, heartbeat

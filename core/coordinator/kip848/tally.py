@@ -3,10 +3,12 @@
 Which topics are named and by how many, patterns, votes for assignors, classic members and what
 they offer, and the epoch in which each partition is held. Two questions about a group need the
 counts as they will be once a request is carried out: those copy and change them.
-Source: `ModernGroup`, `ConsumerGroup.updateMember`, `SubscriptionCount`.
+Source: `ModernGroup`, `ConsumerGroup.updateMember`, `ConsumerGroup.subscriptionType`,
+`SubscriptionCount`.
 """
 
 from collections.abc import Iterable, Mapping, Set
+from typing import NamedTuple
 from uuid import UUID
 
 from kgroups.assignors.order.java_order import (
@@ -16,8 +18,34 @@ from kgroups.assignors.order.java_order import (
     string_hash,
 )
 from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
-from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount
 from kgroups.core.coordinator.kip848.member import Kip848Member, Owned
+
+
+class TopicCount(NamedTuple):
+    """How many members name a topic, and how many resolved patterns match it."""
+
+    by_name: int = 0
+    by_pattern: int = 0
+
+
+NO_COUNT = TopicCount()
+
+
+def is_homogeneous(
+    patterns: Mapping[str, int], names: Mapping[str, TopicCount], members: int
+) -> bool:
+    """Whether all members subscribe to the same topics, as far as Kafka looks.
+
+    Args:
+        patterns: pattern -> members that subscribe by it.
+        names: topic -> who subscribes to it.
+        members: how many there are.
+    """
+    if not patterns:
+        return all(count.by_name == members for count in names.values())
+    if next(iter(patterns.values())) != members:
+        return False
+    return all(count.by_pattern == 1 and count.by_name <= 0 for count in names.values())
 
 
 class Tally:

@@ -1,7 +1,8 @@
-"""Java's `sasl.jaas.config`: one login module and its options."""
+"""Java's `sasl.jaas.config`: one login module and its options; which Kerberos ticket they name."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -67,3 +68,42 @@ def parse_jaas(config: Property) -> Login:
         raise UsageError(f"{config.place}: `sasl.jaas.config` {what}", hint=_HINT)
     module = head[1].rpartition(".")[2]
     return Login(module, options)
+
+
+@dataclass(frozen=True, slots=True)
+class KerberosSettings:
+    """How to log in with GSSAPI.
+
+    Args:
+        service: the brokers' service name, the first part of their principal.
+        principal: who we are; None for whoever the ticket or the keytab is for.
+        keytab: file with our keys; None to use a ticket that is there.
+        ticket_cache: where the ticket is; None for the default (`KRB5CCNAME`).
+    """
+
+    service: str = "kafka"
+    principal: str | None = None
+    keytab: str | None = None
+    ticket_cache: str | None = None
+
+
+def kerberos_of(given: Mapping[str, Property], login: Login | None) -> KerberosSettings:
+    """Service, principal, keytab and ticket cache.
+
+    Args:
+        given: the properties, in either spelling.
+        login: of `sasl.jaas.config`, if that is given.
+    """
+    options = (login or NO_LOGIN).options
+
+    def one(name: str, option: str) -> str | None:
+        return given[name].value if name in given else options.get(option)
+
+    uses_keytab = options.get("useKeyTab", "true").lower() == "true"
+    keytab = one("sasl.kerberos.keytab", "keyTab")
+    return KerberosSettings(
+        service=one("sasl.kerberos.service.name", "serviceName") or "kafka",
+        principal=one("sasl.kerberos.principal", "principal"),
+        keytab=keytab if uses_keytab else None,
+        ticket_cache=options.get("ticketCache"),
+    )

@@ -1,20 +1,48 @@
-"""How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
+"""How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file.
 
-from collections.abc import Mapping
+Whether that file gives a secret away is told, too.
+"""
+
+import stat
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tls import TlsSettings, tls_of
-from kgroups.core.kafka.config.tracing import Trace
+
+
+class RequestTrace(NamedTuple):
+    """One request and its answer.
+
+    Args:
+        broker: `host:port`.
+        api: in Kafka's spelling: `ListGroups`.
+        version: of the API.
+        duration_ms: from the request to the answer, or to giving up.
+        sent_bytes, received_bytes: with headers, without the four bytes of the length; librdkafka
+            counts a few bytes more or less. None where nothing came, or it does not tell.
+        failure: why there is no answer; None if there is one.
+    """
+
+    broker: str
+    api: str
+    version: int
+    duration_ms: float
+    sent_bytes: int | None
+    received_bytes: int | None
+    failure: str | None = None
+
+
+Trace = Callable[[RequestTrace], None]
+
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.config.jaas import Login
-    from kgroups.core.kafka.config.kerberos import KerberosSettings
+    from kgroups.core.kafka.config.jaas import KerberosSettings, Login
     from kgroups.core.kafka.config.oauth import OAuthSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -237,7 +265,7 @@ def settings_of(
     if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
         oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
     elif protocol.startswith("SASL") and mechanism in (None, "GSSAPI"):
-        from kgroups.core.kafka.config.kerberos import kerberos_of
+        from kgroups.core.kafka.config.jaas import kerberos_of
 
         kerberos, mechanism = kerberos_of(given, module), "GSSAPI"
     settings = ClientSettings(
@@ -297,3 +325,36 @@ def _number(
             hint=f"expected {low:,} to {high:,}",
         )
     return int(text)
+
+
+_SECRET_WORDS: Final = ("password", "secret", "key.pem", "keystore.key", "token", "jaas.config")
+_PLACES: Final = ("endpoint", "location", "url", "uri")
+"""Properties about a secret that say where one is to be had."""
+
+
+def exposed_secret(path: Path, settings: ClientSettings) -> str | None:
+    """One sentence if the file holds a secret and every user of the machine may read it.
+
+    Args:
+        path: the file that the settings were read from.
+        settings: what it says.
+    """
+    if settings.password is None and not any(map(is_secret, settings.properties)):
+        return None
+    return exposure_of(path)
+
+
+def exposure_of(path: Path) -> str | None:
+    """One sentence if every user of the machine may read a file with a secret."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return None
+    if not stat.S_ISREG(mode) or not mode & stat.S_IROTH:
+        return None
+    return f"`{path}` contains a password and is readable by every user; run `chmod 600` on it"
+
+
+def is_secret(name: str) -> bool:
+    """Whether a property of this name holds a secret."""
+    return any(word in name for word in _SECRET_WORDS) and not name.endswith(_PLACES)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from confluent_kafka import KafkaError, KafkaException
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings, RequestTrace, Trace
 from kgroups.core.kafka.config.stores import Pem, identity_of, trust_of
 from kgroups.core.kafka.config.tls import STORE_PROPERTIES, TlsSettings
-from kgroups.core.kafka.config.tracing import RequestTrace, Trace
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.transport.tls import make_context
 

@@ -1,14 +1,14 @@
-"""What brokers are set to: DescribeConfigs, a request a broker."""
+"""What brokers are set to, and whether they serve KIP-848: a request a broker."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import only
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.requests import describe_broker_configs
+from kgroups.core.kafka.transport.requests import describe_broker_configs, describe_groups
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 
@@ -53,5 +53,45 @@ def broker_settings(
 
     def otherwise(_: "LibrdkafkaClient") -> dict[int, BrokerSettings]:
         return {broker: BrokerSettings({}, "UNSUPPORTED_VERSION") for broker in wanted}
+
+    return admin.over_wire(ask, otherwise)
+
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
+
+Kip848Support = Literal["served", "refused", "missing"]
+"""`missing`: they lack the requests. `refused`: they have them, and answer UNSUPPORTED_VERSION."""
+
+_API: Final = Api.CONSUMER_GROUP_DESCRIBE
+
+
+def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Kip848Support]:
+    """What each broker makes of KIP-848; it is left out where that was not learned.
+
+    Brokers refuse it before they look at the group, where `group.coordinator.rebalance.protocols`
+    lacks `consumer` or, from 4.0 on, `group.version` is not finalized, as after an upgrade.
+
+    Args:
+        groups: of each broker that is asked, a group; of any type, and it need not exist.
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, Kip848Support]:
+        async def one(broker: int, limit: float) -> Kip848Support:
+            connection = await cluster.connection(broker, limit)
+            if connection.offers(_API) is None:
+                return "missing"
+            body = describe_groups([groups[broker]])
+            _, answer = await cluster.ask(broker, _API, body, limit)
+            refused = error_name(only(answer.groups).error_code) == "UNSUPPORTED_VERSION"
+            return "refused" if refused else "served"
+
+        found, _ = await cluster.each_broker(one, deadline, sorted(groups))
+        return found
+
+    def otherwise(_: "LibrdkafkaClient") -> dict[int, Kip848Support]:
+        return {}
 
     return admin.over_wire(ask, otherwise)

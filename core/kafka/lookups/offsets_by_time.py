@@ -1,6 +1,6 @@
 """The first offset that is not older than a time: ListOffsets by timestamp, a request a leader."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -9,6 +9,8 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.requests import list_offsets_at
+from kgroups.core.lag.ages import MOST_QUESTIONS, AgeSearch
+from kgroups.core.lag.window.unread import Place
 from kgroups.core.protocol.errors import broker_error, error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Topic, TopicPartition
@@ -116,3 +118,21 @@ async def _ask(
         for topic in answer.topics
         for row in topic.partitions
     }
+
+
+def record_ages(admin: ClusterAdmin, places: Iterable[Place], now_ms: int) -> dict[Place, float]:
+    """Seconds since the records at these places were written, as far as their logs tell.
+
+    Args:
+        places: of records that logs hold.
+        now_ms: epoch milliseconds that the ages are counted back from.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    search = AgeSearch(places, now_ms)
+    for _ in range(MOST_QUESTIONS):
+        times = search.times()
+        if not times:
+            break
+        search.take(times, offsets_at_times(admin, times))
+    return search.ages_s

@@ -14,12 +14,12 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.probing.step import Step, failed
 from kgroups.core.kafka.transport.addresses import bootstrap_addresses, places_of
 from kgroups.core.kafka.transport.connection import Connection
+from kgroups.core.kafka.transport.handshake import open_stream
 from kgroups.core.kafka.transport.inbox import address_text
 from kgroups.core.kafka.transport.logins.login import credentials_for
 from kgroups.core.kafka.transport.logins.token_keeper import keeper_of, name_of
 from kgroups.core.kafka.transport.logins.tokens import utc_text
 from kgroups.core.kafka.transport.messages import APIS, kafka_name
-from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import close
 from kgroups.core.kafka.transport.tls import make_context
 from kgroups.core.protocol.tables.api_keys import Api

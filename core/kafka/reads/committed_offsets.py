@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, left_out
-from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
+from kgroups.core.kafka.reads.settling import ask_coordinators
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.messages import decode_fetched
 from kgroups.core.kafka.transport.requests import BATCHED_FROM, offset_fetch

@@ -7,9 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
-from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
-from kgroups.core.kafka.reads.settling import unsettled_leaders
+from kgroups.core.kafka.reads.settling import ask_coordinators, unsettled_leaders
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.protocol.errors import error_name

@@ -8,18 +8,20 @@ all that the coordinator has loaded is committed, and reads on that coordinator 
 It asks for no topics here, so that open transactions are not in its way. Older coordinators answer
 readers from the end of the log, and this at once.
 
+A question about many groups is put to the coordinator of each, and again where that may help.
+
 Source: `GroupCoordinatorService.fetchOffsets`, `CoordinatorRuntime.append`, `CoordinatorLoader`
 (Kafka 4); KIP-207, which keeps ListOffsets from the same.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
-from typing import Final
+from typing import Final, TypeVar
 
 from kgroups.core.coordinator.placement import offsets_partition
-from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.messages import decode_fetched
@@ -127,3 +129,51 @@ def names_by_partition(partitions: int) -> dict[int, str]:
         name = f"kgroups-{number}"
         found.setdefault(offsets_partition(name, partitions), name)
     return found
+
+
+Answer = TypeVar("Answer")
+
+
+async def ask_coordinators(
+    cluster: Cluster,
+    coordinators: Mapping[str, int],
+    deadline: Deadline,
+    ask: Callable[[int, Sequence[str], float], Awaitable[Mapping[str, Answer | BrokerFailure]]],
+) -> dict[str, Answer | BrokerFailure]:
+    """The answer for each group, or why there is none.
+
+    Args:
+        coordinators: group to broker id; looked up anew where a broker is not it any more.
+        ask: the question for one coordinator: its broker id, its groups, and until when.
+    """
+    found: dict[str, Answer | BrokerFailure] = {}
+    placed = dict(coordinators)
+    async for attempt in Attempts(deadline):
+        if attempt > 1:
+            placed, lost = await cluster.coordinators(list(placed), deadline)
+            found |= lost
+        grouped = by_broker(placed)
+
+        async def work(
+            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
+        ) -> Mapping[str, Answer | BrokerFailure]:
+            if not cluster.settles:
+                return await ask(broker, grouped[broker], limit)
+            late = await unsettled(cluster, broker, grouped[broker], limit)
+            ready = [group for group in grouped[broker] if group not in late]
+            return {**late, **(await ask(broker, ready, limit) if ready else {})}
+
+        results, failures = await cluster.each_broker(work, deadline, grouped)
+        for answers in results.values():
+            found |= answers
+        for broker, failure in failures.items():
+            found |= dict.fromkeys(grouped[broker], failure)
+        placed = {group: placed[group] for group in placed if _is_retriable(found[group])}
+        if not placed:
+            break
+        cluster.settled.clear()  # a coordinator that comes back has loaded its log anew
+    return found
+
+
+def _is_retriable(answer: object) -> bool:
+    return isinstance(answer, BrokerFailure) and answer.code in RETRIABLE

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
-from kgroups.core.kafka.transport.handshake import no_handshake, speaks_tls
+from kgroups.core.kafka.transport.handshake import no_handshake, open_stream, speaks_tls
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -30,7 +30,6 @@ from kgroups.core.kafka.transport.messages import (
     kafka_name,
 )
 from kgroups.core.kafka.transport.requests import Early, introduction
-from kgroups.core.kafka.transport.stream import open_stream
 from kgroups.core.kafka.transport.tcp import Stream, close
 from kgroups.core.protocol.budget import Room
 from kgroups.core.protocol.frames import Encoded, VersionRange, write_request

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.errors import shorten
-from kgroups.core.kafka.config.tracing import RequestTrace
+from kgroups.core.kafka.config.settings import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.messages import kafka_name
 from kgroups.core.protocol.budget import Room

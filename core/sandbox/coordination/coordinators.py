@@ -17,8 +17,7 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
 from kgroups.core.protocol.batches import build_batch, split_batches
-from kgroups.core.sandbox.coordination.event_log import EventLog
-from kgroups.core.sandbox.coordination.event_texts import event_text
+from kgroups.core.sandbox.coordination.event_log import EventLog, event_text
 from kgroups.core.sandbox.coordination.pump import Pump
 from kgroups.core.sandbox.limits import PROPERTIES as LIMIT_PROPERTIES
 from kgroups.core.sandbox.storage.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, Topics

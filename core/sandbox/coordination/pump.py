@@ -12,7 +12,7 @@ from typing import Any
 from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Event, Reply, Write
-from kgroups.core.coordinator.group_snapshot import MemberSnapshot
+from kgroups.core.coordinator.groups import MemberSnapshot
 from kgroups.core.coordinator.log.record_codec import decode_record
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import Topology

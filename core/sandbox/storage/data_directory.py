@@ -5,17 +5,18 @@ has the batches as they were stored, appended before a client is answered, so th
 is killed loses nothing that was acknowledged. A tail that was cut is dropped at the next start.
 """
 
+import asyncio
 import fcntl
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 from uuid import UUID
 
-from kgroups.core.errors import RefusedError, UsageError, shorten
+from kgroups.core.errors import KgroupsError, RefusedError, UsageError, shorten
 from kgroups.core.input_files.document import read_document
 from kgroups.core.input_files.files import MIB, show_bytes
 from kgroups.core.protocol.batches import (
@@ -25,7 +26,7 @@ from kgroups.core.protocol.batches import (
     read_batch_header,
     split_batches,
 )
-from kgroups.core.sandbox.storage.topics import Topics
+from kgroups.core.sandbox.storage.topics import Topic, Topics
 
 _FORMAT = 1
 _META = "meta.json"
@@ -259,4 +260,81 @@ def _meta_from(raw: Mapping[str, Any]) -> Meta:
             )
             for topic in raw["topics"]
         ),
+    )
+
+
+class Persistence:
+    """The cluster's side of a data directory.
+
+    Args:
+        data: opened, and closed with this.
+        meta: gives what is to be kept besides records.
+    """
+
+    def __init__(self, data: DataDirectory, meta: Callable[[], Meta]) -> None:
+        self._data = data
+        self._meta = meta
+        self._is_stale = False
+        self._is_open = True
+
+    def load(self, topics: Topics) -> Meta | None:
+        """Put back topics and records of the last run; None if there was none.
+
+        Raises:
+            UsageError: what is there was not written by this program.
+        """
+        try:
+            meta = self._data.read_meta()
+            for stored in meta.topics if meta is not None else ():
+                restore_topic(topics, stored, self._data)
+        except KgroupsError:
+            self._data.close()
+            self._is_open = False
+            raise
+        return meta
+
+    def keeper(self, topic: str, partition: int) -> Callable[[bytes], None]:
+        """What a partition's log calls with each batch that it stores."""
+        return lambda batch: self._data.append(topic, partition, batch)
+
+    def rewriter(self, topic: str, partition: int) -> Callable[[Sequence[bytes]], None]:
+        """What a partition's log calls when compaction has changed it."""
+        return lambda batches: self._data.rewrite(topic, partition, batches)
+
+    def forget(self, topic: Topic) -> None:
+        """Drop the records of a deleted topic."""
+        self._data.forget_topic(topic.name, len(topic.partitions))
+
+    def save_soon(self) -> None:
+        """Write what changed once this turn of the loop is over, however often it changed."""
+        if not self._is_stale:
+            self._is_stale = True
+            asyncio.get_running_loop().call_soon(self._save)
+
+    def close(self) -> None:
+        """Write the last state and let others use the directory."""
+        if self._is_open:
+            self._save()
+            self._is_open = False
+            self._data.close()
+
+    def _save(self) -> None:
+        self._is_stale = False
+        if self._is_open:
+            self._data.write_meta(self._meta())
+
+
+def kept_topics(topics: Topics) -> tuple[StoredTopic, ...]:
+    """Topics as they are kept."""
+    return tuple(
+        StoredTopic(
+            topic.name,
+            topic.topic_id,
+            tuple(
+                StoredPartition(one.replicas, one.leader_epoch, one.log.start_offset)
+                for one in topic.partitions
+            ),
+            topic.configs,
+        )
+        for topic in topics
     )

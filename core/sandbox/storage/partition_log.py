@@ -1,17 +1,118 @@
 """The log of one partition: batches in memory, found by offset and by time.
 
 Offsets, epochs and start follow Kafka's UnifiedLog as far as one replica goes. An append wakes
-who waits for it; nobody polls.
+who waits for it; nobody polls. The last five batches of an idempotent producer are remembered, to
+drop repeats and see gaps. Compaction keeps the last record of a key where it was, so that gaps
+appear; tombstones stay for a time, and the last batch, which says where the log ends, is never
+touched, as Kafka leaves its active segment alone.
+Source: ProducerStateManager, ProducerAppendInfo, Cleaner, LogCleaner.
 """
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgroups.core.protocol.batches import BatchHeader, Record, place_batch, read_records
-from kgroups.core.sandbox.storage.compaction import compact
-from kgroups.core.sandbox.storage.producers import ProducerStates
+from kgroups.core.protocol.batches import (
+    BatchHeader,
+    Record,
+    place_batch,
+    read_batch_header,
+    read_records,
+    thinned_batch,
+)
+from kgroups.core.protocol.errors import ErrorCode
+
+_REMEMBERED_BATCHES = 5
+_SEQUENCE_LIMIT = 2**31
+
+
+@dataclass(slots=True)
+class _Producer:
+    epoch: int
+    batches: deque[tuple[int, int, int]] = field(
+        default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES)
+    )
+    """(first sequence, last sequence, base offset), oldest first."""
+
+
+@dataclass(slots=True)
+class ProducerStates:
+    """Epoch and last batches of each producer id."""
+
+    _producers: dict[int, _Producer] = field(default_factory=dict)
+
+    def check(self, header: BatchHeader) -> tuple[ErrorCode, int | None]:
+        """Whether this batch may be appended.
+
+        Returns:
+            An error, or none with the offset of an earlier append of the same batch, or none
+            with None: append it.
+        """
+        if header.producer_id < 0:
+            return ErrorCode.NONE, None
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            return ErrorCode.NONE, None
+        if header.producer_epoch < known.epoch:
+            return ErrorCode.INVALID_PRODUCER_EPOCH, None
+        if header.producer_epoch > known.epoch:
+            fits = header.base_sequence == 0
+            return (ErrorCode.NONE if fits else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), None
+        last_sequence = _last_sequence(header)
+        for first, last, base_offset in known.batches:
+            if first == header.base_sequence and last == last_sequence:
+                return ErrorCode.NONE, base_offset
+        if known.batches and header.base_sequence != (known.batches[-1][1] + 1) % _SEQUENCE_LIMIT:
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, None
+        return ErrorCode.NONE, None
+
+    def record(self, header: BatchHeader, base_offset: int) -> None:
+        """Remember a batch that was appended."""
+        if header.producer_id < 0:
+            return
+        known = self._producers.get(header.producer_id)
+        if known is None or known.epoch != header.producer_epoch:
+            known = self._producers[header.producer_id] = _Producer(header.producer_epoch)
+        known.batches.append((header.base_sequence, _last_sequence(header), base_offset))
+
+
+def _last_sequence(header: BatchHeader) -> int:
+    return (header.base_sequence + header.last_offset_delta) % _SEQUENCE_LIMIT
+
+
+DELETE_RETENTION_MS = 86_400_000
+"""How long a tombstone stays: `delete.retention.ms` as Kafka has it by default."""
+
+
+def compact(batches: Sequence[bytes], *, now_ms: int) -> list[tuple[BatchHeader, bytes]]:
+    """The batches that are left, as they are to be stored, oldest first.
+
+    Args:
+        batches: a whole log, in order; each with its own offsets.
+        now_ms: decides which tombstones have stood long enough.
+    """
+    contents = [list(read_records(batch)) for batch in batches]
+    latest = {record.key: record.offset for records in contents for record in records}
+
+    def stays(record: Record) -> bool:
+        if record.key is None:
+            return True
+        if latest[record.key] != record.offset:
+            return False
+        return record.value is not None or now_ms - record.timestamp_ms <= DELETE_RETENTION_MS
+
+    left: list[tuple[BatchHeader, bytes]] = []
+    for number, (batch, records) in enumerate(zip(batches, contents, strict=True)):
+        header = read_batch_header(batch)
+        kept = [record for record in records if stays(record)]
+        if len(kept) == len(records) or number == len(batches) - 1:
+            left.append((header, batch))
+        elif kept:
+            thinned = thinned_batch(header, kept)
+            left.append((read_batch_header(thinned), thinned))
+    return left
 
 
 class StoredBatch(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.simulation.figures.ledger import BrokenInvariant
 from kgroups.core.simulation.world.actors import Hold
 from kgroups.core.simulation.world.process import GroupState, Process

@@ -11,7 +11,7 @@ from uuid import UUID
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Event, Reply, Write
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.coordinator.log.records import (
     OffsetCommitKey,
     OffsetCommitValue,

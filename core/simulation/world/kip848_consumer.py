@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
-from kgroups.core.coordinator.client.kip848.states import STABLE, MemberState
+from kgroups.core.coordinator.client.kip848.member import STABLE, MemberState
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan

@@ -5,7 +5,7 @@ from itertools import islice
 
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from tests.core.coordinator.test_recorded import TRACES, read_trace
 from tests.support.coordinator.coordinator_driver import Harness
 from tests.support.coordinator.default_requests import RANGE, join, leave, stable_group, sync

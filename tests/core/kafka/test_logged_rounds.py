@@ -10,7 +10,7 @@ from kgroups.core.coordinator.log.records import (
     GroupMetadataValue,
     Record,
 )
-from kgroups.core.kafka.lookups.logged_rounds import group_records, leader_is_back, led_rounds
+from kgroups.core.kafka.lookups.logged_leaders import group_records, leader_is_back, led_rounds
 
 KEY = GroupMetadataKey("g")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.core.errors import ItemError
-from kgroups.core.offsets.group_deletions import plan_deletion
+from kgroups.core.offsets.deletions import plan_deletion
 from kgroups.core.offsets.result import apply_answers, skip_planned
 from kgroups.core.snapshot import Group
 

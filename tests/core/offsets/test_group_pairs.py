@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.group_pairs import (
+from kgroups.core.offsets.copy import (
     Pair,
     check_pairs,
     pairs_of_pattern,

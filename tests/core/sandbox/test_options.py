@@ -9,8 +9,7 @@ from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.caps import NEWEST, RELEASES, caps_of
 from kgroups.core.sandbox.handlers.handler_table import HANDLERS
-from kgroups.core.sandbox.lacks import SANDBOX_LACKS
-from kgroups.core.sandbox.options import parse_topic_options
+from kgroups.core.sandbox.options import SANDBOX_LACKS, parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox
 
 REFUSED = [

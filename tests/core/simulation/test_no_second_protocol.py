@@ -26,13 +26,12 @@ DOORS = {
     "kgroups.core.coordinator.effects",
     "kgroups.core.coordinator.append_errors",
     "kgroups.core.coordinator.client.kip848.client",
-    "kgroups.core.coordinator.client.kip848.states",
+    "kgroups.core.coordinator.client.kip848.member",
     "kgroups.core.coordinator.classic.messages",
     "kgroups.core.coordinator.offsets.messages",
-    "kgroups.core.coordinator.placement",
-    "kgroups.core.coordinator.ports",
     "kgroups.core.coordinator.log.records",
-    "kgroups.core.coordinator.group_snapshot",
+    "kgroups.core.coordinator.ports",
+    "kgroups.core.coordinator.groups",
     "kgroups.core.coordinator.topology",
 }
 # Group state by the names that the coordinator's own groups have for it.

@@ -12,8 +12,7 @@ import pytest
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import read_settings
-from kgroups.core.kafka.config.tracing import RequestTrace
+from kgroups.core.kafka.config.settings import RequestTrace, read_settings
 from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports

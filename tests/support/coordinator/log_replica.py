@@ -5,7 +5,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.topology import Topology
 from tests.support.coordinator.coordinator_driver import START_MS, encoded

@@ -9,7 +9,7 @@ from kgroups.core.coordinator import admin_messages
 from kgroups.core.coordinator.classic import messages
 from kgroups.core.coordinator.kip848 import messages as kip848_messages
 from kgroups.core.coordinator.log import record_codec, records
-from kgroups.core.coordinator.log.record_kinds import OFFSET_VERSION_WITH_EXPIRY
+from kgroups.core.coordinator.log.record_codec import OFFSET_VERSION_WITH_EXPIRY
 from kgroups.core.coordinator.offsets import messages as offset_messages
 from kgroups.core.coordinator.request import Request
 from kgroups.core.protocol.forms import NO_ID

@@ -7,8 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.broker_settings import broker_settings
-from kgroups.core.kafka.lookups.kip848_support import kip848_support
+from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
 from kgroups.core.planning.changes.kinds import MoveToProtocol
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from

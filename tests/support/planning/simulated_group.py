@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.simulation.engine.network import START_MS

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from kgroups.core.sandbox.lacks import SANDBOX_LACKS
+from kgroups.core.sandbox.options import SANDBOX_LACKS
 
 
 def take_over(suite: ModuleType, space: dict[str, Any], needs: Mapping[str, str]) -> None:

@@ -13,7 +13,6 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupResponse,
     SyncGroupResponse,
 )
-from kgroups.core.coordinator.client.classic.commits import commit_answered
 from kgroups.core.coordinator.client.classic.join import send_sync
 from kgroups.core.coordinator.client.classic.member import (
     SESSION,
@@ -31,7 +30,7 @@ from kgroups.core.coordinator.client.classic.states import (
     Reaction,
     reaction_to,
 )
-from kgroups.core.coordinator.client.classic.steps import commit_again
+from kgroups.core.coordinator.client.classic.steps import commit_again, commit_answered
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
 from kgroups.core.coordinator.topology import BrokerEndpoint

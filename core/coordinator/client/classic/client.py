@@ -17,7 +17,6 @@ from typing import Any
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import NO_GENERATION, HeartbeatResponse
 from kgroups.core.coordinator.client.classic.answers import error_of, keep_session, take_answer
-from kgroups.core.coordinator.client.classic.commits import ask_commit, commit_over, send_commits
 from kgroups.core.coordinator.client.classic.join import (
     count_partitions,
     send_find,
@@ -46,9 +45,12 @@ from kgroups.core.coordinator.client.classic.states import (
     ClientAsk,
 )
 from kgroups.core.coordinator.client.classic.steps import (
+    ask_commit,
+    commit_over,
     finish_callback,
     run_steps,
     send_commit,
+    send_commits,
     send_leave,
 )
 from kgroups.core.coordinator.client.config import ClientConfig

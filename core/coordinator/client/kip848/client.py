@@ -30,17 +30,15 @@ from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, hear
 from kgroups.core.coordinator.client.kip848.member import (
     BACKOFF,
     BEAT_DUE,
-    COMMIT_OVER,
-    HEARTBEAT_API,
-    JOIN_EPOCH,
-    POLL_OVER,
-    REQUEST,
-)
-from kgroups.core.coordinator.client.kip848.states import (
     BEAT_REACTIONS,
     BEATING,
+    COMMIT_OVER,
     HASTY,
+    HEARTBEAT_API,
+    JOIN_EPOCH,
     LEAVING,
+    POLL_OVER,
+    REQUEST,
     STABLE,
     THROWN_OUT,
     BeatReaction,

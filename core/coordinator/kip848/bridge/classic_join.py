@@ -27,6 +27,7 @@ from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgr
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member, Partitions, member_record
 from kgroups.core.coordinator.kip848.steps.checks import Refusal, find_static
+from kgroups.core.coordinator.kip848.steps.leave import take_over
 from kgroups.core.coordinator.kip848.steps.progress import (
     Target,
     advance_group,
@@ -34,7 +35,6 @@ from kgroups.core.coordinator.kip848.steps.progress import (
     refresh_group,
 )
 from kgroups.core.coordinator.kip848.steps.regex import apply_status, regex_status, resolve_if_due
-from kgroups.core.coordinator.kip848.steps.static_members import take_over
 from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicProtocol
 from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.shard import Shard, TimerKind

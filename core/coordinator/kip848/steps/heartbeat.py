@@ -43,7 +43,7 @@ from kgroups.core.coordinator.kip848.steps.checks import (
     owned_partitions,
     refuse_heartbeat,
 )
-from kgroups.core.coordinator.kip848.steps.leave import leave_for_a_while, leave_group
+from kgroups.core.coordinator.kip848.steps.leave import leave_for_a_while, leave_group, take_over
 from kgroups.core.coordinator.kip848.steps.progress import (
     advance_group,
     heartbeat_interval_ms,
@@ -56,7 +56,6 @@ from kgroups.core.coordinator.kip848.steps.regex import (
     regex_status,
     resolve_if_due,
 )
-from kgroups.core.coordinator.kip848.steps.static_members import take_over
 from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode

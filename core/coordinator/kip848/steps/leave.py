@@ -1,4 +1,4 @@
-"""Members that leave a consumer group, for good or for a while, or are fenced.
+"""Members that leave a consumer group, for good or for a while, are fenced, or come back.
 
 Source: `GroupMetadataManager.consumerGroupLeave`, `consumerGroupFenceMember`, KIP-345, KIP-848.
 """
@@ -14,8 +14,9 @@ from kgroups.core.coordinator.kip848.bridge.convert import (
     can_downgrade,
     downgrade_group,
 )
-from kgroups.core.coordinator.kip848.group import Kip848Group
+from kgroups.core.coordinator.kip848.group import Kip848Group, target_record
 from kgroups.core.coordinator.kip848.member import (
+    JOIN_EPOCH,
     LEAVE_STATIC_EPOCH,
     NO_ASSIGNMENT_EPOCH,
     Kip848Member,
@@ -128,3 +129,25 @@ def _fence(shard: Shard, group_id: str, member_id: str, reason: str) -> None:
         return
     batch = Batch(shard, group.partition)
     batch.write(replayed=leave_group(batch, group, [member], reason))
+
+
+def take_over(batch: Batch, group: Kip848Group, old: Kip848Member, member_id: str) -> Kip848Member:
+    """Give a static member's place to `member_id`, at epoch 0; the old id goes."""
+    group_id = group.group_id
+    remove_member(batch, group, old)
+    new = replace(
+        old, member_id=member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH
+    )
+    batch.add(
+        member_record(group_id, new),
+        target_record(group_id, member_id, group.target.get(old.member_id, {})),
+        current_record(group_id, new),
+    )
+    batch.shard.event(
+        EventKind.MEMBER_REPLACED,
+        group_id,
+        member_id,
+        f"{old.instance_id} is back",
+        (old.member_id,),
+    )
+    return new

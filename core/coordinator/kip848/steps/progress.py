@@ -13,7 +13,6 @@ from kgroups.core.coordinator.kip848.group import (
     target_epoch_record,
     target_record,
 )
-from kgroups.core.coordinator.kip848.likeness import is_homogeneous
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
     MemberState,
@@ -22,6 +21,7 @@ from kgroups.core.coordinator.kip848.member import (
 )
 from kgroups.core.coordinator.kip848.metadata_hash import topics_hash
 from kgroups.core.coordinator.kip848.steps.reconcile import Reconciliation, reconcile
+from kgroups.core.coordinator.kip848.tally import is_homogeneous
 from kgroups.core.coordinator.log.records import (
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kgroups.core.errors import shorten
 from kgroups.core.extras import require_extra
-from kgroups.core.kafka.config.kerberos import KerberosSettings
+from kgroups.core.kafka.config.jaas import KerberosSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
 

@@ -109,17 +109,17 @@ async def credentials_for(host: str, settings: ClientSettings, deadline: float) 
     """
     mechanism = settings.sasl_mechanism or ""
     if mechanism == "OAUTHBEARER" and settings.oauth is not None:
-        from kgroups.core.kafka.transport.logins import oauthbearer, token_keeper
+        from kgroups.core.kafka.transport.logins import token_keeper, tokens
 
         keeper = token_keeper.keeper_of(settings.oauth)
         token = await keeper.token(deadline)
 
         def doubt() -> tuple[str, str] | None:
             keeper.forget(token)
-            return oauthbearer.doubt_of(token)
+            return tokens.doubt_of(token)
 
         who = token.principal or settings.oauth.source
-        return Credentials(who, oauthbearer.oauthbearer(token, settings.oauth), doubt)
+        return Credentials(who, tokens.oauthbearer(token, settings.oauth), doubt)
     if mechanism == "GSSAPI" and settings.kerberos is not None:
         from kgroups.core.kafka.transport.logins.kerberos import kerberos
 

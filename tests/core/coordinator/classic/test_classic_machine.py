@@ -21,7 +21,7 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitPartition,
     OffsetCommitRequest,

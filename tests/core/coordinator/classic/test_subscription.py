@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from kgroups.core.coordinator.classic.subscription import SubscriptionError, read_topics
+from kgroups.core.coordinator.classic.members import SubscriptionError, read_topics
 from tests.support.coordinator.answer_comparison import comparable
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_json import Json

@@ -13,7 +13,7 @@ from kgroups.core.coordinator.client.effects import (
     TopicPartition,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.states import MOVES, MemberState
+from kgroups.core.coordinator.client.kip848.member import MOVES, MemberState
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,

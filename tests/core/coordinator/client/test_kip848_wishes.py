@@ -13,7 +13,7 @@ from kgroups.core.coordinator.client.effects import (
     TopicPartition,
     Unsubscribe,
 )
-from kgroups.core.coordinator.client.kip848.states import MemberState
+from kgroups.core.coordinator.client.kip848.member import MemberState
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
     OffsetCommitResponse,

@@ -14,7 +14,7 @@ from kgroups.core.coordinator.classic.messages import (
     MemberIdentity,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
+from kgroups.core.coordinator.groups import GroupSnapshot, MemberSnapshot
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,

@@ -5,15 +5,17 @@ from itertools import product
 from uuid import UUID
 
 from kgroups.core.coordinator.kip848.member import Kip848Member, MemberState, Owned
-from kgroups.core.coordinator.kip848.states import (
+from kgroups.core.coordinator.kip848.steps.reconcile import (
     ENDS,
     MOVES,
     UNREVOKED,
     Move,
+    Reconciliation,
     Situation,
     edges,
+    reconcile,
+    situation_of,
 )
-from kgroups.core.coordinator.kip848.steps.reconcile import Reconciliation, reconcile, situation_of
 
 T, U = UUID(int=1), UUID(int=2)
 TARGET_EPOCH = 5

@@ -9,13 +9,14 @@ from hypothesis import given
 
 from kgroups.core.coordinator.log import records as r
 from kgroups.core.coordinator.log.record_codec import (
+    BY_NUMBER,
+    KINDS,
     decode_key,
     decode_record,
     encode_key,
     encode_value,
     value_version,
 )
-from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, KINDS
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.protocol.writer import Struct, writer
 from tests.core.coordinator.test_recorded import read_trace

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.config.tracing import RequestTrace
+from kgroups.core.kafka.config.settings import ClientSettings, RequestTrace
 from kgroups.core.protocol.rows import Offsets
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic

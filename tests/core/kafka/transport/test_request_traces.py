@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.config.tracing import RequestTrace
+from kgroups.core.kafka.config.settings import ClientSettings, RequestTrace
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
 from tests.support.kafka.waiting import wait_for_thread

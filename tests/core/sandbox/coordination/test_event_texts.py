@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.sandbox.coordination.event_texts import event_text
+from kgroups.core.sandbox.coordination.event_log import event_text
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.sandbox.librdkafka_members import members, wait_for_shares
 

@@ -12,8 +12,7 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.protocol.batches import build_batch, read_records, split_batches
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.sandbox.storage.compaction import DELETE_RETENTION_MS, compact
-from kgroups.core.sandbox.storage.partition_log import PartitionLog
+from kgroups.core.sandbox.storage.partition_log import DELETE_RETENTION_MS, PartitionLog, compact
 from kgroups.core.sandbox.storage.topics import OFFSETS_TOPIC
 
 Pair = tuple[bytes | None, bytes | None]

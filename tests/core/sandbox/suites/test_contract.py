@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgroups.core.sandbox.lacks import SANDBOX_LACKS
+from kgroups.core.sandbox.options import SANDBOX_LACKS
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.reads import test_contract as contract
 

@@ -9,9 +9,8 @@ import pytest
 
 from kgroups.core.kafka.config.oauth import OAuthSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.logins.oauthbearer import oauthbearer
 from kgroups.core.kafka.transport.logins.token_keeper import TokenKeeper
-from kgroups.core.kafka.transport.logins.tokens import Token, token_of
+from kgroups.core.kafka.transport.logins.tokens import Token, oauthbearer, token_of
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import start
 from tests.support.kafka.child import WAIT_S
