@@ -174,6 +174,7 @@ _OWN: Final[Mapping[str, _Row]] = {
         "a record of __consumer_offsets cannot be read; the others are reported",
         "inspect the partition and offset with `kafka-dump-log.sh`",
     ),
+    "DUCKDB_FAILED": (1, "DuckDB failed", "see the message: it has DuckDB's own words"),
     "INCONSISTENT_TOPIC_ID": (
         4,
         "the topic was recreated since the file or plan was written: its offsets mean nothing now",

@@ -8,8 +8,7 @@ import typer
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, SavePlan, about_groups
-from kgroups.cli.commands.writes.refusals import explain
-from kgroups.cli.commands.writes.writing import Run, Write, carry_out
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out, explain
 from kgroups.cli.expiry import (
     IdleFor,
     idle_groups,

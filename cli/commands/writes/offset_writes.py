@@ -10,9 +10,8 @@ import typer
 
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.prompts import about_changes
-from kgroups.cli.commands.writes.refusals import explain
 from kgroups.cli.commands.writes.vigil import verified, watched
-from kgroups.cli.commands.writes.writing import Run, Write
+from kgroups.cli.commands.writes.writing import Run, Write, explain
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.actions.deleting_offsets import status_table
 from kgroups.cli.official.actions.resetting import reset_table

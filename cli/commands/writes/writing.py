@@ -1,10 +1,10 @@
 """The one way of a write: preview, confirm, save what is replaced, apply, look again, report."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import typer
 
@@ -17,9 +17,10 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.source import now_ms
 from kgroups.cli.write_files import add_outcome, save_plan
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.offsets.result import RESULTS, Item, planned_of, skip_planned
+from kgroups.core.offsets.change import members_text
+from kgroups.core.offsets.result import RESULTS, Item, WriteItem, planned_of, skip_planned
 from kgroups.core.offsets.row_file import Row as FileRow
 from kgroups.core.offsets.write_file import Command
 
@@ -204,3 +205,55 @@ def count_results(results: Iterable[str]) -> dict[str, int]:
     """How often each result is there."""
     found = list(results)
     return {result: found.count(result) for result in RESULTS}
+
+
+LOOKED_UP: Final = 200
+CODES: Final = frozenset(
+    {"NON_EMPTY_GROUP", "UNKNOWN_MEMBER_ID", "GROUP_SUBSCRIBED_TO_TOPIC", "REBALANCE_IN_PROGRESS"}
+)
+
+
+class _OfGroup(WriteItem, Protocol):
+    @property
+    def group(self) -> str:
+        """The group that is written to."""
+
+
+GroupItem = TypeVar("GroupItem", bound=_OfGroup)
+
+
+def explain(
+    admin: ClusterAdmin, items: Sequence[GroupItem], groups: Container[str]
+) -> list[GroupItem]:
+    """The items, where a refusal by the broker names the members that are alive.
+
+    Args:
+        groups: whose members are looked up.
+    """
+    members = _members_of(
+        admin,
+        (
+            item.group
+            for item in items
+            if item.error is not None and item.error.code in CODES and item.group in groups
+        ),
+    )
+    explained = []
+    for item in items:
+        text, error = members.get(item.group), item.error
+        if text and error is not None and error.code in CODES and text not in error.message:
+            item = item._replace(error=replace(error, message=f"{error.message}: {text}"))
+        explained.append(item)
+    return explained
+
+
+def _members_of(admin: ClusterAdmin, groups: Iterable[str]) -> dict[str, str]:
+    """`2 members: app-1 on /10.0.0.5, …` of each group that has some now, of the first few."""
+    names = list(dict.fromkeys(groups))[:LOOKED_UP]
+    if not names:
+        return {}
+    try:
+        looked = admin.snapshot(names, offsets=False, log_offsets=False)
+    except KgroupsError:
+        return {}
+    return {group.group: members_text(group.members) for group in looked.groups if group.members}

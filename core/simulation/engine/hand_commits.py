@@ -6,8 +6,7 @@ from typing import Final
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.world.actors import CommitAnswered
-from kgroups.core.simulation.world.commit_state import CommitState
-from kgroups.core.simulation.world.process import Process
+from kgroups.core.simulation.world.process import CommitState, Process
 
 # An application that has something to commit polls no longer than this, as most do.
 POLL_MS: Final = 100

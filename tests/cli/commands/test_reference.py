@@ -35,7 +35,6 @@ NO_DOCUMENT: Final = {
 """Commands without a document, with the reason."""
 
 NO_CODES: Final = {
-    "FIND_COORDINATOR": "an API",
     "INVALID_MSG": "librdkafka's name, which is translated",
     "NOT_LEADER_FOR_PARTITION": "likewise",
     "TOPIC_EXCEPTION": "likewise",
