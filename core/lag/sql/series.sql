@@ -7,14 +7,14 @@
 -- of a series in a stretch is a point. Neighbours are looked at in one order, newest first.
 --   lagged      every row of the window, from lagged.sql
 --   newest      of these the rows of each cluster's newest capture, one a series
---   spans       `cluster`, `first_ms`, `last_ms`: the time captured of each cluster
+--   first_ms, last_ms  the time captured of the row's cluster
 --   :stretches  into how many the time captured is cut
 --   :until_ms   the end of the window
 WITH lives AS (
   SELECT
     xxhash64(rows.cluster, rows.`group`, rows.topic, rows.partition) AS series,
     captured_at_ms AS t,
-    (captured_at_ms - first_ms) DIV greatest((last_ms - first_ms) DIV :stretches, 1) AS stretch,
+    (captured_at_ms - {first_ms}) DIV greatest(({last_ms} - {first_ms}) DIV :stretches, 1) AS stretch,
     CASE WHEN committed_offset >= 0 THEN committed_offset END AS committed,
     committed_at_ms AS committed_at,
     log_start_offset AS log_start,
@@ -22,7 +22,6 @@ WITH lives AS (
     lag,
     rolled
   FROM {lagged} AS rows
-  JOIN {spans} AS spans ON rows.cluster = spans.cluster
 ), steps AS (  -- what was last known before each
   SELECT
     *,

@@ -114,9 +114,9 @@ def figures_of(
     facts = {"facts": listed(names)}
     lagged = lagged_of(questions, moments, names, is_rolled=hours is not None)
     newest = _newest(questions, lagged, spans, is_dated="date" in names)
-    series = questions.ask(
-        "series", facts, lagged=lagged, newest=newest, spans=_spans_of(questions, spans)
-    )
+    ends, clusters = _ends_of(spans)
+    asks = replace(questions, parameters=questions.parameters | clusters)
+    series = asks.ask("series", facts | ends, lagged=lagged, newest=newest)
     peaks = questions.ask("peaks", lagged=lagged)
     if hours is not None:
         own = hours[questions.parameters["by"] != "partition"]
@@ -124,17 +124,20 @@ def figures_of(
     return Figures(lagged, newest, series, peaks, hours and hours[1])
 
 
-def _spans_of(questions: Questions, spans: Mapping[str, Span]) -> Frame:
-    """The spans as rows; so few are part of the query."""
-    literals: dict[str, object] = {}
-    rows = []
+def _ends_of(spans: Mapping[str, Span]) -> tuple[dict[str, str], dict[str, object]]:
+    """The ends of the time captured of a row's cluster as expressions, with their parameters."""
+    ends = {"first_ms": "", "last_ms": ""}
+    parameters: dict[str, object] = {}
     for number, (cluster, span) in enumerate(spans.items()):
-        literals |= {f"cluster_{number}": cluster}
-        literals |= {f"first_{number}": span.first_ms, f"last_{number}": span.last_ms}
-        rows.append(f"(:cluster_{number}, :first_{number}, :last_{number})")
-    values = ", ".join(rows) or "(CAST(NULL AS STRING), 0, 0)"
-    text = f"SELECT * FROM (VALUES {values}) AS spans(cluster, first_ms, last_ms)"
-    return replace(questions, parameters=literals).put(text)
+        own = {"first_ms": span.first_ms, "last_ms": span.last_ms}
+        parameters |= {f"{end}_{number}": at_ms for end, at_ms in own.items()}
+        parameters[f"cluster_{number}"] = cluster
+        for end in ends:
+            ends[end] += f" WHEN :cluster_{number} THEN :{end}_{number}"
+    return (
+        {end: f"CASE rows.cluster{cases} END" if cases else "0" for end, cases in ends.items()},
+        parameters,
+    )
 
 
 def _newest(
