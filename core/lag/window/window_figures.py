@@ -115,7 +115,7 @@ def figures_of(
     lagged = lagged_of(questions, moments, names, is_rolled=hours is not None)
     newest = _newest(questions, lagged, spans, is_dated="date" in names)
     ends, clusters = _ends_of(spans)
-    asks = replace(questions, parameters=questions.parameters | clusters)
+    asks = replace(questions, parameters={**questions.parameters, **clusters})
     series = asks.ask("series", facts | ends, lagged=lagged, newest=newest)
     peaks = questions.ask("peaks", lagged=lagged)
     if hours is not None:
