@@ -32,6 +32,7 @@ class DuckDb:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
         self._names = 0
+        self._read: list[tuple[Place, Sequence[ActiveFile], pa.Schema]] = []
 
     def _new_name(self) -> str:
         self._names += 1
@@ -52,6 +53,7 @@ class DuckDb:
         paths = exp.convert([file.path for file in files]).sql("duckdb")
         options = "hive_partitioning = true, hive_types_autocast = false, union_by_name = true"
         raw = self._new_name()
+        self._read.append((place, files, schema))
         try:
             self._connection.execute(
                 f"CREATE TEMP VIEW {raw} AS SELECT * FROM read_parquet({paths}, {options})"
@@ -63,6 +65,16 @@ class DuckDb:
         name = self._new_name()
         self._connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM {raw}")
         return Given(name)
+
+    def check_files(self) -> None:
+        """Find the file that made an answer fail, which DuckDB does not name.
+
+        Raises:
+            KgroupsError: it is gone, or cannot be read.
+        """
+        for place, files, schema in self._read:
+            for file in files:
+                rows_of_files(place, [file], schema)
 
     def _text_of(self, answer: Frame) -> str:
         query = Query(answer)
@@ -96,9 +108,11 @@ def duckdb_engine() -> Iterator[DuckDb]:
         tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
         duckdb.connect(config={**SETTINGS, "temp_directory": scratch}) as connection,
     ):
+        engine = DuckDb(connection)
         try:
-            yield DuckDb(connection)
+            yield engine
         except duckdb.Error as exc:
+            engine.check_files()
             raise KgroupsError(
                 f"DuckDB failed: {str(exc).splitlines()[0]}", code="DUCKDB_FAILED"
             ) from exc
