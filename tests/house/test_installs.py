@@ -96,16 +96,13 @@ def megabytes(folder: Path) -> float:
 
 
 def test_the_package_alone(packages: Callable[[Kind], Path], tmp_path: Path) -> None:
-    """Without anything that it requires, it tells its version and completes."""
+    """It installs without an index and without anything that it requires: nothing is compiled."""
     folder = tmp_path / "venv"
     first, (*second, package) = with_pip(packages("wheel"), Path(sys.executable), folder)
     program = install([first, [*second, "--no-index", "--no-deps", package]], folder)
-    for line, said in (
-        ("--version", f"kgroups {VERSION}\n"),
-        ("completion bash", (ROOT / "completions" / "kgroups.bash").read_text(encoding="utf-8")),
-    ):
-        done = run_program([program, *line.split()], env=environment())
-        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    told = "from kgroups.core.release import VERSION; print(VERSION)"
+    done = run_program([program.with_name("python"), "-c", told], env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{VERSION}\n", "")
 
 
 @pytest.mark.slow("every case asks an index for 20 packages: half a minute each")

@@ -19,7 +19,7 @@ from tests.support.kafka.child import run_program
 
 PACKAGES = ("assignors", "core", "cli", "completions")
 # Beside modules, the wheel carries these.
-DATA = {"py.typed", ".json", ".yaml", ".css", ".js", ".bash", ".zsh", ".fish", ".txt"}
+DATA = {"py.typed", ".json", ".yaml", ".css", ".sql", ".js", ".bash", ".zsh", ".fish", ".txt"}
 
 
 @pytest.fixture(scope="module")
