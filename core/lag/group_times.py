@@ -6,7 +6,7 @@ none. Rates are between two looks, and the time to catch up is what the lag take
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow
 from kgroups.core.lag.window.unread import Place
@@ -31,9 +31,6 @@ class TimeFigures(NamedTuple):
     rate_in: float | None = None
     rate_out: float | None = None
     catch_up_seconds: float | None = None
-
-
-TIME_FIELDS: Final = TimeFigures._fields
 
 
 @dataclass(frozen=True, slots=True)
