@@ -14,7 +14,11 @@ MAKEFILE = Path(__file__).parent.parent.parent / "Makefile"
 
 def test_make_demo_is_the_command() -> None:
     """`make demo` is `kgroups demo` with the Spark step; it sets up Spark and no tests."""
-    told = run_program(["make", "-n", "demo", "STAMP=none"], cwd=MAKEFILE.parent, check=True).stdout
+    told = run_program(
+        ["make", "--no-print-directory", "-n", "demo", "STAMP=none"],
+        cwd=MAKEFILE.parent,
+        check=True,
+    ).stdout
     setup, _, *_, demo = told.splitlines()
     assert setup.endswith("VENV=.venv-demo scripts/setup.sh demo")
     assert demo.endswith(" .venv-demo/bin/kgroups demo --spark")
