@@ -23,7 +23,7 @@ from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, is_undated
+from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, is_undated, rack_told
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
@@ -306,16 +306,18 @@ def _named_alike(
 def _subscription(
     member_id: str, seat: Seat, brought: Round, strategy_name: str, library: str
 ) -> MemberSubscription:
-    held = brought.held.get(member_id)
+    held, rack = brought.held.get(member_id), seat.member.rack
+    if seat.joins and seat.member.member_protocol == "classic":
+        rack = rack_told(library, strategy_name, rack)
     if held is None:
         return MemberSubscription(
-            member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack
+            member_id, seat.topics, instance_id=seat.member.instance_id, rack=rack
         )
     claim = Claim(
         member_id,
         seat.topics,
         seat.member.instance_id,
-        seat.member.rack,
+        rack,
         tuple((topic, tuple(numbers)) for topic, numbers in held.items()),
         brought.generation,
         brought.missed.get(member_id, brought.generation),

@@ -308,12 +308,24 @@ def is_undated(member: Member) -> bool:
 
 def shows_rack(library: str | None, strategy: str | None) -> bool:
     """Whether members of this library tell a leader their rack; so do those of an unknown one."""
-    versions = [
-        each.version
+    newest = _newest(library, strategy)
+    return newest is None or newest.version >= RACK_VERSION
+
+
+def rack_told(library: str, strategy: str, rack: str | None) -> str | None:
+    """The rack in the subscription of a member that joins; librdkafka's send an empty one."""
+    newest = _newest(library, strategy)
+    return rack or (newest.bare_rack if newest else None)
+
+
+def _newest(library: str | None, strategy: str | None) -> Trace | None:
+    """What the library's releases of today show; None if that is not known."""
+    rows = [
+        each
         for each in TRACES
         if each.library == library and strategy in each.strategies and not each.older
     ]
-    return max(versions, default=RACK_VERSION) >= RACK_VERSION
+    return max(rows, key=lambda each: each.version, default=None)
 
 
 def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:

@@ -3,6 +3,7 @@
 import pytest
 
 from kgroups.core.errors import UsageError
+from kgroups.core.planning.assignor_request import Assumed, build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -140,3 +141,15 @@ def test_which_protocol_new_members_speak_is_a_guess_where_both_are_spoken() -> 
     assert "speak both protocols" in (plan.confidence_reason or "")
     said = plan_group(cluster, group, [AddMembers(client_id="x", protocol="classic")])
     assert said.confidence == "exact"
+
+
+@pytest.mark.parametrize(
+    ("library", "rack", "told"),
+    [("librdkafka", None, ""), ("librdkafka", "r1", "r1"), ("java", None, None)],
+)
+def test_the_rack_that_a_leader_is_told(library: str, rack: str | None, told: str | None) -> None:
+    """Members of librdkafka without `client.rack` send an empty one, which fits no partition."""
+    roster = next_roster(CLUSTER, GROUP, [AddMembers(1, "x", rack, library=library)])
+    brought = first_round(roster, "cooperative", library)
+    request = build_request(roster, brought, "cooperative-sticky", Assumed(library))
+    assert [m.rack for m in request.members if m.member_id == "x-new-1"] == [told]
