@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
@@ -20,7 +21,13 @@ from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error, may_repeat
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
-from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
+from kgroups.core.kafka.reads.group_listing import (
+    Described,
+    Listing,
+    describe,
+    list_all,
+    topics_of,
+)
 from kgroups.core.kafka.reads.log_bounds import (
     END,
     STABLE_END,
@@ -106,6 +113,9 @@ async def _delete_on(
 Progress = Callable[[str], None]
 Types = Mapping[str, GroupType]
 
+GROUPS_AT_ONCE: Final = 25_000
+"""Are described in one go: what is learned of a group takes several times what is kept of it."""
+
 _DENIED: Final = "GROUP_AUTHORIZATION_FAILED"
 
 
@@ -127,9 +137,10 @@ class WireClient:
             BrokerFailure: no broker could be asked.
         """
         errors: list[ItemError] = []
-        groups, types = await self._list(deadline, errors)
+        listing = await self._list(deadline, errors)
+        groups = listing.groups
         if any(group.state is None for group in groups.values()):  # brokers before 2.6
-            described = await describe(self._cluster, _placed(groups), types, deadline)
+            described = await describe(self._cluster, _placed(groups), {}, deadline)
             for name, outcome in described.items():
                 if isinstance(outcome, Group):
                     groups[name] = replace(outcome, members=None)
@@ -218,13 +229,15 @@ class WireClient:
         progress("listing groups")
         known, types = await self._find(groups, deadline, errors)
         progress(f"describing {len(known):,} groups")
-        described, commits = await asyncio.gather(
-            self._describe(known, types, deadline, needed=members or groups is not None),
-            fetch_commits(self._cluster, _with_commits(known, types), deadline)
-            if offsets
-            else _no_commits(),
-        )
-        found = self._join(described, commits, errors, members=members)
+        found: list[Group] = []
+        while known:
+            some = {name: known.pop(name) for name in list(islice(known, GROUPS_AT_ONCE))}
+            committing = _with_commits(some, types) if offsets else {}
+            described, commits = await asyncio.gather(
+                self._describe(some, types, deadline, needed=members or groups is not None),
+                fetch_commits(self._cluster, committing, deadline),
+            )
+            found += self._join(described, commits, errors, members=members)
         topics: dict[str, Topic] = {}
         if offsets or members:
             names = topics_of(found)
@@ -252,10 +265,8 @@ class WireClient:
         """What became of each group, in the order given; a group named twice is deleted once."""
         return await delete_groups(self._cluster, groups, deadline)
 
-    async def _list(
-        self, deadline: Deadline, errors: list[ItemError]
-    ) -> tuple[dict[str, Group], Types]:
-        """All groups by name, and their types where the brokers tell them."""
+    async def _list(self, deadline: Deadline, errors: list[ItemError]) -> Listing:
+        """All groups of the brokers that could be asked; the others are `errors`."""
         listing = await list_all(self._cluster, deadline)
         if listing.failures and len(listing.failures) == len(self._cluster.brokers):
             raise next(iter(listing.failures.values()))
@@ -265,8 +276,7 @@ class WireClient:
         if lost is not None:
             errors.append(lost)
         self._cluster.placed |= _placed(listing.groups)
-        types = {name: group.type for name, group in listing.groups.items()}
-        return listing.groups, types if listing.has_types else {}
+        return listing
 
     async def _find(
         self, names: Sequence[str] | None, deadline: Deadline, errors: list[ItemError]
@@ -277,7 +287,8 @@ class WireClient:
         there the groups are looked up in the listing.
         """
         if names is None:
-            return await self._list(deadline, errors)
+            listing = await self._list(deadline, errors)
+            return listing.groups, _types_of(listing)
         wanted = sorted(set(names))
         if self._cluster.has_offsets_topic:
             placed, lost = await self._cluster.known_coordinators(wanted, deadline)
@@ -287,9 +298,10 @@ class WireClient:
                 name: Group(name, "classic", None, coordinator=broker)
                 for name, broker in sorted(placed.items())
             }, {}
-        listed, types = await self._list(deadline, errors)
+        listing = await self._list(deadline, errors)
+        listed = listing.groups
         errors += [item_error(name, "GROUP_ID_NOT_FOUND") for name in wanted if name not in listed]
-        return {name: listed[name] for name in wanted if name in listed}, types
+        return {name: listed[name] for name in wanted if name in listed}, _types_of(listing)
 
     async def _describe(
         self, known: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
@@ -300,14 +312,13 @@ class WireClient:
         """
         complete = types and all(group.state is not None for group in known.values())
         if not needed and (complete or not known):
-            return dict(known)
-        empty: dict[str, Described] = {
-            name: replace(group, members=())
-            for name, group in known.items()
-            if group.state == "Empty" and types.get(name) == "classic"
+            return {**known}
+        asked = {
+            name: broker
+            for name, broker in _placed(known).items()
+            if known[name].state != "Empty" or types.get(name) != "classic"
         }
-        asked = {name: broker for name, broker in _placed(known).items() if name not in empty}
-        return empty | await describe(self._cluster, asked, types, deadline)
+        return {**known, **(await describe(self._cluster, asked, types, deadline))}
 
     def _join(
         self,
@@ -317,7 +328,10 @@ class WireClient:
         *,
         members: bool,
     ) -> list[Group]:
-        """Groups with their commits, ascending by name; what failed goes to `errors`."""
+        """Groups with their commits, ascending by name; what failed goes to `errors`.
+
+        A group that was only listed has no members.
+        """
         found: list[Group] = []
         for name in sorted(described):
             outcome = described[name]
@@ -337,7 +351,7 @@ class WireClient:
             found.append(
                 replace(
                     outcome,
-                    members=outcome.members if members else None,
+                    members=(outcome.members or ()) if members else None,
                     offsets=offsets,
                     offsets_partition=self._partition_of(name),
                 )
@@ -349,6 +363,12 @@ class WireClient:
         return offsets_partition(group, partitions) if partitions else None
 
 
+def _types_of(listing: Listing) -> Types:
+    """Types of the groups, where the brokers tell them."""
+    types = {name: group.type for name, group in listing.groups.items()}
+    return types if listing.has_types else {}
+
+
 def _placed(groups: Mapping[str, Group]) -> dict[str, int]:
     return {
         name: group.coordinator for name, group in groups.items() if group.coordinator is not None
@@ -358,10 +378,6 @@ def _placed(groups: Mapping[str, Group]) -> dict[str, int]:
 def _with_commits(known: Mapping[str, Group], types: Types) -> dict[str, int]:
     """Coordinators of the groups that commit offsets; share groups keep their own kind of state."""
     return {name: broker for name, broker in _placed(known).items() if types.get(name) != "share"}
-
-
-async def _no_commits() -> dict[str, Commits | BrokerFailure]:
-    return {}
 
 
 def _partition_errors(topics: Mapping[str, Topic]) -> list[ItemError]:

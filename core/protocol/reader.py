@@ -33,6 +33,8 @@ from kgroups.core.protocol.varints import VarintError, read_uvarint
 _ID_BYTES: Final = 16
 _SMALL: Final = 1 << 12
 _FEW: Final = 8
+_USUAL: Final = 32
+"""So many texts of a field are kept, those that came first."""
 
 
 class DecodeError(ValueError):
@@ -264,6 +266,7 @@ def _length(format_: str, flexible: bool, nullable: bool) -> Reader:
 
 def _blob(is_text: bool, flexible: bool, nullable: bool) -> _Shape:
     read_length = _length("h" if is_text else "i", flexible, nullable)
+    usual: dict[bytes, str] = {}  # states, types: each text once, however many structs have it
 
     def read(cursor: Cursor) -> Any:
         data, start = cursor.data, cursor.pos
@@ -281,7 +284,15 @@ def _blob(is_text: bool, flexible: bool, nullable: bool) -> _Shape:
         if stop - start > LONG_TEXT:
             cursor.budget.spend((WIDE if is_text else 1) * (stop - start))
         cursor.pos = stop
-        return data[start:stop].decode() if is_text else data[start:stop]
+        raw = data[start:stop]
+        if not is_text:
+            return raw
+        text = usual.get(raw)
+        if text is None:
+            text = raw.decode()
+            if len(usual) < _USUAL and len(raw) <= LONG_TEXT:
+                usual[raw] = text
+        return text
 
     return _Shape(read, 1 if flexible else 2 if is_text else 4, TEXT_COST)
 

@@ -73,6 +73,7 @@ def _read_groups(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
     if frame[4]:  # tagged fields behind the correlation id
         return None
     found: dict[str, Offsets] = {}
+    names: dict[str, str] = {}  # each topic's once, however many groups read it
     groups, at = _read_count(frame, 9, _LEAST)  # after the throttle time
     for _ in range(groups):
         group, at = _read_text(frame, at)
@@ -80,6 +81,7 @@ def _read_groups(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
         offsets: Offsets = {}
         for _ in range(topics):
             topic, at = _read_text(frame, at)
+            topic = names.setdefault(topic, topic)
             rows, at = _read_count(frame, at, _PLAIN_ROW.size)
             budget.spend(rows * _ROW_COST)
             commits, at = _read_rows(frame, at, rows)

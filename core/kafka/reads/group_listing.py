@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -68,14 +69,14 @@ async def _list(cluster: Cluster, deadline: Deadline) -> Listing:
     results, failures = await cluster.each_broker(
         lambda broker, limit: _list_one(cluster, broker, limit), deadline
     )
-    groups: dict[str, Group] = {}
-    for found, _ in results.values():
-        groups |= found
+    listed = [group for groups, _ in results.values() for group in groups]
     has_types = all(version >= 5 for _, version in results.values())
-    return Listing(dict(sorted(groups.items())), failures, has_types)
+    results.clear()
+    listed.sort(key=attrgetter("group"))
+    return Listing({group.group: group for group in listed}, failures, has_types)
 
 
-async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[str, Group], int]:
+async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[list[Group], int]:
     """Groups that one broker coordinates, and the version of its answer."""
     pause_s = 0.05
     while True:
@@ -87,8 +88,8 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
             raise BrokerFailure(problem)
         await asyncio.sleep(pause_s)  # it is loading its groups, and has others than it lists
         pause_s *= 2
-    groups = {
-        item.group_id: Group(
+    groups = [
+        Group(
             group=item.group_id,
             type=group_type(item.group_type) if version >= 5 else "classic",
             state=item.group_state or None if version >= 4 else None,
@@ -96,7 +97,7 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[s
             coordinator=broker,
         )
         for item in answer.groups
-    }
+    ]
     return groups, version
 
 

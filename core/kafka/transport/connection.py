@@ -319,7 +319,7 @@ class Connection:
                 pending = self._pending.popleft()
                 self._tell(pending, received=size)
                 _answer(pending, frame)
-                del frame  # may be large, and the next one may be long in coming
+                del frame, pending  # may be large, and the next answer may be long in coming
         except BrokerFailure as failure:
             self._fail(failure)
         except (OSError, EOFError) as error:
