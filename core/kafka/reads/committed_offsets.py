@@ -1,4 +1,4 @@
-"""Committed offsets: thousands of groups of a coordinator a request, all coordinators at once."""
+"""Committed offsets: a thousand groups of a coordinator a request, all coordinators at once."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from kgroups.core.protocol.rows import Offsets
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
-GROUPS_AT_ONCE = 10_000
-"""In one request: a broker's answer about 100,000 groups of 20 commits each is larger than what is
-read at once, and it holds all of it in memory as well."""
+GROUPS_AT_ONCE = 1000
+"""In one request: the broker works on the next answer while one is read, and neither side holds
+those of a large cluster in memory at once."""
 
 
 class Commits(NamedTuple):
@@ -63,10 +63,13 @@ async def _fetch_on(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    found: dict[str, Commits | BrokerFailure] = {}
-    for start in range(0, len(groups), GROUPS_AT_ONCE):
-        some = groups[start : start + GROUPS_AT_ONCE]
-        found |= await _fetch(cluster, broker, some, limit, lane)
+    parts = await asyncio.gather(
+        *(
+            _fetch(cluster, broker, groups[start : start + GROUPS_AT_ONCE], limit, lane)
+            for start in range(0, len(groups), GROUPS_AT_ONCE)
+        )
+    )
+    found = {group: outcome for part in parts for group, outcome in part.items()}
     return {group: found.get(group) or left_out() for group in groups}
 
 
