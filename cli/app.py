@@ -9,7 +9,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Final, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import typer
 from typer.main import get_group
@@ -50,10 +50,6 @@ EXAMPLES
   kgroups describe my-group
   kgroups describe --all-groups --output json
 """
-
-ALLOCATIONS_A_COLLECTION: Final = 100_000
-"""A whole cluster is some hundred thousand small objects that live to the end: looking for
-cycles among them after every 700 new ones, as Python does, takes a tenth of the time."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -108,7 +104,6 @@ def program() -> typer.Typer:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
     atexit.register(signals.ignore_signals)
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     outlet.protect()

@@ -9,8 +9,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
-from kgroups.core.coordinator.ports import PatternError
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError, PatternError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.patterns import compile_pattern

@@ -161,3 +161,7 @@ def exit_code_of(errors: list[ItemError] | tuple[ItemError, ...]) -> int:
     if not kinds:
         return 0
     return kinds.pop() if len(kinds) == 1 else MixedFailures.exit_code
+
+
+class PatternError(ValueError):
+    """A pattern of names does not compile; the text says why."""

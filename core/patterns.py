@@ -1,11 +1,11 @@
 """Patterns of topic names as a broker reads them: RE2, with RE2/J's words for what is wrong."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-import re2
+from kgroups.core.errors import PatternError
 
-from kgroups.core.coordinator.ports import Matches, PatternError
+Matches = Callable[[str], bool]
 
 # What RE2/J, which a broker uses, says where the C++ library says something else.
 JAVA_WORDS: Mapping[str, str] = {
@@ -34,6 +34,8 @@ def compile_pattern(pattern: str) -> Matches:
     Raises:
         PatternError: it does not compile; the text is RE2/J's where we know it.
     """
+    import re2  # most commands are given no pattern, and start without it
+
     refusal = _refused_by_java(pattern)
     if refusal is not None:
         raise PatternError(refusal)

@@ -14,8 +14,7 @@ from typing import Final, Literal, NamedTuple, NoReturn, cast
 
 from kgroups.core.conditions.condition import MATCHES, Comparison, Condition, Joined, Node, Not
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
-from kgroups.core.coordinator.ports import PatternError
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import PatternError, UsageError
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.times import duration_ms
 

@@ -51,10 +51,6 @@ class AssignorFailed(Exception):
     """An assignor could not make a target where Kafka's throws: the request is answered with -1."""
 
 
-class PatternError(ValueError):
-    """A subscription pattern does not compile; the text says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Functions that a coordinator calls.

@@ -17,8 +17,7 @@ from kgroups.cli.official.words import (
     list_failure,
     nobody_answers,
 )
-from kgroups.core.coordinator.ports import PatternError
-from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.errors import ItemError, KgroupsError, PatternError
 from kgroups.core.lag.rules import LEADERLESS_ERRORS
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition

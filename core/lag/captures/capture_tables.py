@@ -5,8 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgroups.assignors.order.java_order import java_sorted
-from kgroups.core.coordinator.ports import PatternError
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import PatternError, UsageError
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.group_lag import (
     NO_COMMIT,

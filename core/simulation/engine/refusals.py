@@ -11,9 +11,8 @@ from uuid import UUID
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
-from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.errors import KgroupsError, PatternError, UsageError
 from kgroups.core.input_files.document import Document
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.scenario.contradictions import (

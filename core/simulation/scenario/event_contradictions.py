@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from kgroups.core.coordinator.ports import PatternError
-from kgroups.core.errors import KgroupsError
+from kgroups.core.errors import KgroupsError, PatternError
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, Deploy
 from kgroups.core.simulation.scenario.application_events import (

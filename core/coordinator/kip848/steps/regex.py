@@ -19,8 +19,9 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupRegularExpressionValue,
     Record,
 )
-from kgroups.core.coordinator.ports import Matches, PatternError
+from kgroups.core.coordinator.ports import Matches
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.errors import PatternError
 from kgroups.core.protocol.errors import ErrorCode
 
 # Resolutions of one group are at least this far apart.
