@@ -57,6 +57,7 @@ IMPURE |= {
 
 OWN = (
     "kgroups.core.coordinator",
+    "kgroups.core.errors",
     "kgroups.core.protocol",
     "kgroups.assignors.wire",
     "kgroups.assignors.order",
@@ -68,7 +69,7 @@ CODECS = ("cramjam", "crc32c")
 
 
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """Itself, codecs, hash tables; of the standard library no clocks, chance, files, threads.
+    """Itself, errors, codecs, hash tables; no clocks, chance, files, threads of the library.
 
     Its defaults need assignors, XXH3 and RE2, which are as pure.
     """
