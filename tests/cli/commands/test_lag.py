@@ -83,6 +83,7 @@ def test_table_and_progress(files: Path) -> None:
     assert not any(word in stderr for word in ("WARN", "INFO", "Exception", "\x1b"))
 
 
+@pytest.mark.slow("a start of Spark; plans on the session of the tests are in every run")
 @pytest.mark.usefixtures("files")
 def test_planned_assignments_side_by_side() -> None:
     """With `--assignor` a row is a group under one of them, and says what would help."""
@@ -95,6 +96,7 @@ def test_planned_assignments_side_by_side() -> None:
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("args", "code", "named"),
     [

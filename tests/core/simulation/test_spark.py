@@ -58,6 +58,7 @@ def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow("a master of its own; Spark in this process is in every run")
 def test_a_sweep_on_a_standalone_master_is_the_sweep_here(tmp_path: Path) -> None:
     """The program with `--master`: both workers have an executor, and the answer is the same."""
     path = tmp_path / "deploy.yaml"

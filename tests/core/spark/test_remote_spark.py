@@ -109,7 +109,7 @@ def local(spark: SparkSession, folder: Path) -> Any:
     return json.loads(json.dumps(three_reports(spark, folder)))
 
 
-@pytest.mark.slow("a minute; a sweep of simulations has a standalone master with workers, too")
+@pytest.mark.slow("a minute: a master with two workers")
 def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: Path) -> None:
     """Executors on both workers are sent our package, and say the same."""
     python = bare_python(tmp_path)

@@ -295,6 +295,7 @@ def test_plan_shows_who_gets_work_from_a_third_member(address: str) -> None:
         assert sum(member["partitions"] for member in plan["members"]) == 5
 
 
+@pytest.mark.slow("a start of Spark; reports over captures are in every run")
 @pytest.mark.spark
 def test_lag_report_agrees_with_describe(address: str, tmp_path: Path) -> None:
     """Spark's lag of each group is what describe sums up; its own noise stays off the screen."""

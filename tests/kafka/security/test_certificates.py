@@ -24,7 +24,10 @@ pytestmark = pytest.mark.kafka
 SPEC = ClusterSpec(
     protocols=("SSL", "SASL_SSL"), certificates={"SSL": "expired", "SASL_SSL": "elsewhere"}
 )
-WAYS = pytest.mark.parametrize("through_librdkafka", [False, True], ids=["wire", "librdkafka"])
+LIBRDKAFKA = pytest.param(True, marks=pytest.mark.slow("librdkafka waits long before it fails"))
+WAYS = pytest.mark.parametrize(
+    "through_librdkafka", [False, LIBRDKAFKA], ids=["wire", "librdkafka"]
+)
 
 # Certificate that a listener shows -> what is said of it, with its address for `{}`, and the hint.
 SAID: Mapping[str, tuple[str, str]] = {

@@ -129,7 +129,10 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("through", ["", "librdkafka"])
+@pytest.mark.parametrize(
+    "through",
+    ["", pytest.param("librdkafka", marks=pytest.mark.slow("it waits long before it fails"))],
+)
 def test_what_is_wrong_is_one_sentence(
     official: WarmTools, write: Write, stores: Path, strangers: Path, through: str
 ) -> None:

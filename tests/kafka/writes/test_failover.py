@@ -50,7 +50,13 @@ def stands(cluster: Trio) -> dict[str, int]:
 
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize(("victim", "timeout"), [(2, "240s"), (3, "6s")])
+@pytest.mark.parametrize(
+    ("victim", "timeout"),
+    [
+        (3, "6s"),
+        pytest.param(2, "240s", marks=pytest.mark.slow("minutes, if the takeover is a slow one")),
+    ],
+)
 def test_a_coordinator_dies(trio: Trio, tmp_path: Path, victim: int, timeout: str) -> None:
     """`done` is written, `failed` is not, `unknown` is either; a resume ends it."""
     commit_offsets(trio.bootstrap, {name: {AT: 10} for name in NAMES})

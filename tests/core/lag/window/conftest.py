@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
+SPARK = pytest.param("spark", marks=pytest.mark.slow("the same SQL by DuckDB is in every run"))
 
-@pytest.fixture(params=["duckdb", "spark"])
+
+@pytest.fixture(params=["duckdb", SPARK])
 def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who computes a report, as arguments of `lag_report_over`."""
+    """Who computes a report, as arguments of `lag_report_over`; Spark in the slow tests.
+
+    Where a test asks for both by name, they are in every run.
+    """
     if request.param == "duckdb":
         return {"engine": "duckdb"}
     return {"session": request.getfixturevalue("spark")}

@@ -69,7 +69,7 @@ def choices(is_quick: bool) -> list[Asked]:
         Asked(by, *window, isolation, uncommitted)
         for by, window, isolation, uncommitted in product(KEYS, WINDOWS, ISOLATIONS, UNCOMMITTED)
     ]
-    return every if IS_FUZZ else every[:: 5 if is_quick else 31]
+    return every if IS_FUZZ else every[:: 11 if is_quick else 31]
 
 
 @pytest.fixture(scope="module")

@@ -111,6 +111,7 @@ def test_the_first_table_says_what_would_help(spark: SparkSession, folder: Path)
     assert rows["uneven"]["planned_member_rate_in_max"] == pytest.approx(11.0)
 
 
+@pytest.mark.slow("half a minute of Spark; reports of one window are in every run")
 def test_planned_assignments_of_two_windows(spark: SparkSession, folder: Path) -> None:
     """Each is what a report of its own says; the change is the difference."""
     half_ms = 5 * STEP_MS
@@ -149,6 +150,7 @@ def test_planned_assignments_of_two_windows(spark: SparkSession, folder: Path) -
         assert changes == sorted(changes, key=lambda change: (change is None, -(change or 0)))
 
 
+@pytest.mark.slow("of plans; that of lag is in every run")
 def test_merged_captures_say_the_same(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     """Members and topics are those of the newest capture inside the window, however filed."""
     for step in range(COUNT):

@@ -11,8 +11,12 @@ from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.foreign_clients import FOUND, ForeignMember, build
 from tests.support.sandbox.librdkafka_members import produce
 
+OTHERS = [
+    pytest.param(client, marks=pytest.mark.slow("another program to build")) for client in FOUND[1:]
+]
 
-@pytest.mark.parametrize("client", FOUND)
+
+@pytest.mark.parametrize("client", [*FOUND[:1], *OTHERS])
 def test_join_share_leave(cluster: Sandbox, client: str) -> None:
     """Two members share a topic and read it whole; one leaves, the other takes over."""
     command = build(client)
