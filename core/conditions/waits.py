@@ -1,13 +1,15 @@
 """Groups that are waited for: since when a condition holds for each, and what changed. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.errors import DeadlinePassed, ItemError
 from kgroups.core.protocol.errors import broker_error
+from kgroups.core.snapshot import Group
 from kgroups.core.times import show_ms
 
 SHORTHANDS: Final[Mapping[str, str]] = {
@@ -17,6 +19,8 @@ SHORTHANDS: Final[Mapping[str, str]] = {
     "caught-up": "partitions > 0 and lag = 0",
 }
 """Words for conditions that are waited for often."""
+WHILE_COUNTING_MS: Final = 1_000
+"""A rebalance that is over sooner may leave no trace."""
 
 
 @dataclass(slots=True)
@@ -27,7 +31,9 @@ class Awaited:
         was_there: whether any look found it.
         figures: what was learned of it; empty if nothing was.
         holds: whether the condition holds; None: unknown.
-        since_ms: milliseconds at which it began to hold; None if it does not.
+        since_ms: milliseconds since which it holds and the group is as it is; None if it does not.
+        rounds: what tells one rebalance of it from the next, as `rounds_of` gives it.
+        was_moved: whether a rebalance interrupted the time that it has to hold.
         failure: why nothing was learned, if the group was asked for in vain.
     """
 
@@ -36,7 +42,27 @@ class Awaited:
     holds: bool | None = None
     since_ms: float | None = None
     failure: ItemError | None = None
+    rounds: Hashable = None
+    was_moved: bool = False
     told: str = ""
+
+
+def rounds_of(group: Group) -> Hashable:
+    """Member ids, what they own, and their generations and epochs: a rebalance changes some of it.
+
+    A round of a classic group that gives the same members the same partitions, and whose members
+    tell no generation (subscriptions before version 2), leaves no trace here.
+    """
+    members = {
+        (
+            member.member_id,
+            member.generation,
+            member.member_epoch,
+            frozenset((topic, *numbers) for topic, numbers in (member.assignment or {}).items()),
+        )
+        for member in group.members or ()
+    }
+    return group.group_epoch, group.target_epoch, frozenset(members)
 
 
 class Wait:
@@ -45,7 +71,7 @@ class Wait:
     Args:
         groups: their names.
         condition: what each of them has to meet.
-        stable_ms: for how long, without a break; 0: one look.
+        stable_ms: for how long, without a break and without a rebalance; 0: one look.
     """
 
     def __init__(self, groups: Iterable[str], condition: Condition, stable_ms: int = 0) -> None:
@@ -54,7 +80,11 @@ class Wait:
         self.groups = {name: Awaited() for name in groups}
 
     def look(
-        self, at_ms: float, found: Mapping[str, Values], failures: Mapping[str, ItemError]
+        self,
+        at_ms: float,
+        found: Mapping[str, Values],
+        failures: Mapping[str, ItemError],
+        rounds: Mapping[str, Hashable] = MappingProxyType({}),
     ) -> list[str]:
         """What a look found, and what is new since the one before, a sentence each.
 
@@ -62,15 +92,20 @@ class Wait:
             at_ms: when, on the clock of the wait.
             found: figures of the groups that are there.
             failures: of groups that could not be looked at.
+            rounds: of the groups that are there, as `rounds_of` gives them.
         """
         for name, group in self.groups.items():
             group.failure = failures.get(name)
             group.figures = found.get(name, {}) if group.failure is None else {}
             group.was_there |= bool(group.figures)
             group.holds = self.condition.holds(group.figures) if group.figures else None
+            before, group.rounds = group.rounds, rounds.get(name)
+            group.was_moved = (
+                self.stable_ms > 0 and group.since_ms is not None and before != group.rounds
+            )
             if group.holds is not True:
                 group.since_ms = None
-            elif group.since_ms is None:
+            elif group.since_ms is None or group.was_moved:
                 group.since_ms = at_ms
         return list(self._news())
 
@@ -83,6 +118,10 @@ class Wait:
         """Whether the condition has held for long enough for all of them."""
         due = self.due_ms
         return due is not None and at_ms >= due
+
+    def next_look_ms(self, at_ms: float) -> float | None:
+        """When to look again at the latest: each second while the time counts; None: whenever."""
+        return None if self.due_ms is None else min(self.due_ms, at_ms + WHILE_COUNTING_MS)
 
     @property
     def due_ms(self) -> float | None:
@@ -116,6 +155,8 @@ class Wait:
     def _news(self) -> Iterator[str]:
         for name, group in self.groups.items():
             state = self._state(group)
+            if group.was_moved:
+                yield f"`{name}`: it rebalanced; --stable starts over"
             if group.holds:
                 text = f"`{self.condition.text}` holds: {state}"
             else:

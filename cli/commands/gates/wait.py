@@ -27,7 +27,7 @@ from kgroups.core.conditions.group_figures import (
     figures_in,
     source_of,
 )
-from kgroups.core.conditions.waits import SHORTHANDS, Wait
+from kgroups.core.conditions.waits import SHORTHANDS, Wait, rounds_of
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
@@ -40,9 +40,10 @@ SCHEMA = "kgroups.wait/1"
 HELP = """Wait until a condition holds for groups.
 
 Polls at growing intervals, at most twice a second, and exits with 0 as soon
-as the condition holds for all groups. Progress is printed on stderr. Also
-waits for groups that do not exist yet, and retries while the cluster is
-unreachable.
+as the condition holds for all groups. With --stable it must hold without
+interruption, and a rebalance is one: polls are at most a second apart then.
+Progress is printed on stderr. Also waits for groups that do not exist yet, and
+retries while the cluster is unreachable.
 
 Exits with 7 if the deadline has passed, with 3 if the cluster could not be
 reached then, with 5 if a group never appeared. The last poll may take up to
@@ -83,7 +84,9 @@ def wait(
     ],
     stable: Annotated[
         str | None,
-        typer.Option("--stable", metavar="TIME", help="It must hold for this long: 30s."),
+        typer.Option(
+            "--stable", metavar="TIME", help="It must hold for this long, without a rebalance: 30s."
+        ),
     ] = None,
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="How long to wait.")
@@ -203,11 +206,13 @@ def wait_for(
         if isinstance(last, ClusterError):
             printer.note("the cluster is reachable again")
         last, at_ms = snapshot, polls.elapsed_ms
-        for text in waited.look(at_ms, found, {e.target: e for e in snapshot.errors}):
+        failures = {error.target: error for error in snapshot.errors}
+        rounds = {group.group: rounds_of(group) for group in snapshot.groups}
+        for text in waited.look(at_ms, found, failures, rounds):
             printer.note(text)
         if waited.is_over(at_ms):
             break
-        polls.look_at(waited.due_ms)
+        polls.look_at(waited.next_look_ms(at_ms))
     if isinstance(last, ClusterError):
         raise last
     assert last is not None, "there is always a first look"

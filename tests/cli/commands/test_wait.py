@@ -11,6 +11,7 @@ from tests.support.endings.bad_clusters import without_rights
 from tests.support.endings.world import CLIENT, free_port
 from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.workload import commit_offsets
+from tests.support.sandbox.librdkafka_members import Member, wait_for_shares
 
 
 def test_an_outage_is_survived_and_told() -> None:
@@ -74,3 +75,17 @@ def test_one_round_of_requests_a_look() -> None:
             assert asked(before, cluster, "OffsetFetch") == looks * offsets
             assert asked(before, cluster, "ListOffsets") <= 2 * looks * offsets
             assert asked(before, cluster, "FindCoordinator") <= looks
+
+
+def test_a_rebalance_starts_the_time_over() -> None:
+    """The group is Stable again at the next poll; that it was not in between is seen."""
+    line = ("wait", "g", "--until", "stable", "--stable", "6h", "--deadline", "6h")
+    with Sandbox(brokers=1, topics={"t": 4}) as cluster:
+        address = cluster.bootstrap_servers
+        with Member(address, "g", ["t"], "first") as first:
+            wait_for_shares([4], first)
+            with start(*line, "-b", address) as process:
+                process.line_that(lambda line: "holds" in line, stream="stderr")
+                with Member(address, "g", ["t"], "second"):
+                    process.line_that(lambda line: "it rebalanced" in line, stream="stderr")
+                process.end()

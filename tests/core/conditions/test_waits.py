@@ -1,13 +1,16 @@
 """What is waited for: since when it holds, what is told, what is missing at the deadline."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import GROUP_FIELDS
-from kgroups.core.conditions.waits import SHORTHANDS, Wait
+from kgroups.core.conditions.waits import SHORTHANDS, Wait, rounds_of
 from kgroups.core.errors import ItemError
 from kgroups.core.protocol.errors import broker_error
+from kgroups.core.snapshot import Group, Member
 
 
 def waiting(*groups: str, stable_ms: int = 0, until: str = "lag = 0") -> Wait:
@@ -113,3 +116,41 @@ def test_a_group_that_has_just_come_has_not_caught_up() -> None:
     assert not wait.is_over(0)
     wait.look(1, {"a": {"partitions": 2, "lag": 0}}, {})
     assert wait.is_over(1)
+
+
+def group_with(*members: Member, epoch: int | None = None) -> Group:
+    """A group as it was found."""
+    return Group("a", "classic", "Stable", group_epoch=epoch, members=members)
+
+
+AS_IT_WAS = Member("m-1", "m", "/h", assignment={"t": (0, 1)}, generation=4, member_epoch=7)
+REBALANCES: dict[str, Group] = {
+    "a new id": group_with(replace(AS_IT_WAS, member_id="m-2")),
+    "a member more": group_with(AS_IT_WAS, replace(AS_IT_WAS, member_id="m-2", assignment={})),
+    "an assignment": group_with(replace(AS_IT_WAS, assignment={"t": (0,)})),
+    "a generation": group_with(replace(AS_IT_WAS, generation=5)),
+    "a member epoch": group_with(replace(AS_IT_WAS, member_epoch=8)),
+    "a group epoch": group_with(AS_IT_WAS, epoch=8),
+}
+
+
+@pytest.mark.parametrize("after", REBALANCES.values(), ids=REBALANCES)
+def test_a_rebalance_is_an_interruption(after: Group) -> None:
+    """Also where the condition holds before and after it."""
+    wait = waiting("a", stable_ms=30_000)
+    before = {"a": rounds_of(group_with(AS_IT_WAS))}
+    wait.look(0, {"a": lag(0)}, {}, before)
+    assert wait.look(10_000, {"a": lag(0)}, {}, before) == []
+    assert wait.due_ms == 30_000
+    told = wait.look(20_000, {"a": lag(0)}, {}, {"a": rounds_of(after)})
+    assert told == ["`a`: it rebalanced; --stable starts over"]
+    assert (wait.due_ms, wait.is_over(30_000)) == (50_000, False)
+
+
+def test_looks_are_frequent_while_the_time_counts() -> None:
+    """Each second, or a group could rebalance in between and be as it was."""
+    wait = waiting("a", stable_ms=1_500)
+    wait.look(0, {"a": lag(1)}, {})
+    assert wait.next_look_ms(0) is None
+    wait.look(500, {"a": lag(0)}, {})
+    assert [wait.next_look_ms(at_ms) for at_ms in (500, 1_500)] == [1_500, 2_000]
