@@ -134,7 +134,7 @@ complete -c kgroups -n '__kgroups_at "check"' -l from -r -F -d 'Read a snapshot 
 complete -c kgroups -n '__kgroups_at "check"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "check"' -a '(__kgroups_names groups)'
 complete -c kgroups -n '__kgroups_at "wait"' -l until -x -d 'Condition to wait for: empty, \'lag < 1k\'.'
-complete -c kgroups -n '__kgroups_at "wait"' -l stable -x -d 'It must hold for this long, without a rebalance: 30s.'
+complete -c kgroups -n '__kgroups_at "wait"' -l stable -x -d 'Hold this long without a rebalance: 30s.'
 complete -c kgroups -n '__kgroups_at "wait"' -l deadline -x -d 'How long to wait.'
 complete -c kgroups -n '__kgroups_at "wait"' -l uncommitted -x -a 'start end' -d 'Assume this position where nothing is committed.'
 complete -c kgroups -n '__kgroups_at "wait"' -l isolation -x -a 'read_uncommitted read_committed' -d 'read_committed: lag to the last stable offset.'

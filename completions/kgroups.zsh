@@ -401,7 +401,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "wait")
       options+=(
         '--until:Condition to wait for\: empty, '\''lag < 1k'\''.'
-        '--stable:It must hold for this long, without a rebalance\: 30s.'
+        '--stable:Hold this long without a rebalance\: 30s.'
         '--deadline:How long to wait.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'

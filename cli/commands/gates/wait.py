@@ -42,8 +42,8 @@ HELP = """Wait until a condition holds for groups.
 Polls at growing intervals, at most twice a second, and exits with 0 as soon
 as the condition holds for all groups. With --stable it must hold without
 interruption, and a rebalance is one: polls are at most a second apart then.
-Progress is printed on stderr. Also waits for groups that do not exist yet, and
-retries while the cluster is unreachable.
+Progress is printed on stderr. Also waits for groups that do not exist yet,
+and retries while the cluster is unreachable.
 
 Exits with 7 if the deadline has passed, with 3 if the cluster could not be
 reached then, with 5 if a group never appeared. The last poll may take up to
@@ -84,9 +84,7 @@ def wait(
     ],
     stable: Annotated[
         str | None,
-        typer.Option(
-            "--stable", metavar="TIME", help="It must hold for this long, without a rebalance: 30s."
-        ),
+        typer.Option("--stable", metavar="TIME", help="Hold this long without a rebalance: 30s."),
     ] = None,
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="How long to wait.")

@@ -7,6 +7,7 @@ import textwrap
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -14,14 +15,14 @@ from pyspark.sql import SparkSession
 
 from kgroups.cli import __main__ as cli_main
 from kgroups.core.lag.captures.capture_window import utc_time
-from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.report import SMALL_ROWS, LagQuery, LagReport, lag_report
 from kgroups.core.lag.stores.places import parse_place
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import TIMEOUT_S, environment, finish, start
 from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.lag.made_fleet import fleet
-from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+from tests.support.lag.made_history import SHAPES, START_MS, STEP_MS, captures, write_rows
 from tests.support.lag.s3_gate import gate_before
 from tests.support.lag.s3_server import BUCKET, s3_server
 from tests.support.lag.spark_servers import HOME, QUICK_JVM, bare_python, connect_server, standalone
@@ -142,15 +143,19 @@ def test_killed_in_mid_job(tmp_path: Path) -> None:
         gate_before(store) as (gate, through_gate),
         standalone(tmp_path, workers=2) as master,
     ):
-        write_rows(parse_place(PLACE, store), captures(8, CAPTURES))
+        copies = 2 * SMALL_ROWS // (CAPTURES * len(SHAPES))  # few are read by kgroups itself
+        write_rows(parse_place(PLACE, store), captures(8, CAPTURES, copies))
         line = (*asked, "-o", "csv", "--timeout", "10m", "--master", master, *CONF)
         env = environment(PYSPARK_PYTHON=python, **through_gate)
         code, undisturbed, stderr = finish(*line, env=env)
         assert code == 0, stderr
-        gate.close(READ_BEFORE)
+        server = urlsplit(through_gate["AWS_ENDPOINT_URL"]).port
+        gate.close(READ_BEFORE, lambda port: executor_of(port, server) is not None)
         with start(*line, env=env) as process:
             held = gate.wait_for_held()
-            victim, its_own = executor_of(held.port)
+            asking = executor_of(held.port, server)
+            assert asking is not None
+            victim, its_own = asking
             victim.kill()
             gone = psutil.wait_procs([victim, *its_own], WAIT_S)[0]
             assert len(gone) == 1 + len(its_own), "a process of the executor lives on"
@@ -166,15 +171,25 @@ def test_killed_in_mid_job(tmp_path: Path) -> None:
     assert stdout == undisturbed
 
 
-def executor_of(port: int) -> tuple[psutil.Process, list[psutil.Process]]:
-    """The executor that a request came from, by its port, and the processes that it has started."""
+def executor_of(
+    port: int, server: int | None
+) -> tuple[psutil.Process, list[psutil.Process]] | None:
+    """The executor that a request came from, and the processes that it has started.
+
+    Args:
+        port: that the request came from.
+        server: the port that it went to.
+    Returns:
+        None if it came from none: kgroups itself looks at files before Spark reads them.
+    """
     for executor in executors():
         with suppress(psutil.Error):  # one of them has just ended
             its_own = executor.children(recursive=True)
             for process in (executor, *its_own):
-                if any(each.laddr.port == port for each in process.net_connections("tcp")):
+                ends = ((c.laddr, c.raddr) for c in process.net_connections("tcp") if c.raddr)
+                if any((near.port, far.port) == (port, server) for near, far in ends):
                     return executor, its_own
-    raise AssertionError(f"no executor has the port {port}")
+    return None
 
 
 def executors() -> list[psutil.Process]:

@@ -6,7 +6,7 @@ wants, and the test knows which process it is.
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,12 +40,17 @@ class Gate:
         self.asked: list[Asked] = []
         self.held: list[Asked] = []
         self._free: int | None = None
+        self._counts: Callable[[int], bool] = lambda _: True
         self._changed = threading.Condition()
 
-    def close(self, free: int) -> None:
-        """From now on only so many files pass."""
+    def close(self, free: int, counts: Callable[[int], bool]) -> None:
+        """From now on only so many files pass.
+
+        Args:
+            counts: whether a request counts, by the port that it came from; others pass.
+        """
         with self._changed:
-            self.asked, self.held, self._free = [], [], free
+            self.asked, self.held, self._free, self._counts = [], [], free, counts
 
     def open(self) -> None:
         """Everything passes, what was held too."""
@@ -66,6 +71,8 @@ class Gate:
 
     def pass_through(self, asked: Asked) -> None:
         """Returns when a request may pass."""
+        if not self._counts(asked.port):
+            return
         with self._changed:
             self.asked.append(asked)
             files = list(dict.fromkeys(one.path for one in self.asked))
