@@ -94,7 +94,8 @@ def server_strategy(group: Group, name: str) -> Strategy:
         raise UsageError(
             f"brokers have no assignor `{name}`", hint=error.hint, code="UNKNOWN_ASSIGNOR"
         ) from error
-    return Strategy(found, "consumer", notes=notes)
+    doubt = _foreign(name, found) if ":" in name else None
+    return Strategy(found, "consumer", doubt=doubt, notes=notes)
 
 
 def leader_strategies(
@@ -114,7 +115,8 @@ def leader_strategies(
     """
     protocol: RebalanceProtocol = "cooperative" if name in COOPERATIVE else "eager"
     if name not in SPEAKERS:
-        return (Strategy(_load(name, "java"), protocol),)
+        strategy = _load(name, "java")
+        return (Strategy(strategy, protocol, doubt=_foreign(name, strategy)),)
     return tuple(
         Strategy(
             RACK_BALANCING[name] if balances_racks else _load(name, library),
@@ -144,6 +146,13 @@ def _doubt(library: str, name: str, guess: LeaderGuess, *, unknown_racks: bool) 
     if is_exact(library, name) and not unknown_racks:
         return None
     return f"a {library} leader's `{name}` may choose other partitions, and move a few more"
+
+
+def _foreign(name: str, strategy: Assignor) -> str:
+    """Why the answers of a strategy that neither Kafka nor a client library brings may differ."""
+    if "deterministic" in getattr(strategy, "waives", ()):
+        return f"`{name}` may answer the same question differently"
+    return f"`{name}` is not a class of Kafka or of a client library: the group may run another one"
 
 
 def _load(name: str, library: str) -> Assignor:

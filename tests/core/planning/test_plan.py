@@ -1,10 +1,12 @@
 """Plans of small groups: who gets what, what moves, and what is said about it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import pytest
 
+from kgroups.assignors.spec import AssignmentRequest
 from kgroups.core.errors import KgroupsError, NotFoundError, RefusedError, UsageError
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -252,3 +254,41 @@ def test_a_leader_that_fails_fails_the_plan_if_wanted() -> None:
     assert sorted(m.partitions for m in plan.members) == [1, 2]
     with pytest.raises(KgroupsError, match=r"throws java\.lang\.IllegalStateException"):
         plan_group(cluster, group, leader="java", faithful=True)
+
+
+class Honest:
+    """A strategy of one's own that says what it does not promise."""
+
+    name = "honest"
+    waives: ClassVar[frozenset[str]] = frozenset({"deterministic"})
+
+    def assign(self, request: AssignmentRequest) -> dict[str, dict[str, list[int]]]:
+        """Everything to the first member."""
+        (first, *others) = request.members
+        everything = {name: list(range(topic.partitions)) for name, topic in request.topics.items()}
+        return {first.member_id: everything} | {member.member_id: {} for member in others}
+
+
+class Plain(Honest):
+    """The same, with a promise."""
+
+    waives: ClassVar[frozenset[str]] = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("shown", "said", "reason"),
+    [
+        ("random", None, "`random` is not a class of Kafka or of a client library"),
+        ("lag", None, "`lag` is not a class of Kafka or of a client library"),
+        ("range", f"{__name__}:Plain", ":Plain` is not a class of Kafka"),
+        ("range", f"{__name__}:Honest", ":Honest` may answer the same question differently"),
+    ],
+)
+def test_a_foreign_strategy_is_never_exact(shown: str, said: str | None, reason: str) -> None:
+    """The group may run another class of that name, and one's own may not repeat itself."""
+    group = group_of(member("a", {"t": [0, 1]}), member("b", {"t": [2, 3]}), assignor=shown)
+    for kind in ("classic", "consumer") if said else ("classic",):
+        group = replace(group, type=kind)
+        plan = plan_group(cluster_of(group, {"t": 4}), group, [], said)
+        assert plan.confidence not in ("exact", "outcomes")
+        assert reason in (plan.confidence_reason or "")

@@ -183,3 +183,17 @@ def test_where_nothing_can_be_measured(options: tuple[str, ...], message: str) -
     found = run("simulate", *options)
     assert found.exit_code == 2
     assert message in found.stderr
+
+
+def test_an_empty_rack_of_librdkafka() -> None:
+    """Its classic members show one where none is configured; under KIP-848 they send none."""
+    now = snapshot(KEPT_UP, AT_MS)
+    (group,) = now.groups
+    members = tuple(replace(member, rack="") for member in group.members or ())
+    now = replace(now, groups=(replace(group, members=members),))
+    scenario = scenario_of_group(now, "g")
+    (plan,) = scenario.groups
+    under_848 = replace(scenario, groups=(replace(plan, protocol="consumer"),), until_ms=MINUTE_MS)
+    outcome = simulate(under_848)
+    (group_then,) = outcome.groups
+    assert (group_then.state, group_then.errors, group_then.never_owned) == ("Stable", {}, 0)

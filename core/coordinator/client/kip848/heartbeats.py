@@ -53,7 +53,7 @@ def heartbeat_request(place: Place, beat: Beat, sent: Beat | None) -> ConsumerGr
     }
     if place.epoch >= 0:
         if sent is None:
-            base["rack_id"] = config.client_rack
+            base["rack_id"] = config.client_rack or None  # brokers refuse an empty one
         if sent is None or sent.rebalance_timeout_ms != beat.rebalance_timeout_ms:
             base["rebalance_timeout_ms"] = beat.rebalance_timeout_ms
         if sent is None or sent.names != beat.names:
