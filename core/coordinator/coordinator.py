@@ -17,7 +17,7 @@ How another protocol is added (KIP-848 is the second one): in a module of its ow
   away (`LIFECYCLE`), and if it must see new topics, a row in `ON_TOPOLOGY`.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,7 @@ from kgroups.core.coordinator import admin
 from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
+from kgroups.core.coordinator.group_config import check_group_config
 from kgroups.core.coordinator.groups import Group, GroupKind, GroupSnapshot
 from kgroups.core.coordinator.kip848 import routes as kip848_routes
 from kgroups.core.coordinator.log.records import Record
@@ -48,6 +49,7 @@ from kgroups.core.coordinator.shard import (
     TimerKind,
 )
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.errors import UsageError
 from kgroups.core.protocol.errors import ErrorCode
 
 Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]
@@ -96,6 +98,8 @@ class Coordinator:
         now_ms: epoch milliseconds; the clean-up of expired offsets counts from here.
         ports: server-side assignors, hash and patterns, in the place of `default_ports`; with
             `Ports()` consumer groups (KIP-848) are not served.
+    Raises:
+        UsageError: `consumer_assignors` names none, or one that the ports do not have.
     """
 
     def __init__(
@@ -111,6 +115,8 @@ class Coordinator:
             from kgroups.core.coordinator.default_ports import coordinator_ports  # RE2, XXH3
 
             ports = coordinator_ports()
+        if ports.assignors:
+            _check_assignors(config.consumer_assignors, ports.assignors)
         self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
         for partition in self._shard.partitions:
             schedule_expiration(self._shard, partition)
@@ -238,17 +244,22 @@ class Coordinator:
         """Play the end of a producer's transaction into the state."""
         self._shard.offsets.end_transaction(producer_id, committed=committed)
 
-    def reload(self, now_ms: int, records: Iterable[Record], partition: int | None = None) -> None:
-        """Load a log: `begin_loading`, `replay` of each record, `finish_loading`.
+    def reload(
+        self, now_ms: int, records: Iterable[Record | None], partition: int | None = None
+    ) -> None:
+        """Load a log in the place of what is held: `resign`, then `replay` of each record.
 
         Args:
-            records: in the order of the log.
+            records: in the order of the log; None, what `decode_record` makes of a kind that it
+                does not know, is passed over, as brokers do.
             partition: of `__consumer_offsets`; None: the records are of all of them.
         """
+        known = [record for record in records if record is not None]
         partitions = [*self._shard.partitions] if partition is None else [partition]
         for one in partitions:
+            self.resign(now_ms, one)
             self.begin_loading(one)
-        for record in records:
+        for record in known:
             self.replay(record)
         for one in partitions:
             self.finish_loading(now_ms, one)
@@ -334,7 +345,12 @@ class Coordinator:
         self._fire(now_ms)
 
     def set_group_config(self, group_id: str, config: Mapping[str, str]) -> None:
-        """Set a group's dynamic settings, in place of those it had."""
+        """Set a group's dynamic settings, in place of those it had.
+
+        Raises:
+            UsageError: a name or a value that brokers refuse; the settings stay as they were.
+        """
+        check_group_config(config, self._shard.config)
         self._shard.group_configs[group_id] = dict(config)
 
     # ------------------------------------------------------------------ looking in
@@ -364,3 +380,11 @@ class Coordinator:
             records += shard.groups[group_id].durable_records()
             records += shard.offsets.records(group_id)
         return records
+
+
+def _check_assignors(names: Sequence[str], known: Iterable[str]) -> None:
+    """Raises UsageError where a broker with these `group.consumer.assignors` would not start."""
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        told = f"no assignor `{unknown[0]}`" if unknown else "`consumer_assignors` is empty"
+        raise UsageError(told, hint=f"known: {', '.join(sorted(known))}")

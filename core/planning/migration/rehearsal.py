@@ -111,8 +111,15 @@ class Rehearsal:
         self._topology = topology_of(topics, group, coming)
         self._now_ms, self._tokens = START_MS, count()
         self._new_ids: list[UUID] = []
+        ports = _ports(places or {})
+        # Brokers may have assignors of their own: whoever is asked for one of them was refused.
+        served = tuple(name for name in config.consumer_assignors if name in ports.assignors)
         self._coordinator = Coordinator(
-            config, self._topology, self._new_id, now_ms=START_MS, ports=_ports(places or {})
+            replace(config, consumer_assignors=served or tuple(ports.assignors)),
+            self._topology,
+            self._new_id,
+            now_ms=START_MS,
+            ports=ports,
         )
         records = (
             kip848_records(group, self._topology, terms.strategy, terms.asked)

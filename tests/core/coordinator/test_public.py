@@ -18,7 +18,9 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
     OffsetCommitTopic,
 )
+from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.topology import TopicInfo, Topology
+from kgroups.core.errors import UsageError
 
 TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4)], version=1)
 
@@ -95,3 +97,58 @@ def test_an_unknown_property_is_refused() -> None:
 def test_every_request_is_named_as_kafka_names_it() -> None:
     """So that a reply's `api` is the name of its request."""
     assert all(request.__name__.endswith("Request") for request in ROUTES)
+
+
+@pytest.mark.parametrize("names", [(), ("uniform", "mine")])
+def test_assignors_that_are_not_there(names: tuple[str, ...]) -> None:
+    """A broker would not start with these `group.consumer.assignors`."""
+    config = CoordinatorConfig(consumer_assignors=names)
+    with pytest.raises(UsageError, match="empty" if not names else "no assignor `mine`"):
+        Coordinator(config, TOPICS, lambda: UUID(int=1), now_ms=0)
+    Coordinator(config, TOPICS, lambda: UUID(int=1), now_ms=0, ports=Ports())  # serves none
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"consumer.session.timeout.ms": "soon"}, "whole number"),
+        ({"consumer.session.timeout.ms": "1"}, "between 45000 and 60000"),
+        ({"consumer.heartbeat.interval.ms": "20000"}, "between 5000 and 15000"),
+        ({"consumer.assignment.interval.ms": "-1"}, "at least 0"),
+        ({"consumer.sessions": "1"}, "no group setting"),
+    ],
+)
+def test_settings_of_a_group_are_checked_when_they_are_set(
+    config: dict[str, str], said: str
+) -> None:
+    """Not by the request that needs them; those of before stay."""
+    one = coordinator()
+    one.set_group_config("g", {"consumer.session.timeout.ms": "50000"})
+    with pytest.raises(UsageError, match=said):
+        one.set_group_config("g", config)
+    joins = ConsumerGroupHeartbeatRequest(
+        version=1,
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=1_000,
+        subscribed_topic_names=("t",),
+        topic_partitions=(),
+    )
+    one.submit(0, 1, joins)
+    assert any(isinstance(effect, Reply) for effect in one.take())
+
+
+def test_a_reload_takes_the_place_of_what_was_held() -> None:
+    """Groups of before are gone, and records of kinds that are not known are passed over."""
+    one = coordinator()
+    for token, group in enumerate(("old", "kept")):
+        partition = OffsetCommitPartition(partition_index=1, committed_offset=7)
+        topic = OffsetCommitTopic(name="t", partitions=(partition,))
+        one.submit(0, token, OffsetCommitRequest(version=9, group_id=group, topics=(topic,)))
+    one.take()
+    records = one.durable_records(["kept"])
+    assert decode_record(b"\x7f\x00", b"") is None
+    one.reload(1_000, [None, *records])
+    assert list(one.group_states()) == ["kept"]
+    assert one.durable_records() == records

@@ -7,6 +7,11 @@ from typing import NamedTuple
 
 from kgroups.assignors.order.java_order import hash_map_order, uuid_map_order
 from kgroups.core.coordinator.effects import EventKind
+from kgroups.core.coordinator.group_config import (
+    ASSIGNMENT_INTERVAL,
+    HEARTBEAT_INTERVAL,
+    SESSION_TIMEOUT,
+)
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import (
     Kip848Group,
@@ -29,10 +34,6 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
 from kgroups.core.coordinator.shard import Shard, TimerKind
-
-SESSION_TIMEOUT = "consumer.session.timeout.ms"
-HEARTBEAT_INTERVAL = "consumer.heartbeat.interval.ms"
-ASSIGNMENT_INTERVAL = "consumer.assignment.interval.ms"
 
 
 def group_setting(shard: Shard, group_id: str, name: str, default: int) -> int:
