@@ -1,7 +1,7 @@
 """Where the program begins: `python -m kgroups.cli`, and what the command `kgroups` calls.
 
 Nothing but `signal` and `gc` is imported before Ctrl-C is handled: the imports that follow take
-longer than many a command, and while they last an interrupt has nothing to clean up and to say.
+longer than many a command, and an interrupt meanwhile has nothing to clean up and nothing to say.
 """
 
 import gc

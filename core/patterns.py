@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 from kgroups.core.errors import PatternError
 
-Matches = Callable[[str], bool]
-
 # What RE2/J, which a broker uses, says where the C++ library says something else.
 JAVA_WORDS: Mapping[str, str] = {
     "missing ]": "missing closing ]",
@@ -28,7 +26,7 @@ _PIECE = re.compile(
 )
 
 
-def compile_pattern(pattern: str) -> Matches:
+def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """A test of whether a whole topic name matches an RE2 pattern.
 
     Raises:

@@ -113,8 +113,8 @@ async def _delete_on(
 Progress = Callable[[str], None]
 Types = Mapping[str, GroupType]
 
-GROUPS_AT_ONCE: Final = 25_000
-"""Are described in one go: what is learned of a group takes several times what is kept of it."""
+GROUPS_A_STEP: Final = 25_000
+"""Described before the next: what is learned of a group takes several times what is kept of it."""
 
 _DENIED: Final = "GROUP_AUTHORIZATION_FAILED"
 
@@ -231,7 +231,7 @@ class WireClient:
         progress(f"describing {len(known):,} groups")
         found: list[Group] = []
         while known:
-            some = {name: known.pop(name) for name in list(islice(known, GROUPS_AT_ONCE))}
+            some = {name: known.pop(name) for name in list(islice(known, GROUPS_A_STEP))}
             committing = _with_commits(some, types) if offsets else {}
             described, commits = await asyncio.gather(
                 self._describe(some, types, deadline, needed=members or groups is not None),
@@ -365,8 +365,9 @@ class WireClient:
 
 def _types_of(listing: Listing) -> Types:
     """Types of the groups, where the brokers tell them."""
-    types = {name: group.type for name, group in listing.groups.items()}
-    return types if listing.has_types else {}
+    if not listing.has_types:
+        return {}
+    return {name: group.type for name, group in listing.groups.items()}
 
 
 def _placed(groups: Mapping[str, Group]) -> dict[str, int]:

@@ -69,7 +69,7 @@ CODECS = ("cramjam", "crc32c")
 
 
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """Itself, errors, codecs, hash tables; no clocks, chance, files, threads of the library.
+    """Itself, errors, codecs and hash tables; no clocks, chance, files or threads.
 
     Its defaults need assignors, XXH3 and RE2, which are as pure.
     """

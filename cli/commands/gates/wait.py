@@ -40,8 +40,8 @@ SCHEMA = "kgroups.wait/1"
 HELP = """Wait until a condition holds for groups.
 
 Polls at growing intervals, at most twice a second, and exits with 0 as soon
-as the condition holds for all groups. With --stable it must hold without
-interruption, and a rebalance is one: polls are at most a second apart then.
+as the condition holds for all groups. With --stable it must hold for that
+long; a rebalance starts the time over, and polls are at most a second apart.
 Progress is printed on stderr. Also waits for groups that do not exist yet,
 and retries while the cluster is unreachable.
 

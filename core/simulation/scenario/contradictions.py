@@ -9,6 +9,7 @@ from typing import Final
 
 from kgroups.core.coordinator.client.default_assignors import known_assignor
 from kgroups.core.coordinator.client.ports import ClientAssignor
+from kgroups.core.coordinator.group_config import wrong_settings
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.protocol.errors import ErrorCode
@@ -143,26 +144,11 @@ def in_deploy(number: int, found: Contradiction) -> Contradiction:
 
 
 def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
-    """The broker's bounds for the settings of groups (GroupConfigManager)."""
-    cluster = scenario.cluster
-    bounds = {
-        "consumer.session.timeout.ms": (
-            cluster.consumer_min_session_timeout_ms,
-            cluster.consumer_max_session_timeout_ms,
-        ),
-        "consumer.heartbeat.interval.ms": (
-            cluster.consumer_min_heartbeat_interval_ms,
-            cluster.consumer_max_heartbeat_interval_ms,
-        ),
-    }
+    """The broker's bounds for the settings of groups."""
     for group in scenario.groups:
-        for name, (least, most) in bounds.items():
-            if name in group.config and not least <= int(group.config[name]) <= most:
-                what = f"`{name}` is {group.config[name]}, not between {least} and {most}"
-                paths: tuple[Path, ...] = (("groups", group.name, "config", name),)
-                hint = f"the bounds are `group.{name.replace('consumer.', 'consumer.min.')}` and "
-                hint += f"`group.{name.replace('consumer.', 'consumer.max.')}` of `cluster`"
-                yield Contradiction(f"`{group.name}`", what, paths, hint, INVALID)
+        for name, what, hint in wrong_settings(group.config, scenario.cluster):
+            paths: tuple[Path, ...] = (("groups", group.name, "config", name),)
+            yield Contradiction(f"`{group.name}`", what, paths, hint, INVALID)
 
 
 # ---------------------------------------------------------------------- members

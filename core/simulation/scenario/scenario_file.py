@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
+from kgroups.core.coordinator.group_config import GROUP_CONFIG
 from kgroups.core.input_files.document import Cursor, Document, Readers
 from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
@@ -67,11 +68,6 @@ GROUP_KEYS: Final = (
 )
 AUTO_CREATE: Final = "auto.create.topics.enable"
 AUTO_PARTITIONS: Final = "num.partitions"
-GROUP_CONFIG: Final = (
-    "consumer.session.timeout.ms",
-    "consumer.heartbeat.interval.ms",
-    "consumer.assignment.interval.ms",
-)
 MAX_BROKERS: Final = 1_000
 NETWORK_KEYS: Final[Readers] = {"latency": ("latency", read_spread), "loss": ("loss", read_share)}
 

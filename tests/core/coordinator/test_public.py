@@ -8,6 +8,7 @@ import pytest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
+from kgroups.core.coordinator.group_config import wrong_settings
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -23,6 +24,15 @@ from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.errors import UsageError
 
 TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4)], version=1)
+JOINS = ConsumerGroupHeartbeatRequest(
+    version=1,
+    group_id="g",
+    member_id="m",
+    member_epoch=0,
+    rebalance_timeout_ms=60_000,
+    subscribed_topic_regex="t.*",
+    topic_partitions=(),
+)
 
 
 def coordinator() -> Coordinator:
@@ -65,18 +75,9 @@ def test_reload_in_one_call() -> None:
 def test_it_serves_kip848_without_being_given_anything() -> None:
     """Kafka's assignors are its defaults: the only member gets all that its pattern finds."""
     one = coordinator()
-    joins = ConsumerGroupHeartbeatRequest(
-        version=1,
-        group_id="g",
-        member_id="m",
-        member_epoch=0,
-        rebalance_timeout_ms=60_000,
-        subscribed_topic_regex="t.*",
-        topic_partitions=(),
-    )
-    one.submit(0, 1, joins)
+    one.submit(0, 1, JOINS)
     one.advance(1_000)
-    again = replace(joins, member_epoch=1, topic_partitions=None, subscribed_topic_regex=None)
+    again = replace(JOINS, member_epoch=1, topic_partitions=None, subscribed_topic_regex=None)
     one.submit(1_000, 2, again)
     answers = [effect.response for effect in one.take() if isinstance(effect, Reply)]
     assert isinstance(answers[-1], ConsumerGroupHeartbeatResponse)
@@ -126,17 +127,17 @@ def test_settings_of_a_group_are_checked_when_they_are_set(
     one.set_group_config("g", {"consumer.session.timeout.ms": "50000"})
     with pytest.raises(UsageError, match=said):
         one.set_group_config("g", config)
-    joins = ConsumerGroupHeartbeatRequest(
-        version=1,
-        group_id="g",
-        member_id="m",
-        member_epoch=0,
-        rebalance_timeout_ms=1_000,
-        subscribed_topic_names=("t",),
-        topic_partitions=(),
-    )
-    one.submit(0, 1, joins)
+    one.submit(0, 1, JOINS)
     assert any(isinstance(effect, Reply) for effect in one.take())
+
+
+def test_a_heartbeat_as_long_as_the_session() -> None:
+    """Each is within its bounds; together a broker refuses them."""
+    broker = CoordinatorConfig(consumer_min_session_timeout_ms=5_000)
+    (wrong,) = wrong_settings({"consumer.session.timeout.ms": "5000"}, broker)
+    assert wrong.name == "consumer.session.timeout.ms"
+    assert "must be less than" in wrong.what
+    assert not list(wrong_settings({"consumer.session.timeout.ms": "5001"}, broker))
 
 
 def test_a_reload_takes_the_place_of_what_was_held() -> None:
