@@ -254,7 +254,7 @@ class World(ShortWay):
         if not settled and not self._see_to(process):
             return
         self._see_to_wake(process)
-        held = process.poll_ms is not None or process.by_hand
+        held = process.poll_ms is not None or (process.by_hand and process.steps)
         held = held or (not settled and not consumer.gives_records)
         if held is not process.app.held:
             process.app.hold_up(self.agenda.now_ms, held)
@@ -335,6 +335,7 @@ class World(ShortWay):
                 offset = self.logs.reset_to(partition, settings, now_ms)
             found[partition] = offset
         process.app.run_to(now_ms)
+        process.app.held |= process.by_hand  # what it gets now is the next poll's
         process.app.begin(found)
         if process.by_hand:
             self.arrange_poll(process)

@@ -72,7 +72,8 @@ class Process:
         wake_ms: for when it has been put on the agenda; None if it has not.
         poll_ms: for when a poll has been put on the agenda; None if none has.
         told_ms: of which poll its consumer was told last.
-        by_hand: every poll is the world's, because its application commits what they give.
+        by_hand: every poll that may give records is the world's, because its application commits
+            what they give.
         commits: where it is with that; None where its application commits nothing.
         commit_due: its next poll commits.
         wishes: what its application asks of the consumer before its next poll, in order.
@@ -149,6 +150,11 @@ class Process:
         self.record_ms: int | None = None
         idle_ms = settings.connections_max_idle_ms
         self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
+
+    @property
+    def steps(self) -> bool:
+        """Of one `by_hand`: whether it may get records, or waits for a commit."""
+        return bool(self.app.positions or (self.commits is not None and self.commits.awaits))
 
     def waits_for_record(self, now_ms: int) -> bool:
         """Whether a timer that is due must wait for a record; it waits for one, not for more.

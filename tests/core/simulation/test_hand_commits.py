@@ -145,6 +145,23 @@ def test_a_commit_during_a_cooperative_rebalance_fails_and_is_made_up_for(mode: 
     assert outcome.groups[0].lag <= 36
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("how", ["enable.auto.commit: false", *MODES])
+def test_a_member_without_partitions_polls_on(how: str, protocol: str) -> None:
+    """Four Java members on three partitions; each polls before `max.poll.interval.ms` is over."""
+    text = in_protocol(BASE, protocol).replace("partitions: 6", "partitions: 3")
+    text = text.replace("count: 3", "count: 4").replace("until: 7m", "until: 2m")
+    text = text.replace("interval.ms: 60s", "interval.ms: 8s")
+    if how not in MODES:
+        text = text.replace("    settings:", f"    settings:\n      {how}")
+    else:
+        text = text.replace("processing: 2ms", f"processing: 2ms, commit: {how}")
+    found = ran(text)
+    assert found.settled
+    assert sorted(one.partitions for one in found.members) == [0, 1, 1, 1]
+    assert found.rebalance_count <= 4, found.causes
+
+
 def test_ways_to_commit_can_vary() -> None:
     """`per` stays."""
     one = scenario(committing("{mode: sync, per: partition}"))
