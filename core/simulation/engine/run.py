@@ -8,6 +8,8 @@ The same scenario and seed give the same outcome and the same timeline, line by 
 import gc
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
+from random import Random
 from typing import Final
 
 from kgroups.core.simulation.engine.autoscaling import Scaler
@@ -131,6 +133,9 @@ class Run:
                 seat = world.add_seat(group, plan)
                 world.pending += 1
                 world.agenda.at(START_MS + plan.start_ms, self._start, seat)
+            if group.long_running:
+                state = world.groups[group.name]
+                state.when_whole.append(partial(spread_beats, world, state))
         for address in world.services:
             world.drain(address)
         for group in self.scenario.groups:
@@ -253,6 +258,14 @@ class Run:
                 for one in ledger.owned
             ),
         )
+
+
+def spread_beats(world: World, state: GroupState) -> None:
+    """Members of long standing send heartbeats at times of their own, not all together."""
+    chance = Random(f"{world.seed} {state.plan.name} heartbeats")
+    for process in [seat.process for seat in state.seats.values() if seat.process is not None]:
+        process.consumer.hasten_beat(world.now_ms, chance.random())
+        world.carry_out(process)
 
 
 @contextmanager

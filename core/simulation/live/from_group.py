@@ -65,6 +65,7 @@ def scenario_of_group(
         _protocol(group),
         members,
         committed={topic.name: dict.fromkeys(range(topic.partitions), 0) for topic in topics},
+        long_running=True,
     )
     brokers = max(1, len(snapshot.brokers))
     return Scenario(

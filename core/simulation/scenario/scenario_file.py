@@ -65,6 +65,7 @@ GROUP_KEYS: Final = (
     "config",
     "committed",
     "autoscaler",
+    "long_running",
 )
 AUTO_CREATE: Final = "auto.create.topics.enable"
 AUTO_PARTITIONS: Final = "num.partitions"
@@ -194,6 +195,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupP
         config or {},
         tuple(templates),
         fields.optional("autoscaler", read_autoscaler),
+        fields.optional("long_running", Cursor.flag) or False,
     )
 
 

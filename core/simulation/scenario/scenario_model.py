@@ -190,6 +190,8 @@ class GroupPlan:
         config: the group's dynamic settings (`consumer.session.timeout.ms`, ...), KIP-848 only.
         templates: what further members of each entry are like, also of one without members.
         autoscaler: what scales it; None: nothing does.
+        long_running: its members have been there for long, so what they do again and again they do
+            at times of their own; else as they were started in the run.
     """
 
     name: str
@@ -199,6 +201,7 @@ class GroupPlan:
     config: Mapping[str, str] = field(default_factory=dict)
     templates: tuple[MemberPlan, ...] = ()
     autoscaler: Autoscaler | None = None
+    long_running: bool = False
 
     def like(self, name: str | None) -> MemberPlan | None:
         """What a further member is like: a member's or an entry's name, None for the first."""

@@ -220,6 +220,10 @@ class Consumer(ABC):
         """Send no heartbeat before then; the next one comes so much later too."""
         return
 
+    def hasten_beat(self, now_ms: int, share: float) -> None:
+        """Send the next heartbeat after this share of the time until it is due."""
+        return
+
     def beat_answered(self, now_ms: int, token: int, response: object) -> bool:
         """Take in an answer by which nothing changes; False, nothing done: `answer` must."""
         return False

@@ -192,6 +192,7 @@ def test_an_empty_rack_of_librdkafka() -> None:
     members = tuple(replace(member, rack="") for member in group.members or ())
     now = replace(now, groups=(replace(group, members=members),))
     scenario = scenario_of_group(now, "g")
+    assert scenario.groups[0].long_running
     (plan,) = scenario.groups
     under_848 = replace(scenario, groups=(replace(plan, protocol="consumer"),), until_ms=MINUTE_MS)
     outcome = simulate(under_848)

@@ -31,6 +31,31 @@ LOSSY: dict[str, Any] = {
 }
 
 
+JOINED_BY_ONE = """\
+topics: {orders: {partitions: 12, rate: 60}}
+groups:
+  app:
+    long_running: false
+    members: {m: {count: 5, client: librdkafka, topics: [orders]}}
+events: [{at: 61s, scale_out: {group: app}}]
+"""
+
+
+@pytest.mark.parametrize("protocol", ["eager", "consumer"])
+def test_members_of_long_standing_send_heartbeats_at_times_of_their_own(protocol: str) -> None:
+    """Who heard first waits for the last one, up to `heartbeat.interval.ms` (3 s; 5 s)."""
+    fresh = JOINED_BY_ONE.replace("app:", f"app:\n    protocol: {protocol}", 1)
+    old = fresh.replace("long_running: false", "long_running: true")
+    (together,) = {simulate(scenario(fresh), seed=n).groups[0].unowned_ms for n in range(5)}
+    found = [simulate(scenario(old), seed=n).groups[0] for n in range(9)]
+    assert len({one.unowned_ms for one in found}) > 5
+    if protocol == "eager":
+        stops = [max(member.longest_stop_ms for member in one.members) for one in found]
+        assert together < 100
+        assert max(stops) <= 3_010
+        assert median(stops) > 1_000
+
+
 def timeline(seed: int) -> list[Line]:
     """Every line of a run in which chance plays a part."""
     found: list[Line] = []

@@ -200,6 +200,12 @@ class ClassicClient(ClientMember):
         """Send the next heartbeat then, and not before."""
         self.timers.put_off(HEARTBEAT, until_ms)
 
+    def hasten_beat(self, now_ms: int, share: float) -> None:
+        """Send the next heartbeat after this share of the time until it is due."""
+        due_ms = self.timers.deadline(HEARTBEAT)
+        if due_ms is not None:
+            self.timers.schedule(HEARTBEAT, now_ms + int(share * (due_ms - now_ms)), None)
+
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
         return self.timers.next_deadline()

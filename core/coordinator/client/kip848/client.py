@@ -175,6 +175,12 @@ class Kip848Client(Kip848ClientSteps):
         assert type(sent) is Send
         return sent
 
+    def hasten_beat(self, now_ms: int, share: float) -> None:
+        """Send the next heartbeat after this share of the time until it is due."""
+        due_ms = self._timers.deadline(BEAT_DUE)
+        if due_ms is not None:
+            self._timers.schedule(BEAT_DUE, now_ms + int(share * (due_ms - now_ms)), None)
+
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
         return self._timers.next_deadline()
