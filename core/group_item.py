@@ -8,7 +8,7 @@ import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from kgroups.core.lag.group_lag import OffsetRow, lag_summary
+from kgroups.core.lag.group_lag import OffsetRow, lag_summary, owners_known
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 Item = dict[str, Any]
@@ -53,7 +53,9 @@ def describe_item(
     if "offsets" in views:
         as_they_are = flat or rows is None
         item["offsets"] = rows if as_they_are else [offset_item(row) for row in rows or ()]
-        item["lag_summary"] = None if rows is None else _summary(rows)
+        item["lag_summary"] = (
+            None if rows is None else lag_summary(rows, owned=owners_known(group))._asdict()
+        )
     return item
 
 
@@ -75,20 +77,26 @@ def member_items(
     """The members in the broker's order; None if they were not asked for."""
     if group.members is None:
         return None
-    lags = member_lags(rows) if rows is not None else {}
+    lags = member_lags(group, rows) if rows is not None else {}
     return [member_item(member, lags.get(member.member_id), planning) for member in group.members]
 
 
-def _summary(rows: "Sequence[OffsetRow]") -> Item:
-    return lag_summary(rows)._asdict()
+def member_lags(group: Group, rows: "Iterable[OffsetRow]") -> dict[str, int]:
+    """Records that each member still has to read, by member id; unknown partitions left out.
 
-
-def member_lags(rows: "Iterable[OffsetRow]") -> dict[str, int]:
-    """Records that each member still has to read, by member id; unknown partitions left out."""
+    A partition that several members are assigned counts for each of them.
+    """
+    lag_of = {(row.topic, row.partition): row.lag for row in rows if row.lag is not None}
     lags: dict[str, int] = {}
-    for row in rows:
-        if row.member_id is not None and row.lag is not None:
-            lags[row.member_id] = lags.get(row.member_id, 0) + row.lag
+    for member in group.members or ():
+        held = [
+            lag_of[topic, number]
+            for topic, numbers in (member.assignment or {}).items()
+            for number in numbers
+            if (topic, number) in lag_of
+        ]
+        if held:
+            lags[member.member_id] = sum(held)
     return lags
 
 
@@ -135,12 +143,16 @@ def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str,
 
 
 def offset_item(row: "OffsetRow") -> Item:
-    """One partition of a group; `last_stable_offset` only where it was asked for."""
+    """One partition of a group.
+
+    `last_stable_offset` is there only where it was asked for, `shared_with` only where several
+    members are assigned the partition.
+    """
     # Unpacked, because a cluster has 100,000s of rows and a look by name takes ten times as long.
     # fmt: off
     (
         topic, partition, committed, start, end, stable, lag, status, lost, leader_epoch, metadata,
-        member_id, client_id, host, error,
+        member_id, client_id, host, error, others,
     ) = row
     # fmt: on
     item: Item = {
@@ -161,6 +173,8 @@ def offset_item(row: "OffsetRow") -> Item:
     }
     if stable is not None:
         item["last_stable_offset"] = stable
+    if others is not None:
+        item["shared_with"] = list(others)
     return item
 
 

@@ -35,6 +35,10 @@ OF_LAG: Final[Rows] = {
         "the committed offset went back and has not caught up with where it was",
         "find out who reset it; records are read again",
     ),
+    "BEYOND_END": (
+        "the committed offset is beyond the log end: the topic was recreated or truncated",
+        "`kgroups reset-offsets GROUP --to latest` (or earliest)",
+    ),
 }
 RULES: Final[Rows] = {
     "lag_unknown": ("the lag is not known, so no verdict is given", "commit once, or read the log"),
@@ -46,9 +50,21 @@ RULES: Final[Rows] = {
         "collect more captures, or use a longer --over",
     ),
     "lag_never_falls": ("offsets advance, but lag fell in no step of the window: WARN", None),
-    "commits_stopped": ("no commit for longer than the commits before took: STOP", None),
-    "offset_stands_still": ("every commit in the window is the same offset: STALL", None),
+    "commits_stopped": (
+        "no commit for longer than the commits before took, and nobody owns the partition: STOP",
+        None,
+    ),
+    "nobody_reads": (
+        "records wait in a partition that nobody owns and nobody has committed: STOP",
+        "`kgroups plan GROUP` shows who would get it; consumers see new partitions within"
+        " metadata.max.age.ms",
+    ),
+    "offset_stands_still": (
+        "the commit stands still, or no new one comes, though somebody owns the partition: STALL",
+        None,
+    ),
     "offset_went_back": ("an offset is lower than one before it: REWIND", None),
+    "beyond_log_end": ("the committed offset is beyond the log end: BEYOND_END", None),
 }
 OF_LAG_SECONDS: Final[Rows] = {
     "high": ("read from a record, or interpolated between captures", None),

@@ -37,11 +37,19 @@ FAMILIES: Final[Mapping[str, Family]] = {
         ),
         Family(
             "kafka_consumergroup_group_partitions",
-            "Partitions that a group reads or has committed.",
+            "Partitions of topics that a group reads or has committed.",
         ),
         Family(
             "kafka_consumergroup_group_unknown_partitions",
             "Partitions of a group whose lag is not known.",
+        ),
+        Family(
+            "kafka_consumergroup_group_unowned_partitions",
+            "Partitions of a group that no member is assigned.",
+        ),
+        Family(
+            "kafka_consumergroup_group_beyond_end_partitions",
+            "Partitions of a group whose committed offset is beyond the log end.",
         ),
         Family("kafka_consumergroup_group_lost", "Records that expired before a group read them."),
         Family(
@@ -61,6 +69,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         Family("kgroups_run_timestamp_seconds", "When the figures were read.", "seconds"),
     )
 }
+PARTITION_COUNTS: Final = ("unknown_partitions", "unowned_partitions", "beyond_end_partitions")
 VERDICTS: Final = ("ok", "warning", "unknown", "failed")
 
 _OF_GROUPS: Final[Mapping[str, str]] = {
@@ -70,6 +79,8 @@ _OF_GROUPS: Final[Mapping[str, str]] = {
     "lag_seconds": "kafka_consumergroup_group_max_lag_seconds",
     "partitions": "kafka_consumergroup_group_partitions",
     "unknown_partitions": "kafka_consumergroup_group_unknown_partitions",
+    "unowned_partitions": "kafka_consumergroup_group_unowned_partitions",
+    "beyond_end_partitions": "kafka_consumergroup_group_beyond_end_partitions",
     "lost": "kafka_consumergroup_group_lost",
     "rate_in": "kafka_consumergroup_group_rate_in",
     "rate_out": "kafka_consumergroup_group_rate_out",
@@ -144,8 +155,7 @@ def described_samples(cluster: str, item: Item) -> Iterator[Sample]:
         "members": count,
         "lag": lag.get("total"),
         "lag_max": lag.get("max"),
-        "lost": lag.get("lost"),
-        "unknown_partitions": lag.get("unknown_partitions"),
+        **{name: lag.get(name) for name in ("lost", *PARTITION_COUNTS)},
         "partitions": None if item.get("offsets") is None else len(item["offsets"]),
     }
     yield from _figures(cluster, group, figures)

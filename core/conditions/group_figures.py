@@ -10,7 +10,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, AtLeast, Field, Fields, Kind, Value
-from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.group_lag import (
+    LagSummary,
+    OffsetRow,
+    lag_summary,
+    offset_rows,
+    owners_known,
+)
 from kgroups.core.lag.group_times import GroupTimes, Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -45,7 +51,7 @@ def facts_of(
     """
     if rows is None:
         return GroupFacts(group, None, None)
-    return GroupFacts(group, len(rows), lag_summary(rows), times)
+    return GroupFacts(group, len(rows), lag_summary(rows, owned=owners_known(group)), times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,15 @@ def _of_group(
     """A figure that is an attribute of the group under the same name."""
     return _Figure(
         Field(name, kind, unit, meaning), source, lambda facts: getattr(facts.group, name)
+    )
+
+
+def _of_partitions(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -> _Figure:
+    """How many of the group's partitions are so."""
+    return _Figure(
+        Field(name, "number", "partitions", meaning, whole="partitions"),
+        "offsets",
+        lambda facts: None if facts.lag is None else read(facts.lag),
     )
 
 
@@ -122,23 +137,32 @@ _FIGURES: Final = (
         lambda facts: None if facts.group.members is None else len(facts.group.members),
     ),
     _Figure(
-        Field("partitions", "number", "partitions", "partitions that it reads or has committed"),
+        Field(
+            "partitions",
+            "number",
+            "partitions",
+            "partitions of topics that it reads or has committed",
+        ),
         "offsets",
         lambda facts: facts.partitions,
     ),
     _of_lag("lag", "records still to be read, over all partitions", lambda lag: lag.total),
     _of_lag("lag_max", "largest lag of a partition", lambda lag: lag.max),
     _of_lag("lost", "records that expired before they were read", lambda lag: lag.lost),
-    _Figure(
-        Field(
-            "unknown_partitions",
-            "number",
-            "partitions",
-            "partitions whose lag is not known",
-            whole="partitions",
-        ),
-        "offsets",
-        lambda facts: None if facts.lag is None else facts.lag.unknown_partitions,
+    _of_partitions(
+        "unknown_partitions",
+        "partitions whose lag is not known",
+        lambda lag: lag.unknown_partitions,
+    ),
+    _of_partitions(
+        "unowned_partitions",
+        "partitions that no member is assigned",
+        lambda lag: lag.unowned_partitions,
+    ),
+    _of_partitions(
+        "beyond_end_partitions",
+        "partitions whose committed offset is beyond the log end",
+        lambda lag: lag.beyond_end_partitions,
     ),
     _Figure(
         Field("lag_seconds", "number", SECONDS, "age of the oldest unread record"), "times", _age

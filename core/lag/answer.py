@@ -34,7 +34,8 @@ class LagReport:
         items: rows, columns as in `schema`; the most first.
         schema: names and types of the columns in their order.
         summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
-            `unknown_partitions` over everything, shown or not; with assignors also
+            `unknown_partitions`, `unowned_partitions` and `beyond_end_partitions` over everything,
+            shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
         errors: groups that could not be planned, and rows that meet a condition that they may
             not, at most `top` of each.

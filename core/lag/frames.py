@@ -34,8 +34,9 @@ def read_captures(
         place: a path, or what `places.parse_place` makes of a URI.
         since_ms, until_ms: both included; None: without end.
     Returns:
-        `table_columns.ROWS`: a row for each partition that a group reads or has committed, and
-        capture. Which captures there are is asked now; the rows are read when they are needed.
+        `table_columns.ROWS`: a row for each partition of a topic that a group reads or has
+        committed, and capture. Which captures there are is asked now; the rows are read when
+        they are needed.
     Raises:
         NotFoundError: no captures in the window.
         KgroupsError: a table cannot be read.

@@ -1,24 +1,29 @@
 """Lag of a group, partition by partition: the rules of `rules` on a snapshot."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted, partition_lag
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 
-Owner = tuple[str, str, str]
+Owner = tuple[str, str, str, tuple[str, ...] | None]
+"""Member id, client id, host, and the ids of others that are assigned the same partition."""
 
 # What stands in where a row has no log, no commit, no member.
 NO_LOG = PartitionLog(error="UNKNOWN_TOPIC_OR_PARTITION")
 NO_COMMIT: tuple[int | None, int | None, str | None, int | None] = (None, None, None, None)
 NO_COMMITS: dict[int, CommittedOffset] = {}
+NO_LOGS: dict[int, PartitionLog] = {}
 NO_OWNERS: dict[int, Owner] = {}
-NOBODY: tuple[None, None, None] = (None, None, None)
+NOBODY: tuple[None, None, None, None] = (None, None, None, None)
+
+OWNERS_UNTOLD: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
+"""States in which brokers do not tell what the members of a classic group are assigned."""
 
 
 class OffsetRow(NamedTuple):
-    """One partition that a group reads or has committed.
+    """One partition of a topic that a group reads or has committed.
 
     Args:
         committed_offset: next offset to read; None if none was committed or it is not known.
@@ -29,6 +34,7 @@ class OffsetRow(NamedTuple):
         metadata: the client's text of the commit; None without a commit.
         member_id, client_id, host: who is assigned the partition now; None if nobody.
         error: Kafka's error name where the partition could not be measured.
+        shared_with: ids of other members that are assigned it too; None if there are none.
     """
 
     topic: str
@@ -46,22 +52,70 @@ class OffsetRow(NamedTuple):
     client_id: str | None
     host: str | None
     error: str | None
+    shared_with: tuple[str, ...] | None
 
 
 class LagSummary(NamedTuple):
-    """The lag of a group in four figures.
+    """The lag of a group in a few figures.
 
     Args:
         total, max: over the partitions whose lag is known; None if there are partitions and
             none of them is known.
         lost: records that expired unread; None likewise.
         unknown_partitions: partitions whose lag is not known, which the others leave out.
+        unowned_partitions: partitions that no member is assigned; None if that is not known.
+        beyond_end_partitions: partitions whose committed offset is beyond the log end.
     """
 
     total: int | None
     max: int | None
     lost: int | None
     unknown_partitions: int
+    unowned_partitions: int | None
+    beyond_end_partitions: int
+
+
+class ReadTopic(NamedTuple):
+    """A topic that a group reads or has committed.
+
+    Args:
+        logs: by partition; empty for a topic that does not exist.
+        commits: by partition; empty if there are none, or they are not known.
+        owners: who is assigned what now.
+        partitions: ascending: all that the topic has, and others that were committed or assigned.
+    """
+
+    topic: str
+    logs: Mapping[int, PartitionLog]
+    commits: Mapping[int, CommittedOffset]
+    owners: Mapping[int, Owner]
+    partitions: list[int]
+
+
+def topics_read(topics: Mapping[str, Topic], group: Group) -> Iterator[ReadTopic]:
+    """The topics that a group committed, is assigned or subscribes to, by name.
+
+    A partition that nobody owns and nobody has committed is one of them: it is not read, and
+    counts. A KIP-848 pattern stands for the topics of which something is assigned.
+
+    Args:
+        topics: those that exist.
+    """
+    owners = partition_owners(group)
+    offsets = group.offsets or {}
+    subscribed = {name for member in group.members or () for name in member.subscription or ()}
+    for name in sorted(offsets.keys() | owners.keys() | (subscribed & topics.keys())):
+        logs = topics[name].partitions if name in topics else NO_LOGS
+        commits = offsets.get(name, NO_COMMITS)
+        held = owners.get(name, NO_OWNERS)
+        every = logs.keys() | commits.keys() | held.keys()
+        yield ReadTopic(name, logs, commits, held, sorted(every))
+
+
+def owners_known(group: Group) -> bool:
+    """Whether the cluster tells which partitions nobody owns."""
+    is_told = group.state is not None and group.state not in OWNERS_UNTOLD
+    return is_told and group.members is not None
 
 
 def offset_rows(
@@ -71,7 +125,7 @@ def offset_rows(
     uncommitted: Uncommitted | None = None,
     isolation: Isolation = "read_uncommitted",
 ) -> list[OffsetRow]:
-    """One row for each partition that the group committed or a member is assigned.
+    """One row for each partition of the topics that a group reads or has committed.
 
     Args:
         snapshot: has the topics; a topic that is not in it does not exist.
@@ -79,21 +133,14 @@ def offset_rows(
         uncommitted: `start` or `end`: where a partition without a commit stands; None: unknown.
         isolation: which end lag is measured to.
     Returns:
-        Rows by topic, then partition; empty for a group with neither commits nor assignment.
+        Rows by topic, then partition; empty for a group that has no commits and reads nothing.
     """
-    owners = partition_owners(group)
     commits_known = group.offsets is not None
-    offsets = group.offsets or {}
-    topics = snapshot.topics
     rows: list[OffsetRow] = []
     row = tuple.__new__  # twice as fast as the class call, and a cluster has 100,000s of rows
     read_uncommitted = isolation == "read_uncommitted"
-    for name in sorted(offsets.keys() | owners.keys()):
-        logs = topics[name].partitions if name in topics else {}
-        commits = offsets.get(name, NO_COMMITS)
-        members = owners.get(name, NO_OWNERS)
-        partitions = commits.keys() | members.keys() if members else commits
-        for partition in sorted(partitions):
+    for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
+        for partition in partitions:
             start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
             if read_uncommitted:
                 stable = None
@@ -123,11 +170,11 @@ def offset_rows(
                     uncommitted=uncommitted,
                     isolation=isolation,
                 )
-            member, client, host = members.get(partition, NOBODY)
+            member, client, host, others = owners.get(partition, NOBODY)
             # fmt: off
             rows.append(row(OffsetRow, (
                 name, partition, committed, start, end, stable, lag, status, lost, epoch, metadata,
-                member, client, host, error,
+                member, client, host, error, others,
             )))
             # fmt: on
     return rows
@@ -157,30 +204,39 @@ def check_isolation(
 
 
 def partition_owners(group: Group) -> dict[str, dict[int, Owner]]:
-    """Topic to partition to the (member id, client id, host) that is assigned it now.
+    """Topic to partition to who is assigned it now.
 
-    Where several members hold a partition, as a broadcasting assignor gives it, the first wins.
+    Where several members hold a partition, as a broadcasting assignor gives it, the first owns it
+    and is said to share it.
     """
     owners: dict[str, dict[int, Owner]] = {}
     for member in group.members or ():
-        owner = (member.member_id, member.client_id, member.host)
+        owner: Owner = (member.member_id, member.client_id, member.host, None)
         for topic, partitions in (member.assignment or {}).items():
             held = owners.setdefault(topic, {})
             for partition in partitions:
-                held.setdefault(partition, owner)
+                first = held.setdefault(partition, owner)
+                if first is not owner:
+                    held[partition] = (*first[:3], (*(first[3] or ()), member.member_id))
     return owners
 
 
-def lag_summary(rows: Iterable[OffsetRow]) -> LagSummary:
-    """Totals of a group's rows; what is not known is counted, not guessed."""
-    known = list(rows)
-    lags = [row.lag for row in known if row.lag is not None]
-    lost = [row.lost for row in known if row.lost is not None]
-    unknown = len(known) - len(lags)
+def lag_summary(rows: Iterable[OffsetRow], *, owned: bool = True) -> LagSummary:
+    """Totals of a group's rows; what is not known is counted, not guessed.
+
+    Args:
+        owned: whether owners are known, as `owners_known` says.
+    """
+    every = list(rows)
+    lags = [row.lag for row in every if row.lag is not None]
+    lost = [row.lost for row in every if row.lost is not None]
+    unknown = len(every) - len(lags)
     nothing = 0 if unknown == 0 else None
     return LagSummary(
         total=sum(lags) if lags else nothing,
         max=max(lags) if lags else nothing,
         lost=sum(lost) if lost else nothing,
         unknown_partitions=unknown,
+        unowned_partitions=sum(row.member_id is None for row in every) if owned else None,
+        beyond_end_partitions=sum(row.lag_status == "beyond_end" for row in every),
     )

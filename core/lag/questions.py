@@ -7,6 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kgroups.core.lag.engines import Asked, Engine, Frame, listed, question, quoted
+from kgroups.core.lag.group_lag import OWNERS_UNTOLD
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
 
@@ -40,6 +41,7 @@ class Questions:
             "uncommitted": query.uncommitted,
             "missing": sorted(MISSING_ERRORS),
             "leaderless": sorted(LEADERLESS_ERRORS),
+            "owners_untold": sorted(OWNERS_UNTOLD),
         }
         return cls(engine, keys, parameters | more)
 

@@ -27,7 +27,10 @@ SECONDS: Final = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
 # The ends of which stretches figures are made of, where captures are rolled up.
 LEVELS: Final = ("hourly", "daily", "monthly")
 LAG: Final = ("partitions", "lag", "lag_max", "lag_p50", "lag_p95", "lag_p99")
-DOUBTS: Final = ("lost", "unknown_partitions", "stale_partitions")
+DOUBTS: Final = (
+    *("lost", "unknown_partitions", "stale_partitions"),
+    *("unowned_partitions", "beyond_end_partitions"),
+)
 OVER_TIME: Final = (
     *LAG,
     *("lag_peak", "partition_lag_peak"),

@@ -18,7 +18,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.lag.captures.capture_tables import capture_tables, cluster_name
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.group_lag import lag_summary, offset_rows
+from kgroups.core.lag.group_lag import lag_summary, offset_rows, owners_known
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.sources.source_options import (
     choice_of,
@@ -45,6 +45,8 @@ GROUPS: Final = StructType(
         StructField("lag_max", LongType(), True),
         StructField("lost", LongType(), True),
         StructField("unknown_partitions", IntegerType(), False),
+        StructField("unowned_partitions", IntegerType(), True),
+        StructField("beyond_end_partitions", IntegerType(), False),
     ]
 )
 SCHEMAS: Final = {
@@ -116,7 +118,7 @@ def table_of(snapshot: ClusterSnapshot, by: str) -> "pa.Table":
     rows: list[dict[str, Any]] = []
     for group in snapshot.groups:
         places = offset_rows(snapshot, group)
-        summary = lag_summary(places)
+        summary = lag_summary(places, owned=owners_known(group))
         rows.append(
             {
                 "captured_at_ms": snapshot.captured_at_ms,
@@ -133,6 +135,8 @@ def table_of(snapshot: ClusterSnapshot, by: str) -> "pa.Table":
                 "lag_max": summary.max,
                 "lost": summary.lost,
                 "unknown_partitions": summary.unknown_partitions,
+                "unowned_partitions": summary.unowned_partitions,
+                "beyond_end_partitions": summary.beyond_end_partitions,
             }
         )
     return pa.Table.from_pylist(rows, schema=to_arrow_schema(GROUPS))

@@ -73,7 +73,8 @@ def test_the_document_shows_lag(tmp_path: Path) -> None:
     """Items of a snapshot hold the figures that describe shows, and unknown is null."""
     item = snapshot_document(sample_snapshot())["items"][0]
     assert [row["lag"] for row in item["offsets"]] == [5, 11, None, None]
-    assert item["lag_summary"] == {"total": 16, "max": 11, "lost": 0, "unknown_partitions": 2}
+    unknown = {"unknown_partitions": 2, "unowned_partitions": 0, "beyond_end_partitions": 0}
+    assert item["lag_summary"] == {"total": 16, "max": 11, "lost": 0, **unknown}
     assert [member["lag"] for member in item["members"]] == [None, 16]
     assert item["coordinator"] == {"id": 1, "host": "kafka-1", "port": 9092}
 

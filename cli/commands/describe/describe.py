@@ -58,13 +58,14 @@ SCHEMA = "kgroups.describe/1"
 
 HELP = """Describe groups: committed offsets, lag, members, state.
 
-Shows one row per committed or assigned partition by default. Views combine,
-except in CSV. A group that does not exist is reported on stderr (exit code 5)
-and the others are still shown. --topic selects the groups that read a topic
-and shows only that topic; --where selects those for which a condition holds,
-where `lag` is the group's sum (`kgroups check --fields` lists the fields).
---watch refreshes the view and marks what changed; with JSON, each refresh is
-one document per line. --output openmetrics prints metrics for Prometheus;
+Shows one row per partition of the topics that a group reads or has committed
+by default. Views combine, except in CSV. A group that does not exist is
+reported on stderr (exit code 5) and the others are still shown. --topic
+selects the groups that read a topic and shows only that topic; --where
+selects those for which a condition holds, where `lag` is the group's sum
+(`kgroups check --fields` lists the fields). --watch refreshes the view and
+marks what changed; with JSON, each refresh is one document per line.
+--output openmetrics prints metrics for Prometheus;
 --textfile writes them to a file for node_exporter, whole or not at all.
 
 TIMES    (of partitions and of groups; null or - is unknown)

@@ -38,6 +38,7 @@ OFFSET_COLUMNS = (
     Column("client_id", "CLIENT-ID", quiet=(None,)),
     Column("host", "HOST", quiet=(None,)),
     Column("error", "ERROR", quiet=(None,)),
+    Column("shared_with", "SHARED-WITH", quiet=(None,)),
 )
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),
@@ -74,6 +75,15 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
     "offsets": tuple(column.field for column in OFFSET_COLUMNS),
 }
 """The columns of each view by their names."""
+
+SUMMED: Final[Mapping[str, str]] = {
+    "total_lag": "total",
+    "lost": "lost",
+    "unknown_partitions": "unknown_partitions",
+    "unowned_partitions": "unowned_partitions",
+    "beyond_end_partitions": "beyond_end_partitions",
+}
+"""What the summary adds up of the groups' figures."""
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 NAMES_IN_A_NOTE = 3
@@ -153,10 +163,11 @@ def describe_report(
     by_lag: bool = False,
     question: TimeQuestion = TimeQuestion(),  # noqa: B008 - it is frozen
 ) -> Report:
-    """The items as a report; its summary counts while they pass."""
-    counts = {"groups": 0, "partitions": 0, "total_lag": 0, "lost": 0, "unknown_partitions": 0}
-    if "offsets" not in views:
-        counts = {"groups": 0}
+    """The items as a report; its summary counts while they pass: null where nothing is known."""
+    counts = dict.fromkeys(
+        ("groups",) if "offsets" not in views else ("groups", "partitions", *SUMMED), 0
+    )
+    known: set[str] = set()
 
     def counted() -> Iterator[Item]:
         for item in items:
@@ -164,10 +175,15 @@ def describe_report(
             lag = item.get("lag_summary")
             if lag is not None:
                 counts["partitions"] += len(item["offsets"])
-                counts["total_lag"] += lag["total"] or 0
-                counts["lost"] += lag["lost"] or 0
-                counts["unknown_partitions"] += lag["unknown_partitions"]
+                for name, figure in SUMMED.items():
+                    if lag[figure] is not None and item["offsets"]:
+                        known.add(name)
+                        counts[name] += lag[figure]
             yield item
+
+    def summary() -> dict[str, int | None]:
+        unknown = SUMMED.keys() - known if counts.get("partitions") else ()
+        return {name: None if name in unknown else count for name, count in counts.items()}
 
     kinds: dict[str, View] = {
         "state": View("group", STATE_COLUMNS, _state_rows),
@@ -185,7 +201,7 @@ def describe_report(
         document_of=lambda item: _document(item, shown),
         views=[kinds[view] for view in views],
         errors=snapshot.errors,
-        summary=lambda: counts,
+        summary=summary,
     )
 
 

@@ -31,7 +31,8 @@ TEXT_FIELDS = frozenset(
 )
 # In tables only where there is something to say, and only with --verbose; elsewhere always.
 QUIET_FIELDS = frozenset(
-    {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
+    {"lost", "unknown_partitions", "stale_partitions", "unowned_partitions"}
+    | {"beyond_end_partitions", "idle_members", "planned_idle_members"}
     | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
     | {"hourly", "hourly_before", "daily", "daily_before", "monthly", "monthly_before"}
 )

@@ -21,6 +21,7 @@ VERDICT_COLOURS: Mapping[str, str] = MappingProxyType(
         "STALL": "#d55e00",
         "STOP": "#d55e00",
         "REWIND": "#cc79a7",
+        "BEYOND_END": "#cc79a7",
         "not known": "#999999",
         "ok": "#009e73",
         "no_commit": "#999999",
@@ -31,7 +32,10 @@ VERDICT_COLOURS: Mapping[str, str] = MappingProxyType(
         "leaderless": "#e69f00",
     }
 )
-SUMMARY_FACTS = ("groups", "members", "partitions", "lag", "lag_max", "lost", "unknown_partitions")
+SUMMARY_FACTS = (
+    *("groups", "members", "partitions", "lag", "lag_max", "lost"),
+    *("unknown_partitions", "unowned_partitions", "beyond_end_partitions"),
+)
 NOBODY = "nobody"
 
 

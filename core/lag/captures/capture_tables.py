@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import PatternError, UsageError
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.group_lag import (
-    NO_COMMIT,
-    NO_COMMITS,
-    NO_LOG,
-    NO_OWNERS,
-    NOBODY,
-    partition_owners,
-)
+from kgroups.core.lag.group_lag import NO_COMMIT, NO_LOG, NOBODY, topics_read
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 if TYPE_CHECKING:
@@ -146,17 +139,12 @@ def _add_rows(
     group: Group,
     record_times: RecordTimes,
 ) -> None:
-    """The row set of a group: partitions that it committed or that a member is assigned."""
-    owners = partition_owners(group)
-    offsets = group.offsets or {}
+    """The rows of a group: every partition of the topics that it reads or has committed."""
     head = (*capture, group.group, group.type, group.state)
     commits_known = group.offsets is not None
     add = table.add
-    for name in sorted(offsets.keys() | owners.keys()):
-        logs = topics[name].partitions if name in topics else {}
-        commits = offsets.get(name, NO_COMMITS)
-        members = owners.get(name, NO_OWNERS)
-        for partition in sorted(commits.keys() | members.keys()):
+    for name, logs, commits, owners, partitions in topics_read(topics, group):
+        for partition in partitions:
             start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
@@ -167,7 +155,7 @@ def _add_rows(
             # fmt: off
             add((
                 *head, name, partition, commits_known, committed, at_ms, epoch, start, end, stable,
-                *members.get(partition, NOBODY), error, group.assignor, next_at,
+                *owners.get(partition, NOBODY)[:3], error, group.assignor, next_at,
             ))
             # fmt: on
 

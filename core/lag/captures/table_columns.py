@@ -34,8 +34,8 @@ Columns = tuple[Column, ...]
 
 CAPTURE: Final[Columns] = (Column("captured_at_ms", LONG), Column("cluster", STRING))
 
-# One partition that a group reads or has committed, at one time; `next_record_at_ms` is when its
-# oldest unread record was written, where that was asked.
+# One partition of a topic that a group reads or has committed, at one time;
+# `next_record_at_ms` is when its oldest unread record was written, where that was asked.
 ROWS: Final[Columns] = (
     *CAPTURE,
     Column("group", STRING),

@@ -25,6 +25,8 @@ WITH inflows AS (
     sum(lost) AS lost,
     count_if(lag IS NULL) AS unknown_partitions,
     count_if(is_stale) AS stale_partitions,
+    CASE WHEN count(is_unowned) > 0 THEN count_if(is_unowned) END AS unowned_partitions,
+    count_if(lag_status = 'beyond_end') AS beyond_end_partitions,
     sum(inflow) AS rate_in,
     sum(rate_out) AS rate_out,
     CASE WHEN count_if(lag > 0 AND rate_out - rate_in IS NULL) = 0 THEN sum(rate_out - rate_in)
@@ -44,7 +46,7 @@ WITH inflows AS (
     -- Which figures are made of the ends of hours (1), days (2) or months (3).
     max(CASE WHEN lag > 0 AND lag_seconds_method = 'interpolated' THEN age_level END) AS age_level,
     max(trend_level) AS trend_level,
-    max(CASE WHEN verdict_rule NOT IN ('lag_unknown', 'no_lag') THEN verdict_level END)
+    max(CASE WHEN verdict_rule NOT IN ('lag_unknown', 'no_lag', 'nobody_reads', 'beyond_log_end') THEN verdict_level END)
       AS verdict_level
   FROM inflows
   GROUP BY {keys}
@@ -64,6 +66,8 @@ SELECT
   lost,
   unknown_partitions,
   stale_partitions,
+  unowned_partitions,
+  beyond_end_partitions,
   rate_in,
   rate_out,
   lag_seconds,

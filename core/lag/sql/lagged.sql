@@ -4,6 +4,7 @@
 --   :isolation                 to which end lag is measured: read_uncommitted or read_committed
 --   :uncommitted               where a reader without a commit stands: start, end or null
 --   :missing, :leaderless      errors of partitions that are gone, or have no leader
+--   :owners_untold             states in which it is not told what members are assigned
 --   :since_ms, :until_ms       the window, both ends included
 -- `rolled` is what a roll-up tells of the captures within it; a capture stands for itself alone.
 WITH statuses AS (
@@ -48,5 +49,7 @@ SELECT
     committed_offset >= 0 AND member_id IS NULL
       AND (lag_status = 'topic_missing' OR group_state NOT IN ('Empty', 'Dead')),
     false
-  ) AS is_stale
+  ) AS is_stale,
+  -- Null where brokers do not tell what members are assigned.
+  CASE WHEN NOT array_contains(:owners_untold, group_state) THEN member_id IS NULL END AS is_unowned
 FROM statuses

@@ -146,8 +146,12 @@ WITH lives AS (
     END AS lag_seconds_method,
     -- The rule of Burrow's that decides. Burrow watches commits; captures see where they stand. So a
     -- reader that commits the same offset again and one that stopped are told apart by commit times
-    -- alone; without them nobody must be assigned the partition.
+    -- alone; without them nobody must be assigned the partition. Where somebody is, a reader that
+    -- stopped is stuck. What nobody owns or has committed is not read, if there is anything to read.
     CASE
+      WHEN lag_status = 'beyond_end' THEN 'beyond_log_end'
+      WHEN lag_status = 'no_commit' AND is_unowned AND group_state NOT IN ('Empty', 'Dead')
+        AND log_end_offset > log_start_offset THEN 'nobody_reads'
       WHEN lag IS NULL THEN 'lag_unknown'
       WHEN lag = 0 THEN 'no_lag'
       WHEN coalesce(commits, 0) < 3 THEN 'too_few_captures'
@@ -155,7 +159,7 @@ WITH lives AS (
         WHEN last_commit_at IS NOT NULL
           THEN :until_ms - last_commit_at > last_commit_at - first_commit_at
         ELSE committed_min = committed_max AND member_id IS NULL
-      END THEN 'commits_stopped'
+      END THEN CASE WHEN member_id IS NULL THEN 'commits_stopped' ELSE 'offset_stands_still' END
       WHEN is_rewound THEN 'offset_went_back'
       WHEN lag_min = 0 THEN 'was_at_head'
       WHEN committed_min = committed_max THEN 'offset_stands_still'
@@ -169,6 +173,7 @@ SELECT
   lag_status,
   lag,
   lost,
+  is_unowned,
   -- Nobody is assigned the partition, and its commit stood still while records came.
   is_stale OR coalesce(
     member_id IS NULL AND committed_offset >= 0 AND produced > 0 AND consumed = 0 AND captures > 1,
@@ -189,9 +194,10 @@ SELECT
   CASE
     WHEN verdict_rule IN ('no_lag', 'was_at_head', 'progresses') THEN 'OK'
     WHEN verdict_rule = 'lag_never_falls' THEN 'WARN'
-    WHEN verdict_rule = 'commits_stopped' THEN 'STOP'
+    WHEN verdict_rule IN ('commits_stopped', 'nobody_reads') THEN 'STOP'
     WHEN verdict_rule = 'offset_stands_still' THEN 'STALL'
     WHEN verdict_rule = 'offset_went_back' THEN 'REWIND'
+    WHEN verdict_rule = 'beyond_log_end' THEN 'BEYOND_END'
   END AS verdict,
   verdict_rule,
   -- From harmless to bad: one that lags and of which too little is known outweighs those that are well.
@@ -203,8 +209,10 @@ SELECT
     WHEN 'too_few_captures' THEN 4
     WHEN 'lag_never_falls' THEN 5
     WHEN 'commits_stopped' THEN 6
-    WHEN 'offset_stands_still' THEN 7
-    WHEN 'offset_went_back' THEN 8
+    WHEN 'nobody_reads' THEN 7
+    WHEN 'offset_stands_still' THEN 8
+    WHEN 'offset_went_back' THEN 9
+    WHEN 'beyond_log_end' THEN 10
   END AS verdict_weight,
   -- Null where log start stands, nothing is unread, or nothing is committed that could be lost.
   CASE WHEN lag > 0 AND committed_offset >= 0 AND log_start_offset IS NOT NULL AND rate_expired > 0

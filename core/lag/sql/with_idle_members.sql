@@ -11,6 +11,11 @@ SELECT
   CASE WHEN key IS NULL THEN 0 ELSE lag_max END AS lag_max,
   coalesce(unknown_partitions, 0) AS unknown_partitions,
   coalesce(stale_partitions, 0) AS stale_partitions,
-  report.* EXCEPT ({keys}, key, partitions, lag, lag_max, unknown_partitions, stale_partitions)
+  coalesce(unowned_partitions, CASE WHEN key IS NULL THEN 0 END) AS unowned_partitions,
+  coalesce(beyond_end_partitions, 0) AS beyond_end_partitions,
+  report.* EXCEPT (
+    {keys}, key, partitions, lag, lag_max, unknown_partitions, stale_partitions,
+    unowned_partitions, beyond_end_partitions
+  )
 FROM {report} AS report
 FULL OUTER JOIN idle ON key <=> spread_key

@@ -18,7 +18,12 @@ SELECT
   coalesce(partitions, 0) AS partitions,
   coalesce(unknown_partitions, 0) AS unknown_partitions,
   coalesce(stale_partitions, 0) AS stale_partitions,
+  coalesce(unowned_partitions, CASE WHEN key IS NULL THEN 0 END) AS unowned_partitions,
+  coalesce(beyond_end_partitions, 0) AS beyond_end_partitions,
   skew,
-  report.* EXCEPT ({keys}, key, partitions, unknown_partitions, stale_partitions)
+  report.* EXCEPT (
+    {keys}, key, partitions, unknown_partitions, stale_partitions,
+    unowned_partitions, beyond_end_partitions
+  )
 FROM {report} AS report
 FULL OUTER JOIN spread ON key <=> spread_key

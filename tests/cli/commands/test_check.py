@@ -11,6 +11,7 @@ import pytest
 from kgroups.cli.commands.gates.check import Found, gate_of, judged_throughout
 from kgroups.cli.commands.gates.polling import Polls
 from kgroups.cli.commands.lag.lag_options import row_fields
+from kgroups.cli.output.group_metrics import PARTITION_COUNTS
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.conditions.fields import Values
@@ -103,8 +104,7 @@ def test_figures_are_those_of_describe() -> None:
             "partitions": len(group["offsets"]),
             "lag": lag["total"],
             "lag_max": lag["max"],
-            "lost": lag["lost"],
-            "unknown_partitions": lag["unknown_partitions"],
+            **{name: lag[name] for name in ("lost", *PARTITION_COUNTS)},
         }
 
 

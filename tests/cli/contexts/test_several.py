@@ -42,7 +42,8 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
         for number, (name, sandbox) in enumerate((("eu", eu), ("us", us))):
             at = sandbox.bootstrap_servers
             produce(at, {("t", 0): 10 * (number + 1)})
-            commit_offsets(at, {"shared": {("t", 0): 5}, f"only-{name}": {("t", 1): 0}})
+            commits = {"shared": {("t", 0): 5, ("t", 1): 0}, f"only-{name}": {("t", 1): 0}}
+            commit_offsets(at, commits)
         yield Clusters(eu, us, config)
 
 
@@ -90,7 +91,7 @@ def test_describe(clusters: Clusters) -> None:
     (error,) = outcome.document["errors"]
     assert error["target"] == "us: only-eu"
     table = clusters.run("describe", "shared", *BOTH, "--sort", "lag").stdout.splitlines()
-    assert [line.split()[0] for line in table] == ["CONTEXT", "us", "eu"]
+    assert [line.split()[0] for line in table] == ["CONTEXT", "us", "eu", "eu", "us"]
 
 
 def test_check(clusters: Clusters) -> None:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, offset_rows
+from kgroups.core.group_item import describe_item
+from kgroups.core.lag.group_lag import (
+    LagSummary,
+    OffsetRow,
+    lag_summary,
+    offset_rows,
+    owners_known,
+)
 from kgroups.core.lag.rules import LAG_STATUSES, partition_lag
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -57,9 +64,9 @@ def snapshot(group: Group, topics: dict[str, Topic]) -> ClusterSnapshot:
     return ClusterSnapshot(captured_at_ms=1, groups=(group,), topics=topics)
 
 
-def test_row_set_is_assigned_and_committed() -> None:
-    """Rows are the union of commits and assignments, by topic then partition, each once."""
-    logs = {p: PartitionLog(0, 10, leader=1) for p in range(12)}
+def test_row_set_is_what_is_read_or_committed() -> None:
+    """Rows are every partition of topics committed, assigned or subscribed to, each once."""
+    logs = {p: PartitionLog(0, 10, leader=1) for p in (0, 1, 2, 3, 11)}
     group = Group(
         "g",
         "consumer",
@@ -67,22 +74,55 @@ def test_row_set_is_assigned_and_committed() -> None:
         members=(
             Member("m1", "c1", "/1", assignment={"b": (11, 2), "a": (0,)}),
             Member("m2", "c2", "/2", assignment={"b": (2, 3)}),
-            Member("m3", "c3", "/3", assignment=None),
+            Member("m3", "c3", "/3", subscription=("c", "not there"), assignment=None),
         ),
         offsets={"b": {2: CommittedOffset(4, 7, "note"), 1: CommittedOffset(5)}, "z": {}},
     )
-    rows = offset_rows(snapshot(group, {"a": Topic("a", logs), "b": Topic("b", logs)}), group)
+    topics = {
+        "a": Topic("a", {0: logs[0], 1: logs[1]}),
+        "b": Topic("b", logs),
+        "c": Topic("c", {0: logs[0]}),
+        "others": Topic("others", logs),
+    }
+    rows = offset_rows(snapshot(group, topics), group)
     assert [(r.topic, r.partition, r.committed_offset, r.lag, r.member_id) for r in rows] == [
         ("a", 0, None, None, "m1"),
+        ("a", 1, None, None, None),
+        ("b", 0, None, None, None),
         ("b", 1, 5, 5, None),
         ("b", 2, 4, 6, "m1"),
         ("b", 3, None, None, "m2"),
         ("b", 11, None, None, "m1"),
+        ("c", 0, None, None, None),
     ]
-    assert rows[2].leader_epoch == 7
-    assert rows[2].metadata == "note"
+    assert rows[4].leader_epoch == 7
+    assert rows[4].metadata == "note"
+    assert rows[4].shared_with == ("m2",)
     assert rows[0].metadata is None
-    assert lag_summary(rows) == LagSummary(total=11, max=6, lost=0, unknown_partitions=3)
+    assert lag_summary(rows) == LagSummary(11, 6, 0, 6, 4, 0)
+
+
+def test_every_owner_of_a_partition_is_told() -> None:
+    """An assignor may give a partition to several: each of them has its lag."""
+    members = tuple(Member(name, "c", "/h", assignment={"t": (0, 1)}) for name in "abc")
+    group = Group("g", "classic", "Stable", members=members, offsets={"t": {0: CommittedOffset(4)}})
+    logs = {0: PartitionLog(0, 10, leader=1), 1: PartitionLog(0, 10, leader=1)}
+    cluster = snapshot(group, {"t": Topic("t", logs)})
+    rows = offset_rows(cluster, group)
+    assert [(row.member_id, row.shared_with) for row in rows] == [("a", ("b", "c"))] * 2
+    item = describe_item(cluster, group, rows, ("members", "offsets"))
+    assert [member["lag"] for member in item["members"]] == [6, 6, 6]
+    assert item["offsets"][0]["shared_with"] == ["b", "c"]
+
+
+@pytest.mark.parametrize("state", ["PreparingRebalance", "CompletingRebalance", "Stable", None])
+def test_owners_are_unknown_while_brokers_do_not_tell_them(state: str | None) -> None:
+    """Null is not 0: in a rebalance nobody knows what is without an owner."""
+    group = Group("g", "classic", state, members=(), offsets={"t": {0: CommittedOffset(12)}})
+    cluster = snapshot(group, {"t": Topic("t", {0: PartitionLog(0, 10, leader=1)})})
+    summary = lag_summary(offset_rows(cluster, group), owned=owners_known(group))
+    assert summary.unowned_partitions == (1 if state == "Stable" else None)
+    assert summary.beyond_end_partitions == 1
 
 
 def test_what_is_gone_is_a_row_with_an_error() -> None:
@@ -107,16 +147,16 @@ def test_what_is_gone_is_a_row_with_an_error() -> None:
 @pytest.mark.parametrize(
     ("lags", "expected"),
     [
-        ([], LagSummary(0, 0, 0, 0)),
-        ([None, None], LagSummary(None, None, None, 2)),
-        ([0, None], LagSummary(0, 0, 0, 1)),
-        ([3, 5], LagSummary(8, 5, 0, 0)),
+        ([], LagSummary(0, 0, 0, 0, 0, 0)),
+        ([None, None], LagSummary(None, None, None, 2, 2, 0)),
+        ([0, None], LagSummary(0, 0, 0, 1, 2, 0)),
+        ([3, 5], LagSummary(8, 5, 0, 0, 2, 0)),
     ],
     ids=["no rows is 0", "nothing known is null", "0 is known", "total and max"],
 )
 def test_lag_summary(lags: list[int | None], expected: LagSummary) -> None:
     """Null is not 0: a sum over nothing known is not known."""
-    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", None, None, None, None)
+    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", *(None,) * 5)
     unknown = known._replace(committed_offset=None, lag=None, lag_status="no_commit", lost=None)
     rows = [unknown if lag is None else known._replace(lag=lag) for lag in lags]
     assert lag_summary(rows) == expected

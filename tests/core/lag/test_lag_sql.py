@@ -148,6 +148,8 @@ def test_totals(engine: Engine, is_empty: bool) -> None:
         "lag_max": None if is_empty else 90,
         "lost": None if is_empty else 6,
         "unknown_partitions": 0 if is_empty else 2,
+        "unowned_partitions": None,
+        "beyond_end_partitions": 0,
     }
 
 

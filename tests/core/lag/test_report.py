@@ -16,7 +16,13 @@ from kgroups.core.errors import UsageError
 from kgroups.core.lag import group_lag
 from kgroups.core.lag.captures.capture_tables import capture_tables, plan_tables
 from kgroups.core.lag.fleet.planned import Fleet, plan_groups
-from kgroups.core.lag.group_lag import OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.group_lag import (
+    LagSummary,
+    OffsetRow,
+    lag_summary,
+    offset_rows,
+    owners_known,
+)
 from kgroups.core.lag.lag_query import KEYS
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report, lagged_of
@@ -53,17 +59,24 @@ def test_lag_by_group_is_the_arithmetic_of_describe(spark: SparkSession, seed: i
     snapshot = fleet(seed, groups=40)
     report = ask(spark, snapshot, by="group", top=ALL)
     found = {
-        r["group"]: (r["lag"], r["lag_max"], r["lost"], r["unknown_partitions"])
+        r["group"]: LagSummary(
+            r["lag"], r["lag_max"], *(r[name] for name in LagSummary._fields[2:])
+        )
         for r in report.items
     }
     rows = {group.group: offset_rows(snapshot, group) for group in snapshot.groups}
-    expected = {name: tuple(lag_summary(r)) for name, r in rows.items() if r}
+    expected = {
+        group.group: lag_summary(rows[group.group], owned=owners_known(group))
+        for group in snapshot.groups
+        if rows[group.group]
+    }
     assert found == expected
     everything = [row for group_rows in rows.values() for row in group_rows]
     total = lag_summary(everything)
     assert report.summary["lag"] == total.total
     assert report.summary["lost"] == total.lost
     assert report.summary["unknown_partitions"] == total.unknown_partitions
+    assert report.summary["beyond_end_partitions"] == total.beyond_end_partitions
     assert report.summary["partitions"] == len(everything)
 
 

@@ -139,11 +139,12 @@ def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
     commits = {p: CommittedOffset(offset) for p, offset in enumerate((40, 60, 100, 5, 50))}
     groups = (
         Group("g", "classic", "Empty", offsets={"t": commits}),
-        Group("h", "classic", "Empty", offsets={"t": {2: CommittedOffset(100)}}),
-        Group("i", "classic", "Empty", offsets={"t": {3: CommittedOffset(5)}}),
-        Group("j", "classic", "Empty", offsets={"t": {p: commits[p] for p in (2, 3)}}),
+        Group("h", "classic", "Empty", offsets={"read": {2: CommittedOffset(100)}}),
+        Group("i", "classic", "Empty", offsets={"expired": {3: CommittedOffset(5)}}),
+        Group("j", "classic", "Empty", offsets={"both": {p: commits[p] for p in (2, 3)}}),
     )
-    topics = {"t": Topic("t", dict.fromkeys(range(5), log))}
+    partitions = {"t": range(5), "read": (2,), "expired": (3,), "both": (2, 3)}
+    topics = {name: Topic(name, dict.fromkeys(own, log)) for name, own in partitions.items()}
     snapshot = ClusterSnapshot(at_ms, groups, topics, cluster_id="c1")
     # The clock of the producer of partition 4 runs a minute ahead.
     times = {("t", 0, 40): at_ms - 5_000, ("t", 1, 60): at_ms - 7_500, ("t", 4, 50): at_ms + 60_000}

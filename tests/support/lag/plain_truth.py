@@ -120,6 +120,8 @@ def summary_of(now: Sequence[Figures], members: Sequence[Figures]) -> Figures:
         "lag_max": most(s["lag"] for s in now),
         "lost": total(s["lost"] for s in now),
         "unknown_partitions": sum(s["lag"] is None for s in now),
+        "unowned_partitions": total(s["is_unowned"] for s in now),
+        "beyond_end_partitions": sum(s["status"] == "beyond_end" for s in now),
     }
 
 
@@ -211,6 +213,7 @@ def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Fig
     now["trend_of"] = longest(fact["period"] for fact in life)
     now["verdict_of"] = longest(fact["period"] for fact in points[-10:])
     # A commit that nobody will move: the topic is gone, or the group reads other things now.
+    now["is_unowned"] = None if now["group_state"] in OWNERS_UNTOLD else now["member_id"] is None
     is_left = now["status"] == "topic_missing" or now["group_state"] not in ("Empty", "Dead")
     stood_still = bool(produced) and consumed == 0 and len(life) > 1
     nobodys = now["committed"] is not None and now["member_id"] is None
@@ -280,7 +283,12 @@ def trend(first: int | None, last: int | None, produced: int, peak: int | None, 
 
 
 def verdict(points: Sequence[Figures], now: Figures) -> tuple[str | None, str]:
-    """Burrow's rules on the last ten points."""
+    """Burrow's rules on the last ten points, after what needs no history."""
+    if now["status"] == "beyond_end":
+        return "BEYOND_END", "beyond_log_end"
+    waits = now["status"] == "no_commit" and (now["log_end_offset"] or 0) > (now["start"] or 0)
+    if waits and now["is_unowned"] and now["group_state"] != "Empty":
+        return "STOP", "nobody_reads"
     if now["lag"] is None:
         return None, "lag_unknown"
     if now["lag"] == 0:
@@ -309,6 +317,15 @@ def verdict(points: Sequence[Figures], now: Figures) -> tuple[str | None, str]:
     return "OK", "progresses"
 
 
+OWNERS_UNTOLD = (None, "PreparingRebalance", "CompletingRebalance")
+OF_ONE_LOOK = ("lag_unknown", "no_lag", "nobody_reads", "beyond_log_end")
+NO_PARTITIONS = {
+    "partitions": 0,
+    "unknown_partitions": 0,
+    "stale_partitions": 0,
+    "unowned_partitions": 0,
+    "beyond_end_partitions": 0,
+}
 BADNESS = (
     "lag_unknown",
     "no_lag",
@@ -317,8 +334,10 @@ BADNESS = (
     "too_few_captures",
     "lag_never_falls",
     "commits_stopped",
+    "nobody_reads",
     "offset_stands_still",
     "offset_went_back",
+    "beyond_log_end",
 )
 
 
@@ -344,13 +363,11 @@ def rows_by(
         for member in members:
             if not member["held"]:
                 key = tuple(member[k] for k in keys)
-                idle = {"partitions": 0, "unknown_partitions": 0, "stale_partitions": 0}
-                items[key] = idle | {"lag": 0, "lag_max": 0}
+                items[key] = NO_PARTITIONS | {"lag": 0, "lag_max": 0}
     elif asked.by not in ("topic", "partition"):
         of_members = grouped(members, keys)
         for key in {*items, *of_members}:
-            nothing = {"partitions": 0, "unknown_partitions": 0, "stale_partitions": 0}
-            row = items.setdefault(key, nothing)
+            row = items.setdefault(key, dict(NO_PARTITIONS))
             own_members = of_members.get(key, [])
             held = [m["load"] for m in own_members if m["load"] is not None]
             row |= {
@@ -366,7 +383,7 @@ def names_of(length: str, item: Figures, rows: Sequence[Figures]) -> str | None:
     interpolated = [
         row for row in rows if row["lag"] and row["lag_seconds_method"] == "interpolated"
     ]
-    judged = [row for row in rows if row["verdict_rule"] not in ("lag_unknown", "no_lag")]
+    judged = [row for row in rows if row["verdict_rule"] not in OF_ONE_LOOK]
     names = {
         "lag_seconds": [row["age_of"] for row in interpolated if item["lag_seconds"] is not None],
         "trend": [row["trend_of"] for row in rows if item["trend"] is not None],
@@ -408,6 +425,8 @@ def summed(rows: Sequence[Figures]) -> Figures:
         "lost": total(row["lost"] for row in rows),
         "unknown_partitions": sum(row["lag"] is None for row in rows),
         "stale_partitions": sum(row["is_stale"] for row in rows),
+        "unowned_partitions": total(row["is_unowned"] for row in rows),
+        "beyond_end_partitions": sum(row["status"] == "beyond_end" for row in rows),
         "rate_in": inflow(rows),
         "rate_out": total(row["rate_out"] for row in rows),
         "lag_seconds": worst,

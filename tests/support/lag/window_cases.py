@@ -39,6 +39,7 @@ class WindowCase(NamedTuple):
     Args:
         error: Kafka's error name at the last capture.
         owner: who is assigned the partition; empty: nobody.
+        others: whether the group has members beside the owner.
     """
 
     id: str
@@ -46,6 +47,12 @@ class WindowCase(NamedTuple):
     said: Said
     error: str | None = None
     owner: str = "m"
+    others: bool = False
+
+    @property
+    def state(self) -> str:
+        """Of the group."""
+        return "Stable" if self.owner or self.others else "Empty"
 
 
 def life(
@@ -117,7 +124,30 @@ WINDOW_CASES = [
     WindowCase(
         "commit beyond the end of a truncated log",
         [*life(11, 600, 60, 600, 60), Point(11, 1_200, 0, 900)],
-        Said(0, 600 / 660, 600 / 660, 0.0, "at_head", "steady", "OK", "no_lag"),
+        Said(
+            *(0, 600 / 660, 600 / 660, 0.0, "at_head", "steady"),
+            *("BEYOND_END", "beyond_log_end"),
+        ),
+    ),
+    WindowCase(
+        "a new partition that nobody owns or has committed",
+        life(12, None, 0, 0, 60),
+        Said(None, 1.0, None, None, None, None, "STOP", "nobody_reads"),
+        owner=NOBODY,
+        others=True,
+    ),
+    WindowCase(
+        "a new partition without records",
+        life(12, None, 0, 0, 0),
+        Said(None, 0.0, None, None, None, None, None, "lag_unknown"),
+        owner=NOBODY,
+        others=True,
+    ),
+    WindowCase(
+        "nobody reads: the group has no members",
+        life(12, None, 0, 0, 60),
+        Said(None, 1.0, None, None, None, None, None, "lag_unknown"),
+        owner=NOBODY,
     ),
     WindowCase(
         "group recreated: it commits from 0 again",
@@ -179,7 +209,7 @@ def said_of(case: WindowCase) -> Said:
         slack = max(1.0, 0.05 * produced, 0.1 * max(known))
         change = known[-1] - known[0]
         trend = "growing" if change > slack else "draining" if change < -slack else "steady"
-    verdict, rule = _verdict(points, lags, lag, case.owner, last)
+    verdict, rule = _verdict(points, lags, lag, case, last)
     return Said(lag, rate_in, rate_out, seconds, method, trend, verdict, rule)
 
 
@@ -222,9 +252,14 @@ def _seconds(
 
 
 def _verdict(
-    points: list[Point], lags: list[int | None], lag: int | None, owner: str, last: Point
+    points: list[Point], lags: list[int | None], lag: int | None, case: WindowCase, last: Point
 ) -> tuple[str | None, str]:
-    """Burrow's rules on the last ten points."""
+    """Burrow's rules on the last ten points, after what needs no history."""
+    owner = case.owner
+    if not case.error and None not in last and last.committed > last.end:  # type: ignore[operator]
+        return "BEYOND_END", "beyond_log_end"
+    if last.committed is None and (last.end or 0) > (last.start or 0) and case.others and not owner:
+        return "STOP", "nobody_reads"
     recent = points[-10:]
     commits = [p.committed for p in recent if p.committed is not None]
     if lag is None:
@@ -261,7 +296,7 @@ def rows_of(case: WindowCase, start_ms: int) -> list[dict[str, Any]]:
             "cluster": "c1",
             "group": case.id,
             "group_type": "classic",
-            "group_state": "Stable" if case.owner else "Empty",
+            "group_state": case.state,
             "topic": "t",
             "partition": 0,
             "commits_known": True,

@@ -1,7 +1,7 @@
 """Records of `__consumer_offsets` through the Spark data source, from a log in memory."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,7 +17,14 @@ from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.window.commit_log import COMMITS, KnownKeys, parse_record, read_commits
 from kgroups.core.lag.window.history_report import STRETCHES, lag_history, times_to_ask
 from kgroups.core.protocol.reader import DecodeError
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -215,6 +222,33 @@ def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
     assert report.summary["records"] == {"commit": 200, "tombstone": 0, "other": 0, "broken": 1}
     (error,) = report.errors
     assert error.target == "__consumer_offsets-0 offset 200"
+
+
+def test_a_partition_that_is_stuck_under_an_owner_stalls(spark: SparkSession) -> None:
+    """The group goes on committing elsewhere: STALL, as a report on captures says, not STOP."""
+    records: list[Raw] = []
+    for minute in range(60):
+        at_ms = NOW_MS - (60 - minute) * MINUTE_MS
+        records.append(commit(len(records), at_ms, "g", 100 * minute, partition=1))
+        if minute < 20:
+            records.append(commit(len(records), at_ms, "g", 100 * minute, partition=0))
+    held = {"t": {0: CommittedOffset(1_900), 1: CommittedOffset(5_900)}}
+    members = (Member("m", "c", "/h", assignment={"t": (0, 1)}),)
+    now = replace(
+        fleet_now({}, 6_000),
+        groups=(Group("g", "classic", "Stable", members=members, offsets=held),),
+        topics={"t": Topic("t", dict.fromkeys((0, 1), PartitionLog(0, 6_000, leader=1)))},
+    )
+    report = lag_history(
+        now,
+        LogInMemory({0: records}),
+        LagQuery(by="partition"),
+        since_ms=NOW_MS - 120 * MINUTE_MS,
+        until_ms=NOW_MS,
+        session=spark,
+    )
+    stuck = next(row for row in report.items if row["partition"] == 0)
+    assert (stuck["verdict"], stuck["verdict_rule"]) == ("STALL", "offset_stands_still")
 
 
 def test_history_leaves_out_what_is_before_the_window(spark: SparkSession) -> None:

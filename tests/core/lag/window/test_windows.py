@@ -86,6 +86,8 @@ VERDICTS = {
     "too_few_captures": None,
     "lag_never_falls": "WARN",
     "commits_stopped": "STOP",
+    "nobody_reads": "STOP",
+    "beyond_log_end": "BEYOND_END",
     "offset_stands_still": "STALL",
     "offset_went_back": "REWIND",
 }
