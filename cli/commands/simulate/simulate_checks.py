@@ -25,11 +25,17 @@ def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]
         return []
     groups = [group.group for group in outcome.groups if not group.settled]
     what = "had not settled" if groups else "events were pending"
+    failed = {
+        group.group: f"; a member failed: {member.failures[-1]}"
+        for group in outcome.groups
+        for member in group.members
+        if member.failures
+    }
     return [
         ItemError(
             target=" ".join(text for text in (name, variation) if text),
             code="NOT_SETTLED",
-            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
+            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s{failed.get(name, '')}",
             hint="increase `--until`; `--timeline` shows what happened",
             exit_code=CheckFailed.exit_code,
         )

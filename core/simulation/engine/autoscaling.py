@@ -127,7 +127,7 @@ class Scaler:
         name = next_name(like.name, state.seats)
         instance = None if like.instance_id is None else name
         plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        seat = self._world.add_seat(state.plan, plan)
+        seat = state.add_seat(state.plan, plan)
         seat.coming = True
         self._world.agenda.at(self._world.now_ms + self._plan.startup_ms, self._start, seat)
 

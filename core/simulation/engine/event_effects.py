@@ -176,8 +176,8 @@ def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) 
 def _scale_out(world: World, event: ScaleOut) -> None:
     if _waits(world, event):
         return
-    group = world.groups[event.group].plan
-    seats = world.groups[event.group].seats
+    state = world.groups[event.group]
+    group, seats = state.plan, state.seats
     seat = seats.get(event.like or "")
     like = group.like(event.like) if seat is None else seat.plan
     assert like is not None, "check_scenario has seen to that"
@@ -185,7 +185,7 @@ def _scale_out(world: World, event: ScaleOut) -> None:
         name = next_name(like.name, seats)
         instance = None if like.instance_id is None else name
         plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        world.start(world.add_seat(group, plan))
+        world.start(state.add_seat(group, plan))
 
 
 def _scale_in(world: World, event: ScaleIn) -> None:

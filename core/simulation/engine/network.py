@@ -316,6 +316,12 @@ class Network(ABC):
         process.sent_ms = process.received_ms = self.now_ms
         process.app.cut_off(self.now_ms, process.link.reads_ms)
 
+    def refresh(self, process: Process) -> None:
+        """The process has fetched the metadata of the topics."""
+        if process.alive:
+            process.consumer.update_topics(self.now_ms, self.brokers.topology)
+            self.carry_out(process)
+
     def break_connections(self, broker: int) -> None:
         """The broker is gone: who waits for its answer hears that the connection broke."""
         broken = [token for token, asked in self._asked.items() if asked[3] == broker]

@@ -179,7 +179,7 @@ class Rollout:
         name = next_name(like.name, self._state.seats)
         instance = None if like.instance_id is None else name
         plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        pod = Pod(self._world.add_seat(self._group, plan), new=True)
+        pod = Pod(self._state.add_seat(self._group, plan), new=True)
         self._pods.append(pod)
         self._start_soon(pod)
 

@@ -130,7 +130,7 @@ class Run:
             members = (*group.members, *group.templates)
             world.groups[group.name].expect(group, members, world.brokers.topology, world.now_ms)
             for plan in group.members:
-                seat = world.add_seat(group, plan)
+                seat = world.groups[group.name].add_seat(group, plan)
                 world.pending += 1
                 world.agenda.at(START_MS + plan.start_ms, self._start, seat)
             if group.long_running:
@@ -223,7 +223,7 @@ class Run:
         return GroupOutcome(
             group=name,
             protocol=state.plan.protocol,
-            settled=whole_ms is not None or not state.alive,
+            settled=whole_ms is not None or not (state.alive or any(m.failures for m in members)),
             settled_ms=None if whole_ms is None else whole_ms - START_MS,
             epoch=found.epoch if found is not None else told.epoch,
             state=None if found is None else found.state,

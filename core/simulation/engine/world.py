@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import ceil
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.hand_commits import (
@@ -37,15 +37,14 @@ from kgroups.core.simulation.world.member_kinds import make_consumer
 from kgroups.core.simulation.world.process import GroupState, Process, Seat, both
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
+# Java throws NoOffsetForPartitionException, or OffsetOutOfRangeException after a seek.
+NO_OFFSET: Final = "no offset to read {0.topic}-{0.partition} from: `auto.offset.reset` is none"
+
 
 class World(ShortWay):
     """One run of a scenario; arguments and attributes as `Network`'s."""
 
     # ------------------------------------------------------------------ lives
-
-    def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
-        """A place for a member; the group's plan as this member sees it."""
-        return self.groups[group.name].add_seat(group, plan)
 
     def start(self, seat: Seat) -> None:
         """A new process sits down, if nobody sits there."""
@@ -271,13 +270,17 @@ class World(ShortWay):
         if not process.alive:
             return False
         if consumer.failure is not None and not process.closing:
-            process.seat.failures.append(consumer.failure)
-            process.closing = True
-            process.then = process.then or partial(self.failed, process.seat)
-            self.arrange_poll(process)
+            self._fail(process, consumer.failure)
         elif consumer.wants_poll:
             self.arrange_poll(process)
         return True
+
+    def _fail(self, process: Process, failure: str) -> None:
+        """Its application gets an error from the consumer, and closes it."""
+        process.seat.failures.append(failure)
+        process.closing = True
+        process.then = process.then or partial(self.failed, process.seat)
+        self.arrange_poll(process)
 
     def _take_note(self, process: Process, output: object) -> None:
         now_ms, seat = self.now_ms, process.seat
@@ -329,8 +332,9 @@ class World(ShortWay):
         found: dict[TopicPartition, int] = {}
         for partition, offset in positions.items():
             if offset is None and settings.auto_offset_reset == "none":
-                self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
-                continue
+                if not process.closing:
+                    self._fail(process, NO_OFFSET.format(partition))
+                return
             if offset is None:
                 offset = self.logs.reset_to(partition, settings, now_ms)
             found[partition] = offset
@@ -392,9 +396,3 @@ class World(ShortWay):
         """Next offsets of the application as it is now."""
         process.app.run_to(self.now_ms)
         return process.app.known(partitions)
-
-    def refresh(self, process: Process) -> None:
-        """The process has fetched the metadata of the topics."""
-        if process.alive:
-            process.consumer.update_topics(self.now_ms, self.brokers.topology)
-            self.carry_out(process)

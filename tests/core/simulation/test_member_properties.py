@@ -249,6 +249,20 @@ def test_a_reset_by_duration_begins_with_records_of_that_age() -> None:
     assert read_by("by_duration:P1D") == earliest
 
 
+@pytest.mark.parametrize("protocol", ["eager", "cooperative", "consumer"])
+def test_members_without_an_offset_fail_where_nothing_resets_them(protocol: str) -> None:
+    """Each in turn: the first offset that is missing ends it, and its partitions go to the next."""
+    group = {"committed": "none", "protocol": protocol}
+    found = outcome({"auto.offset.reset": "none"}, member={"count": 2}, group=group)
+    assert [one.running for one in found.members] == [False, False]
+    for member in found.members:
+        (failure,) = member.failures
+        assert failure.startswith("no offset to read t-"), failure
+    assert (found.records, found.settled) == (0, False)
+    kept = outcome({"auto.offset.reset": "none"}, member={"count": 2}, group={"protocol": protocol})
+    assert all(one.running and not one.failures for one in kept.members)
+
+
 def test_an_idle_connection_is_closed_and_set_up_again() -> None:
     """Each heartbeat waits for two more rounds where the connection is closed in between."""
 
