@@ -73,7 +73,8 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   load               change the rate of a topic: topic, rate, for
   Also: add_partitions, create_topic, move_coordinator, broker_down,
   broker_up, slow_broker, roll_brokers. Each event has a time (at=60s) or
-  occurs at random (every=5m).
+  occurs at random (every=5m). Lists are members=a+b, topics=a+b and
+  partitions=0+1.
 
 FIGURES
   unowned      total and longest time partitions had no owner

@@ -35,7 +35,7 @@ def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]
         ItemError(
             target=" ".join(text for text in (name, variation) if text),
             code="NOT_SETTLED",
-            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s{failed.get(name, '')}",
+            message=f"{what} at the end, after {outcome.end_ms / 1e3:.0f} s{failed.get(name, '')}",
             hint="increase `--until`; `--timeline` shows what happened",
             exit_code=CheckFailed.exit_code,
         )

@@ -19,7 +19,6 @@ from kgroups.core.simulation.engine.hand_commits import (
 )
 from kgroups.core.simulation.engine.short_way import ShortWay
 from kgroups.core.simulation.figures.readers import Readers
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
     Ask,

@@ -86,12 +86,14 @@ def read_events(cursor: Cursor, names: Names) -> tuple[Scheduled, ...]:
 def parse_event(text: str, scenario: Scenario) -> Scheduled:
     """The event that `KIND[:KEY=VALUE,...]` spells; `at` is 60s and `group` the first unless said.
 
+    A list has `+` between its values: `pause:topics=orders+bills,for=10s`.
+
     Raises:
         UsageError: it cannot be understood.
     """
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
-    given: dict[str, object] = {key: _plain_value(value) for key, _, value in pairs}
+    given: dict[str, object] = {key: _value(kind, key, value) for key, _, value in pairs}
     when: dict[str, object] = {key: given.pop(key) for key in WHEN_KEYS if key in given}
     if not {"at", "every"} & when.keys():
         when["at"] = DEFAULT_EVENT_TIME
@@ -105,6 +107,14 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
     )
     value: dict[str, object] = {**when, kind: given}
     return _event(Document(f"--event {text}", text, "yaml", value).root, names)
+
+
+def _value(kind: str, key: str, text: str) -> object:
+    """A text of the command line as a file has it: a list where the key takes one."""
+    read = FIELDS[kind][key][2] if key in FIELDS.get(kind, {}) else None
+    if read in LISTS:
+        return [_plain_value(one) for one in text.split("+")]
+    return text.split("+") if read in NAME_LISTS else _plain_value(text)
 
 
 def _plain_value(value: str) -> object:
@@ -191,6 +201,13 @@ def _read_topics(cursor: Cursor) -> tuple[str, ...]:
     return tuple(each.text() for each in cursor.items())
 
 
+_MEMBERS = ("members", False, _read_members)
+_TOPICS = _plain(read_topics)
+_ANY_TOPICS = _plain(_read_topics)
+_NUMBERS = _plain(read_numbers)
+# Whose values are lists: of names, of numbers.
+NAME_LISTS: Final = (_read_members, _TOPICS, _ANY_TOPICS)
+LISTS: Final = (_read_brokers, _NUMBERS)
 _COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
 _PARTITIONS = _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS))
 _MS = _plain(read_ms)
@@ -203,7 +220,7 @@ _FOR = ("for_ms", True, _MS)
 FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "rolling_restart": {
         "group": _GROUP,
-        "members": ("members", False, _read_members),
+        "members": _MEMBERS,
         "down": ("down_ms", False, _MS),
         "pause": ("pause_ms", False, _MS),
         "graceful": ("graceful", False, _plain(Cursor.flag)),
@@ -216,7 +233,7 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "scale_in": {
         "group": _GROUP,
         "count": ("count", False, _COUNT),
-        "members": ("members", False, _read_members),
+        "members": _MEMBERS,
     },
     "crash": {
         "group": _GROUP,
@@ -228,13 +245,13 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "pause": {
         "group": _GROUP,
         "member": _MEMBER,
-        "topics": ("topics", False, _plain(_read_topics)),
+        "topics": ("topics", False, _ANY_TOPICS),
         "for": _FOR,
     },
     "subscribe": {
         "group": _GROUP,
         "member": _MEMBER,
-        "topics": ("topics", False, _plain(read_topics)),
+        "topics": ("topics", False, _TOPICS),
         "pattern": ("pattern", False, _plain(Cursor.text)),
     },
     "unsubscribe": {"group": _GROUP, "member": _MEMBER},
@@ -242,8 +259,8 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "group": _GROUP,
         "member": _MEMBER,
         "to": ("to", True, _plain(read_target)),
-        "topics": ("topics", False, _plain(read_topics)),
-        "partitions": ("partitions", False, _plain(read_numbers)),
+        "topics": ("topics", False, _TOPICS),
+        "partitions": ("partitions", False, _NUMBERS),
     },
     "network_partition": {
         "group": _GROUP,

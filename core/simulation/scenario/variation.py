@@ -1,4 +1,4 @@
-"""One scenario in variations: `session.timeout.ms=6000,45000` beside `protocol=eager,consumer`."""
+"""One scenario in variations: `session.timeout.ms=6000,45000` beside `static=false,true`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
-from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY
+from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY, deployed
 from kgroups.core.simulation.scenario.event_file import (
     FIELDS,
     MAX_MEMBERS,
@@ -17,6 +17,7 @@ from kgroups.core.simulation.scenario.event_file import (
 )
 from kgroups.core.simulation.scenario.member_readers import read_commit, read_spread
 from kgroups.core.simulation.scenario.member_settings import (
+    INSTEAD,
     LIBRARY_DEFAULTS,
     PROTOCOLS,
     SETTINGS,
@@ -37,6 +38,19 @@ from kgroups.core.simulation.scenario.units import read_ms, read_rate
 Change = Callable[[Scenario, str], Scenario]
 Variation = Mapping[str, str]
 MAX_COMBINATIONS: Final = 10_000
+
+# Protocols -> the beginnings of names that mean nothing to members and coordinators of them.
+WITHOUT_EFFECT: Final[Mapping[frozenset[Protocol], tuple[str, ...]]] = {
+    frozenset({"consumer"}): (STRATEGY,),
+    frozenset({"consumer", "zookeeper"}): (
+        *("session.timeout.ms", "heartbeat.interval.ms", "group.initial.", "group.max."),
+        "group.min.",
+    ),
+    frozenset({"eager", "cooperative", "zookeeper"}): ("group.consumer.", "group.remote.assignor"),
+    frozenset({"eager", "cooperative", "consumer"}): (
+        *("zookeeper.", "rebalance.max.retries", "rebalance.backoff.ms"),
+    ),
+}
 
 # Keys of an event's time that can vary.
 TIMES: Final[Mapping[str, str]] = {"at": "at_ms", "every": "every_ms"}
@@ -188,11 +202,19 @@ def varied(scenario: Scenario, variation: Variation) -> Scenario:
     """The scenario with these values.
 
     Raises:
-        UsageError: a value is not of its kind.
+        UsageError: a value is not of its kind, or changes nothing in the protocols of the groups.
     """
     for name, value in variation.items():
         change = CHANGES.get(name) or _part(name)
         scenario = change(scenario, value)
+    protocols = {group.protocol for group in scenario.groups}
+    protocols |= {group.protocol for _, group, _ in deployed(scenario)}
+    for name in variation.keys() & CHANGES.keys():
+        for idle, names in WITHOUT_EFFECT.items():
+            if protocols <= idle and name.startswith(names):
+                shown = " and ".join(sorted(protocols))
+                what = f"`{name}` has no effect with protocol {shown}"
+                raise UsageError(what, hint=INSTEAD.get(name))
     return scenario
 
 

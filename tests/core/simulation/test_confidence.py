@@ -120,12 +120,29 @@ def test_members_rates_partitions_and_events_vary() -> None:
         ({"order.rate": "3"}, "there is no topic `order`"),
         ({"crash.at": "3s"}, "the scenario has no event `crash`"),
         ({"members": "0"}, "at least 1"),
+        (
+            {"session.timeout.ms": "8s", "protocol": "consumer"},
+            r"`session\.timeout\.ms` has no effect with protocol consumer",
+        ),
+        ({"partition.assignment.strategy": "range", "protocol": "consumer"}, "no effect"),
+        ({"group.initial.rebalance.delay.ms": "1s", "protocol": "consumer"}, "no effect"),
+        ({"group.remote.assignor": "uniform"}, "has no effect with protocol eager"),
+        ({"group.consumer.session.timeout.ms": "50s"}, "has no effect with protocol eager"),
+        ({"zookeeper.sync.time.ms": "3s"}, "has no effect with protocol eager"),
     ],
 )
 def test_what_is_not_there_cannot_vary(vary: dict[str, str], said: str) -> None:
     """It is told by name."""
     with pytest.raises(UsageError, match=said):
         varied(scenario(), vary)
+
+
+def test_what_a_deploy_brings_in_may_vary() -> None:
+    """The groups are of both protocols then."""
+    deploy = {"at": "60s", "deploy": {"group": "app", "change": {"protocol": "consumer"}}}
+    one = scenario(events=[deploy])
+    for name in ("group.consumer.session.timeout.ms", "session.timeout.ms"):
+        assert varied(one, {name: "50s"}) != one
 
 
 def test_unknown_things_cannot_vary() -> None:

@@ -1,6 +1,7 @@
 """A scenario's file: what it means, and what is said of a wrong one."""
 
 import json
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 
@@ -19,7 +20,7 @@ from kgroups.core.simulation.scenario.units import parse_ms
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary, varied
 from kgroups.core.times import show_ms
 from tests.core.simulation.test_random import RANDOM
-from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario
+from tests.support.simulation.sample_scenarios import BASE, EVENTS, in_protocol, scenario
 
 SCHEMA = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 
@@ -93,6 +94,25 @@ def test_the_command_lines_events_are_those_of_a_file() -> None:
     assert parse_event("crash:every=5m", scenario()).every_ms == 300_000
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("scale_in:members=m-1+m-3", "members", ("m-1", "m-3")),
+        ("rolling_restart:down=5s,members=m-2,pause=1s", "members", ("m-2",)),
+        ("pause:topics=orders+2026,for=10s", "topics", ("orders", "2026")),
+        ("subscribe:topics=orders+bills,at=9s", "topics", ("orders", "bills")),
+        ("seek:to=end,partitions=0+2+4", "partitions", (0, 2, 4)),
+        ("zone_outage:rack=a,brokers=0+2,for=10s", "brokers", (0, 2)),
+        ("add_partitions:topic=orders,partitions=9", "partitions", 9),
+        ("deploy:change.topics=orders+bills", "change.topics", ("orders", "bills")),
+    ],
+)
+def test_the_command_line_spells_lists(text: str, key: str, value: object) -> None:
+    """With `+` between the values, as `plan --add-members` has it."""
+    event = parse_event(text, scenario()).event
+    assert attrgetter(key)(event) == value
+
+
 @pytest.mark.parametrize("kind", EVENTS)
 def test_the_schema_takes_what_the_reader_takes(kind: str) -> None:
     """Every scenario of these tests keeps to it; a key too many does not."""
@@ -120,8 +140,9 @@ def test_the_schema_takes_what_the_reader_takes(kind: str) -> None:
 def test_impossible_parameters_are_refused_by_the_brokers_name(vary: str, code: str) -> None:
     """Just beyond each bound."""
     (variation,) = combinations(parse_vary([vary]))
+    protocol = "consumer" if vary.startswith("group.consumer.") else "eager"
     with pytest.raises(UsageError) as raised:
-        check_scenario(varied(scenario(), variation))
+        check_scenario(varied(scenario(in_protocol(BASE, protocol)), variation))
     assert raised.value.code == code
 
 
