@@ -143,6 +143,7 @@ def records_write(topics: Mapping[str, Topic]) -> Write[RecordDeletion]:
         question=about_records,
         apply=_apply,
         saved_rows=_saved_rows,
+        is_in_place=lambda deletion: deletion.note is None,
         topic_ids={name: topic.topic_id for name, topic in topics.items()},
         plain=_plain,
         summary=_summary,

@@ -28,6 +28,7 @@ from kgroups.core.offsets.change import Change, Key, whole_groups
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
 from kgroups.core.offsets.result import planned_of
+from kgroups.core.offsets.undo import offset_of
 from kgroups.core.offsets.write_file import Command
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic, TopicPartition
 
@@ -115,12 +116,18 @@ def offset_write(
         question=lambda planned: about_changes(command, planned),
         apply=apply,
         saved_rows=commit_rows,
+        is_in_place=_is_in_place,
         topic_ids=ids,
         save_undo=keep,
         is_blocking=lambda change: not row_by_row or change.topic is None,
         plain=lambda changes: plain_text(command, changes),
         summary=lambda _: summary or {},
     )
+
+
+def _is_in_place(change: Change) -> bool:
+    """Whether the commit is at the wanted offset already."""
+    return change.topic is not None and offset_of(change.old) == offset_of(change.new)
 
 
 def _row(command: str, change: Change) -> Row:

@@ -65,7 +65,9 @@ class Write(Generic[Item]):
         question: asked about the planned items.
         apply: applies the planned items: all items with what became of them, and what failed
             besides. Ctrl-C is told to the interruption.
-        saved_rows: the planned items as rows of a saved plan.
+        saved_rows: items as rows of a saved plan.
+        is_in_place: whether an item that is skipped is as wanted already: a saved plan holds it
+            too, so that `apply` sees whether it has changed since.
         topic_ids: of the topics that are written to, as far as they are known.
         save_undo: saves what the planned items replace; the path of the file, or None.
         is_blocking: whether an item that has failed holds the others back.
@@ -84,6 +86,7 @@ class Write(Generic[Item]):
     apply: Callable[[Run, Sequence[Item], Interruption], tuple[list[Item], list[ItemError]]]
     saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]]
     topic_ids: Mapping[str, str | None] = field(default_factory=dict)
+    is_in_place: Callable[[Item], bool] = lambda _: False
     save_undo: Callable[[Sequence[Item]], Path | None] = _no_file
     is_blocking: Callable[[Item], bool] = lambda _: True
     plain: Callable[[Sequence[Item]], Iterable[str]] | None = None
@@ -115,7 +118,7 @@ def carry_out(
     held_back = blocked and not consent.keep_going
     wanted = bool(planned) and not held_back and not consent.dry_run
     agreed = wanted and (consent.yes or _confirmed(run, write, items, planned))
-    plan = None if consent.plan is None else _saved_plan(run, write, planned, held_back)
+    plan = None if consent.plan is None else _saved_plan(run, write, items, held_back)
     undo: Path | None = None
     interruption = Interruption(run.admin, "this batch")
     with interruption if agreed else nullcontext():
@@ -158,17 +161,22 @@ def _confirmed(
 
 
 def _saved_plan(
-    run: Run, write: Write[Item], planned: Sequence[Item], held_back: bool
+    run: Run, write: Write[Item], items: Sequence[Item], held_back: bool
 ) -> Path | None:
     """The file of the plan; None where nothing would be done as something cannot be."""
     if held_back:
         run.printer.note("no plan was saved; use --keep-going to plan what can be done")
         return None
     assert run.consent.plan is not None, "asked for"
+    kept = [
+        item
+        for item in items
+        if item.result == "planned" or (item.result == "skipped" and write.is_in_place(item))
+    ]
     path = save_plan(
         run.consent.plan,
         write.command,
-        write.saved_rows(planned),
+        write.saved_rows(kept),
         cluster_id=run.cluster_id,
         topic_ids=write.topic_ids,
     )

@@ -161,6 +161,29 @@ def test_drift(cluster_address: str, topic: str, tmp_path: Path, command: str, d
         assert "47" in items[0]["note"]
 
 
+@pytest.mark.parametrize("command", ["reset-offsets", "copy-offsets"])
+@pytest.mark.parametrize("drift", ["refuse", "accept", "skip"])
+def test_what_was_in_place_has_moved(
+    cluster_address: str, topic: str, tmp_path: Path, command: str, drift: str
+) -> None:
+    """A row that needed nothing is a part of what was reviewed."""
+    group, at = f"{topic}-g", (topic, 0)
+    line: tuple[str, ...] = ("reset-offsets", group, "--to", "40", "--topic", f"{topic}:0")
+    if command == "copy-offsets":
+        group = f"{topic}-h"
+        commit_offsets(cluster_address, {group: {at: 40, (topic, 1): 41}}, metadata="memo")
+        line = line_of(command, topic)
+    file = saved(cluster_address, tmp_path, *line)
+    unmoved = apply(cluster_address, file)
+    assert (unmoved.exit_code, results(unmoved)) == (0, {"skipped"}), unmoved.stderr
+    commit_offsets(cluster_address, {group: {at: 7}})
+    outcome = apply(cluster_address, file, "--drift", drift)
+    expected = {"refuse": (4, "refused"), "accept": (0, "done"), "skip": (0, "skipped")}
+    first = outcome.document["items"][0]["result"]
+    assert (outcome.exit_code, first) == expected[drift], outcome.stderr
+    assert fetch_offsets(cluster_address, group)[at] == (40 if drift == "accept" else 7)
+
+
 @pytest.mark.parametrize("drift", ["accept", "skip"])
 @pytest.mark.parametrize("command", ["reset-offsets", "delete-records"])
 def test_another_topic_of_that_name(
