@@ -85,6 +85,9 @@ FIGURES
   split-brain  total time two members read the same partition
   failed       rebalances given up
   notified, reads   watches fired and znodes read, the cost of a change
+  With polls_on also:
+  lost         records committed but never processed
+  out of order records begun before an earlier one of the partition was done
   With --repeat, figures are medians over all seeds; --spread adds the 95th
   percentile and the 95% confidence interval of each.
 

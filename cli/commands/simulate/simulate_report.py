@@ -20,6 +20,8 @@ GROUP_COLUMNS = (
     Column("stopped_ms", "STOPPED", right=True),
     Column("moved", "MOVED", right=True),
     Column("read_again", "READ-AGAIN", right=True),
+    Column("lost", "LOST", right=True, quiet=(0,)),
+    Column("out_of_order", "OUT-OF-ORDER", right=True, quiet=(0,)),
     Column("peak_unread", "PEAK-UNREAD", right=True),
     Column("catch_up_ms", "CATCH-UP", right=True),
     Column("requests", "REQUESTS", right=True),

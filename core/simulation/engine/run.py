@@ -240,6 +240,8 @@ class Run:
             moved=ledger.moved,
             records=ledger.highest.read,
             read_again=ledger.highest.read_again,
+            lost=ledger.highest.lost,
+            out_of_order=ledger.highest.out_of_order,
             unread=last.unread,
             lag=last.lag,
             peak_unread=watch.peak,

@@ -97,6 +97,7 @@ class World(ShortWay):
         """The process ends without a word."""
         if seat.process is not None:
             self.recorder.line(self.now_ms, seat.group.name, seat.name, "killed")
+            seat.process.app.kill(self.now_ms)
             self._end(seat.process)
 
     def freeze(self, seat: Seat, for_ms: int) -> None:

@@ -27,6 +27,8 @@ _MEANINGS: Final = {
     "moved": "partitions that went over to another member",
     "records": "records handed to applications",
     "read_again": "records read twice",
+    "lost": "records committed and never processed, of applications with `polls_on`",
+    "out_of_order": "records begun before an earlier one of their partition was done, of the same",
     "peak_unread": "most unread records",
     "unread": "unread records at the end",
     "lag": "lag at the end",

@@ -19,15 +19,26 @@ class Highest:
     Attributes:
         elsewhere: where partitions are read since an application sought in them, until that is
             as far as they were ever read.
+        done_ms: of applications that poll on: when what was handed over of a partition is done.
+        dropped: offsets that were not done when a process ended, until it is known where the
+            partition is read on.
+        lost: records that nobody has done, or will.
+        out_of_order: records that began before an earlier one of their partition was done.
     """
 
-    __slots__ = ("elsewhere", "offsets", "read", "read_again")
+    __slots__ = (
+        *("done_ms", "dropped", "elsewhere", "lost", "offsets", "out_of_order", "read"),
+        "read_again",
+    )
 
     def __init__(self) -> None:
         self.offsets: dict[TopicPartition, int] = {}
         self.elsewhere: dict[TopicPartition, int] = {}
         self.read = 0
         self.read_again = 0
+        self.done_ms: dict[TopicPartition, float] = {}
+        self.dropped: dict[TopicPartition, list[int]] = {}
+        self.lost = self.out_of_order = 0
 
     def note(self, partition: TopicPartition, begin: int, end: int) -> None:
         """Records from `begin` up to `end` were handed to an application."""
@@ -42,6 +53,23 @@ class Highest:
             self.elsewhere[partition] = end
             if end >= highest:
                 del self.elsewhere[partition]
+
+    def work(self, partition: TopicPartition, begins_ms: float, done_ms: float) -> None:
+        """The next record that was handed over is in work from then to then."""
+        before_ms = self.done_ms.get(partition, begins_ms)
+        self.out_of_order += begins_ms < before_ms
+        self.done_ms[partition] = max(before_ms, done_ms)
+
+    def drop(self, partition: TopicPartition, offset: int, now_ms: float) -> None:
+        """A record will not be done by the process that had it."""
+        self.dropped.setdefault(partition, []).append(offset)
+        self.done_ms[partition] = now_ms
+
+    def go_on(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Partitions are read on from there: what was dropped before is lost."""
+        for partition in self.dropped.keys() & positions.keys():
+            lost = [one for one in self.dropped.pop(partition) if one < positions[partition]]
+            self.lost += len(lost)
 
 
 class BrokenInvariant(Exception):
@@ -258,7 +286,8 @@ class Ledger:
             self.owned.append(Owned(partition, seat, since_ms, now_ms))
 
     def finish(self, now_ms: int) -> None:
-        """The run is over: stretches that go on end here."""
+        """The run is over: stretches that go on end here, and nobody reads on."""
+        self.highest.go_on({one: self.committed.get(one, 0) for one in self.highest.dropped})
         for partition, life in list(self._since):
             self._draw(partition, life, now_ms)
         for account in self.accounts.values():

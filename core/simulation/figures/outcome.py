@@ -80,6 +80,8 @@ class GroupOutcome:
         doubled_ms: time with two owners, added up over partitions.
         never_owned: partitions that nobody ever owned.
         moved: partitions that went over to another member.
+        lost: records that were committed before they were done, and are not done by anybody.
+        out_of_order: records that began before an earlier one of their partition was done.
         behind_ms: time in which the group was behind by more than it reads in passing.
         catch_up_ms: the longest such time at once.
         owned: who owned what from when to when (virtual ms), as far as it was kept.
@@ -105,6 +107,8 @@ class GroupOutcome:
     moved: int
     records: int
     read_again: int
+    lost: int
+    out_of_order: int
     unread: int
     lag: int
     peak_unread: int

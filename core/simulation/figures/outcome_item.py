@@ -22,6 +22,8 @@ FIGURES: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
     "moved": lambda g: g.moved,
     "records": lambda g: g.records,
     "read_again": lambda g: g.read_again,
+    "lost": lambda g: g.lost,
+    "out_of_order": lambda g: g.out_of_order,
     "peak_unread": lambda g: g.peak_unread,
     "unread": lambda g: g.unread,
     "lag": lambda g: g.lag,

@@ -212,6 +212,10 @@ def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
     if plan.commit is not None and group.protocol == "zookeeper":
         what = "a consumer of Kafka 0.8 commits by itself, in ZooKeeper"
         yield of_member(group, plan, "commit", what, hint="leave out `commit`")
+    how = plan.commit
+    if plan.polls_on and how is not None and (how.mode == "outside" or how.per == "partition"):
+        what = "an application that polls on commits what was handed over, not what is done"
+        yield of_member(group, plan, "commit", what, hint="leave out `polls_on`")
     if plan.instance_id is not None and not traits.static:
         what = f"{plan.library} has no static members"
         yield of_member(group, plan, "static", what, hint="leave out `static` or `instance_id`")

@@ -48,6 +48,7 @@ MEMBER_KEYS: Final = (
     "every",
     "processing",
     "workers",
+    "polls_on",
     "listener",
     "commit",
     "properties",
@@ -62,6 +63,7 @@ PLAIN_KEYS: Final[Readers] = {
     "start": ("start_ms", read_ms),
     "every": ("gap_ms", read_ms),
     "workers": ("workers", lambda cursor: cursor.integer(1, MAX_WORKERS)),
+    "polls_on": ("polls_on", Cursor.flag),
     "listener": ("listener", read_listener),
     "assign": ("assign", read_assign),
 }

@@ -128,6 +128,8 @@ class MemberPlan:
         gap_ms: time between the starts of that entry's members.
         idle: properties that it was given and that have no effect here.
         workers: threads that share the records of a poll, which ends when all are done.
+        polls_on: it polls on while its workers have records in work; commits are of what they were
+            handed, done or not.
         listener: its rebalance listener; None: it has none, or one that takes no time.
         assign: topics with the numbers of partitions that it assigns itself, none for all of a
             topic, in the place of a subscription; empty: it subscribes.
@@ -149,6 +151,7 @@ class MemberPlan:
     gap_ms: int = 0
     idle: frozenset[str] = frozenset()
     workers: int = 1
+    polls_on: bool = False
     listener: ListenerPlan | None = None
     commit: CommitPlan | None = None
     assign: tuple[tuple[str, tuple[int, ...]], ...] = ()

@@ -16,6 +16,7 @@ from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.fetcher import HAIR_MS
 from kgroups.core.simulation.world.partition_logs import NEVER, Logs
 from kgroups.core.simulation.world.read_partitions import ReadPartitions
+from kgroups.core.simulation.world.worker_pool import WorkerPool
 
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
@@ -33,7 +34,10 @@ class Application(ReadPartitions):
         held: whether it has to wait at its poll, because the world has one to make for it.
     """
 
-    __slots__ = ("_delay_ms", "_full_ms", "_idle", "_random", "free_ms", "held", "polled_ms")
+    __slots__ = (
+        *("_delay_ms", "_full_ms", "_idle", "_pool", "_random", "free_ms", "held"),
+        "polled_ms",
+    )
 
     def __init__(
         self,
@@ -51,6 +55,8 @@ class Application(ReadPartitions):
         self._full_ms = FULL_STEPS * (self._cost_ms + 1)
         self._delay_ms = 0.0
         self._idle = False
+        # None where it waits for its workers.
+        self._pool = WorkerPool(plan.workers, highest) if plan.polls_on else None
         self.free_ms: float = now_ms
         self.polled_ms: float = now_ms
         self.held = True
@@ -60,6 +66,9 @@ class Application(ReadPartitions):
     def begin(self, positions: Mapping[TopicPartition, int]) -> None:
         """Read these from here on too."""
         self.positions.update(positions)
+        self._highest.go_on(positions)
+        if self._pool is not None:
+            self._pool.handed.update(positions)
         self._idle = False
         self._arrange()
 
@@ -130,8 +139,16 @@ class Application(ReadPartitions):
         """The whole process stands still for so long; a fetch that it sends then takes its time."""
         self.run_to(now_ms)
         self.free_ms = max(self.free_ms, now_ms) + for_ms
+        if self._pool is not None:
+            self._pool.freeze(now_ms, for_ms)
         self._dry_ms = max(self._dry_ms, now_ms + for_ms + fetch_ms)
         self._idle = False
+
+    def kill(self, now_ms: int) -> None:
+        """Its process ends without a word; what workers have not done, they never do."""
+        self.run_to(now_ms)
+        if self._pool is not None:
+            self._pool.drop(now_ms)
 
     # ------------------------------------------------------------------ time
 
@@ -195,9 +212,17 @@ class Application(ReadPartitions):
     def _process(self, at_ms: float, count: int) -> None:
         plan = self._plan
         takes_ms = plan.poll.draw(self._random)
-        takes_ms += plan.record.draw_shared(self._random, count, plan.workers)
-        self.free_ms = at_ms + takes_ms + self._delay_ms
-        self._delay_ms = 0.0
+        if self._pool is not None:
+            self._pool.take(at_ms + takes_ms, self.positions, self._record_ms)
+        else:
+            takes_ms += plan.record.draw_shared(self._random, count, plan.workers)
+            takes_ms, self._delay_ms = takes_ms + self._delay_ms, 0.0
+        self.free_ms = at_ms + takes_ms
+
+    def _record_ms(self) -> float:
+        """What a worker takes for a record; the first one longer, where one is poison."""
+        delay_ms, self._delay_ms = self._delay_ms, 0.0
+        return self._plan.record.draw(self._random) + delay_ms
 
     def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""

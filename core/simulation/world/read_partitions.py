@@ -110,6 +110,7 @@ class ReadPartitions:
         self._easy = (
             self._fetcher is None
             and self._even
+            and not self._plan.polls_on
             and self._per_ms * self._cost_ms <= EASY_SHARE
             and bool(self._order)
         )

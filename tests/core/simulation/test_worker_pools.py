@@ -1,0 +1,92 @@
+"""Applications that poll on while their workers have records in work: what is lost, what order."""
+
+from typing import Any
+
+import pytest
+
+from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.errors import UsageError
+from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS, values_of
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from tests.support.simulation.sample_scenarios import scenario
+
+# Four workers do 40 records a second, from 3 s on; all 2,000 are handed over at once.
+POOL = """\
+until: 2m
+topics: {orders: {partitions: 2, backlog: 2000}}
+groups:
+  app:
+    protocol: eager
+    members: {m: {topics: [orders], processing: 100ms, workers: 4, polls_on: true}}
+    settings: {session.timeout.ms: 10s}
+"""
+CRASH = {"group": "app", "member": "m", "restart_after": "1s"}
+
+
+def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
+    """The group of a run with these events."""
+    return simulate(scenario(text, events=list(events))).groups[0]
+
+
+@pytest.mark.parametrize("commit", ["", ", commit: sync", ", commit: async"])
+@pytest.mark.parametrize("protocol", ["eager", "consumer"])
+def test_a_crash_loses_what_was_committed_and_not_done(protocol: str, commit: str) -> None:
+    """At 20 s about 680 are done and all are committed."""
+    text = POOL.replace("polls_on: true", "polls_on: true" + commit)
+    text = text.replace("eager", protocol).replace("session.timeout.ms: 10s", "")
+    found = ran(text, {"at": "20s", "crash": CRASH})
+    assert found.lost == pytest.approx(1_320, abs=130)
+    assert (found.read_again, found.lag, found.unread) == (0, 0, 0)
+    assert parse_condition("lost > 1000", SIMULATION_FIELDS, "--fail-on").holds(values_of([found]))
+
+
+def test_what_was_not_committed_is_read_again_and_not_lost() -> None:
+    """The first commit comes after 5 s."""
+    found = ran(POOL, {"at": "4s", "crash": CRASH})
+    assert found.lost == 0
+    assert found.read_again == 2_000
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"rolling_restart": {"group": "app", "down": "2s"}},
+        {"gc_pause": {"group": "app", "member": "m", "for": "5s"}},
+    ],
+)
+def test_workers_finish_their_records_where_the_process_lives(event: dict[str, Any]) -> None:
+    """It is shut down, or stands still."""
+    found = ran(POOL, {"at": "20s", **event})
+    assert (found.lost, found.unread) == (0, 0)
+
+
+def test_applications_that_wait_for_their_workers_lose_nothing() -> None:
+    """As without `polls_on`."""
+    found = ran(POOL.replace(", polls_on: true", ""), {"at": "20s", "crash": CRASH})
+    assert (found.lost, found.out_of_order) == (0, 0)
+    assert found.read_again > 0
+
+
+def test_several_workers_do_not_keep_the_order() -> None:
+    """Three of four records begin while the one before them is in work."""
+    assert ran(POOL).out_of_order == pytest.approx(1_500, abs=4)
+    assert ran(POOL.replace("workers: 4", "workers: 1")).out_of_order == 0
+
+
+def test_a_new_owner_begins_while_the_old_one_is_still_at_work() -> None:
+    """The old one has records of both partitions in its queue; new ones come meanwhile."""
+    text = POOL.replace("workers: 4", "workers: 1").replace(
+        "backlog: 2000", "backlog: 200, rate: 2"
+    )
+    assert ran(text).out_of_order == 0
+    assert ran(text, {"at": "10s", "scale_out": {"group": "app"}}).out_of_order > 5
+
+
+@pytest.mark.parametrize("commit", ["outside", "{mode: sync, per: partition}"])
+def test_who_polls_on_cannot_commit_what_is_done(commit: str) -> None:
+    """Its commits are of what was handed over."""
+    text = POOL.replace("polls_on: true", f"polls_on: true, commit: {commit}")
+    with pytest.raises(UsageError, match="polls on"):
+        check_scenario(scenario(text))
