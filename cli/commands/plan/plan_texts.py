@@ -46,7 +46,8 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.snapshot_file import has_lines, parse_snapshot
 
 TO_PROTOCOL = "to_protocol"
-RACKS: Final = {"franz-go:racks": True, "franz-go:no-racks": False}
+ALL: Final = "all"
+RACKS: Final = {"racks": True, "no-racks": False}
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 
@@ -55,7 +56,8 @@ class PlanTexts:
     """The options of a plan, as they were written.
 
     Args:
-        leader: a client library; of franz-go also whether it balances racks, as in `RACKS`.
+        leader: a client library; after colons whether `all` members have it, and of franz-go
+            whether it balances racks, as in `RACKS`.
     """
 
     leader: str | None = None
@@ -72,6 +74,8 @@ class PlanTexts:
             UsageError: an option's text is wrong.
         """
         parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
+        known = (ALL, *RACKS) if self.library == "franz-go" else (ALL,)
+        parse_choice(list(self._leader_words[1:]), known, f"setting of `--as {self.library}`")
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
         if len(self.changes.get(TO_PROTOCOL, ())) > 1:
@@ -85,13 +89,21 @@ class PlanTexts:
     @property
     def library(self) -> str | None:
         """The leader's client library, where it was named."""
-        named = self.leader.lower() if self.leader else None
-        return "franz-go" if named in RACKS else named
+        return self._leader_words[0] or None
+
+    @property
+    def alike(self) -> bool:
+        """Whether all members have the leader's library."""
+        return ALL in self._leader_words[1:]
 
     @property
     def balances_racks(self) -> bool | None:
         """Whether franz-go applications balance racks, where that was said."""
-        return RACKS.get((self.leader or "").lower())
+        return next((RACKS[word] for word in self._leader_words[1:] if word in RACKS), None)
+
+    @property
+    def _leader_words(self) -> tuple[str, ...]:
+        return tuple((self.leader or "").lower().split(":"))
 
     def refuse_views(self, option: str) -> None:
         """Refuse the options that look at one group at a time.
@@ -327,6 +339,7 @@ def plan_or_error(
             changes,
             assignor,
             leader,
+            alike=texts.alike,
             faithful=texts.faithful,
             rules=source.rules.get(-1 if group.coordinator is None else group.coordinator),
             balances_racks=texts.balances_racks,

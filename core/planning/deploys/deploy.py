@@ -30,6 +30,7 @@ def plan_changes(
     assignor_name: str | None = None,
     leader: str | None = None,
     *,
+    alike: bool = False,
     faithful: bool = False,
     rules: BrokerRules | None = None,
     balances_racks: bool | None = None,
@@ -41,6 +42,7 @@ def plan_changes(
         snapshot, group, leader, faithful: as of `plan_group`.
         assignor_name: as of `plan_group`; of a group that moves to the other protocol, what its
             members ask for then.
+        alike: whether all members have the library of the leader, as those of one application do.
         rules: what the brokers allow of such moves; None: not known.
         balances_racks: whether franz-go applications say `BalanceRacks`; None: inferred.
     Raises:
@@ -67,6 +69,7 @@ def plan_changes(
                         strategy,
                         leader,
                         known,
+                        alike,
                         choices=Choices(taken),
                         plans=plans,
                         length=length,
@@ -76,7 +79,7 @@ def plan_changes(
                 )
             ),
         )
-    walk = Walk(snapshot, group, strategy, leader, known)
+    walk = Walk(snapshot, group, strategy, leader, known, alike)
     if once and plan.members:
         walk.step(Event(CHANGES_MADE, tuple(once)))
     moved: ProtocolMove | None = None

@@ -11,7 +11,12 @@ from typing import Final
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import Word
-from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, infer_leader
+from kgroups.core.planning.leaders.guess import (
+    NOTHING_KNOWN,
+    Known,
+    infer_leader,
+    possible_libraries,
+)
 from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.draws import ids_matter
@@ -52,6 +57,8 @@ class Walk:
 
     Args:
         group: as it is now; `start` is how it was.
+        leader: client library of the leader of now; None: inferred.
+        alike: whether all members have the library of that leader.
         names: id of a member that came back, or that joined, to the name that it goes by.
         doubts: why what happens is not certain.
         last: the plan of the last rebalance.
@@ -68,6 +75,7 @@ class Walk:
     assignor: str | None = None
     leader: str | None = None
     known: Known = NOTHING_KNOWN
+    alike: bool = False
     names: dict[str, str] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
@@ -82,9 +90,8 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.start = self.group
-        if self.leader is not None:  # it is one of the members, and they are taken to be alike
-            ids = [member.member_id for member in self.group.members or ()]
-            self.known = replace(self.known, libraries=dict.fromkeys(ids, self.leader))
+        if self.leader is not None:  # it is one of the members, and may leave
+            self.known = _known_of(self.group, self.leader, self.known, alike=self.alike)
             self.leader = None
 
     def id_of(self, name: str) -> str:
@@ -279,6 +286,19 @@ class Walk:
         outcome = outcomes[self.choices.pick(range(len(outcomes)))]
         self.share *= outcome.share
         return outcome
+
+
+def _known_of(group: Group, library: str, known: Known, *, alike: bool) -> Known:
+    """What is known of the members of a group whose leader has this library."""
+    members = group.members or ()
+    if alike:
+        ids = [member.member_id for member in members]
+        return replace(known, libraries=dict.fromkeys(ids, library))
+    named = [member for member in members if member.member_id == group.leader]
+    able = [m for m in members if library in possible_libraries(m, group.assignor)]
+    leaders = [member.member_id for member in named or able or members]
+    libraries = dict.fromkeys(leaders if len(leaders) == 1 else (), library)
+    return replace(known, libraries=libraries, leaders=dict.fromkeys(leaders, frozenset({library})))
 
 
 def shown_outcome(plan: Plan) -> Outcome | None:

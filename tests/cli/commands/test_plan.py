@@ -139,4 +139,4 @@ def test_the_user_says_whether_franz_go_balances_racks(tmp_path: Path) -> None:
         assert item["confidence"] == ("outcomes" if leader == "Franz-Go" else "exact")
         shares.append([member["assignment"] for member in item["members"]])
     assert shares[1] != shares[2]
-    assert "`franz-go:x` is not a client library" in run(*line, "--as", "franz-go:x").stderr
+    assert "`x` is not a setting of `--as franz-go`" in run(*line, "--as", "franz-go:x").stderr

@@ -34,8 +34,9 @@ DYNAMIC = group_of(
 
 
 def deployed(group: Group, *changes: Change | Deploy, leader: str | None = "java") -> Plan:
-    """The plan of a deploy on a topic of four partitions."""
-    return plan_changes(cluster_of(group, {"t": 4}), group, changes, leader=leader)
+    """The plan of a deploy of one application on a topic of four partitions."""
+    snapshot = cluster_of(group, {"t": 4})
+    return plan_changes(snapshot, group, changes, leader=leader, alike=True)
 
 
 def told(plan: Plan) -> list[tuple[str, bool, dict[str, list[int]]]]:
@@ -130,6 +131,29 @@ def test_what_each_step_leaves_open_is_followed() -> None:
     assert sum(each.share for each in plan.outcomes.each) == pytest.approx(1)
 
 
+def test_the_leaders_library_is_not_that_of_the_others() -> None:
+    """Seen on a broker: a mixed group was planned as if all were like the leader, `exact`."""
+    held = {"a": [0, 1], "b": [2, 3], "c": [4, 5]}
+    group = group_of(
+        *(
+            member(f"{name}-0", {"t": own}, client_id=name, version=0, user_data=b"")
+            for name, own in held.items()
+        ),
+        assignor="sticky",
+    )
+    snapshot, group = cluster_of(group, {"t": 6}), replace(group, leader="a-0")
+    plans = [
+        plan_changes(snapshot, group, [Restart("a")], leader="kafka-python", alike=alike)
+        for alike in (True, False)
+    ]
+    led = [{client for s in plan.strategies for client in (s.leader_client,)} for plan in plans]
+    assert led == [{"kafka-python"}, {"java", "kafka-python", "aiokafka"}]
+    assert plans[1].confidence in ("counts", "likely")
+    # What is said of a leader that stays is all that matters.
+    plan = plan_changes(snapshot, group, [Restart("c")], leader="kafka-python")
+    assert {stage.leader_client for stage in plan.stages} == {"kafka-python"}
+
+
 def test_ways_that_end_alike_are_exact() -> None:
     """A step in between may go two ways, both of which end the same."""
     plan = deployed(DYNAMIC, RollingRestart())
@@ -140,7 +164,11 @@ def test_too_many_ways_are_not_all_followed() -> None:
     """Seven members of one client id: more orders than are tried."""
     seven = [member(f"app-{n}", {"t": [n]}) for n in range(7)]
     plan = plan_changes(
-        cluster_of(group_of(*seven), {"t": 7}), group_of(*seven), [RollingRestart()], leader="java"
+        cluster_of(group_of(*seven), {"t": 7}),
+        group_of(*seven),
+        [RollingRestart()],
+        leader="java",
+        alike=True,
     )
     assert plan.confidence == "likely"
     assert "more ways" in (plan.confidence_reason or "")
@@ -243,9 +271,11 @@ def test_members_may_have_racks_that_their_library_does_not_tell() -> None:
     for racks, confidence in ((("a", "b"), "likely"), ((None, None), "exact")):
         brokers = tuple(Broker(number, "h", 1, rack) for number, rack in enumerate(racks, 1))
         snapshot = replace(bare, brokers=brokers)
-        plan = plan_changes(snapshot, group, [SwitchClient("java")], leader="kafka-python")
+        plan = plan_changes(
+            snapshot, group, [SwitchClient("java")], leader="kafka-python", alike=True
+        )
         assert plan.confidence == confidence
-    plan = plan_changes(snapshot, group, [RollingRestart()], leader="kafka-python")
+    plan = plan_changes(snapshot, group, [RollingRestart()], leader="kafka-python", alike=True)
     assert plan.confidence == "exact"
 
 
@@ -280,7 +310,9 @@ def test_a_deploy_of_which_chance_decides_every_step_says_how_many_partitions_ea
     for racks in (("a", "b"), (None, None)):
         brokers = tuple(Broker(number, "h", 1, rack) for number, rack in enumerate(racks, 1))
         snapshot = replace(bare, brokers=brokers)
-        plan = plan_changes(snapshot, group, [SwitchClient("franz-go")], leader="sarama")
+        plan = plan_changes(
+            snapshot, group, [SwitchClient("franz-go")], leader="sarama", alike=True
+        )
         assert plan.confidence == "counts"
 
 

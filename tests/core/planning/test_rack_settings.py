@@ -243,7 +243,10 @@ def test_the_user_may_say_it(strategy: str, balances_racks: bool) -> None:
     snapshot = dealt(strategy, False)
     for change in (RemoveMember("c-1"), Restart("c-1")):
         plan = plan_changes(
-            snapshot, snapshot.groups[0], [change], leader="franz-go", balances_racks=balances_racks
+            *(snapshot, snapshot.groups[0], [change]),
+            leader="franz-go",
+            alike=True,
+            balances_racks=balances_racks,
         )
         assert [each.balances_racks for each in plan.strategies] == [balances_racks]
         assert HIDDEN_RACKS not in (plan.confidence_reason or "")

@@ -148,7 +148,7 @@ def _planned(
     try:
         racks = False if library == "franz-go" else None  # no host says `BalanceRacks`
         return plan_changes(
-            before, before.groups[0], changes, leader=library, balances_racks=racks
+            before, before.groups[0], changes, leader=library, alike=True, balances_racks=racks
         ), ""
     except KgroupsError as error:
         return None, f"no plan: {error.message}"
