@@ -48,7 +48,7 @@ def describe_item(
     }
     if "members" in views:
         if "planning" in views:
-            item["leader"] = group.leader
+            item |= _leader_item(group)
         item["members"] = member_items(group, rows, planning="planning" in views)
     if "offsets" in views:
         as_they_are = flat or rows is None
@@ -57,6 +57,27 @@ def describe_item(
             None if rows is None else lag_summary(rows, owned=owners_known(group))._asdict()
         )
     return item
+
+
+LEADER_SOURCE: Final[Literal["__consumer_offsets"]] = "__consumer_offsets"
+"""Where leaders are known from: no answer of a broker names them."""
+
+
+def _leader_item(group: Group) -> Item:
+    """Who leads a group, how that is known, and what it has assigned."""
+    rounds = [
+        {
+            "assignor": led.assignor,
+            "members": [member_item(member, None, planning=True) for member in led.members or ()],
+        }
+        for led in group.led
+    ]
+    return {
+        "leader": group.leader,
+        "leader_known_from": None if group.leader is None else LEADER_SOURCE,
+        "leader_is_back": group.leader_is_back,
+        "led": rounds or None,
+    }
 
 
 def coordinator_item(snapshot: ClusterSnapshot, broker_id: int | None) -> Item | None:

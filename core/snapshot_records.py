@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kgroups.core.errors import ItemError, shorten
+from kgroups.core.group_item import LEADER_SOURCE
 from kgroups.core.snapshot import (
     Broker,
     ClusterSnapshot,
@@ -56,6 +57,7 @@ class CommitRecord(Record):
     client_id: str | None = None
     host: str | None = None
     error: str | None = None
+    shared_with: list[str] | None = None
 
 
 class MemberRecord(Record):
@@ -83,6 +85,13 @@ class MemberRecord(Record):
     lag: int | None = None
 
 
+class LedRecord(Record):
+    """A round that a leader has assigned: the group as it was then."""
+
+    assignor: str | None
+    members: list[MemberRecord]
+
+
 class CoordinatorRecord(Record):
     """A group's coordinator by its id."""
 
@@ -105,6 +114,9 @@ class GroupRecord(Record):
     group_epoch: Int64 | None = None
     target_epoch: Int64 | None = None
     leader: str | None = None
+    leader_known_from: Literal["__consumer_offsets"] | None = None
+    leader_is_back: bool = False
+    led: list[LedRecord] | None = None
     members: list[MemberRecord] | None = None
     offsets: list[CommitRecord] | None = None
     # derived
@@ -289,8 +301,22 @@ def group_of(record: GroupRecord) -> Group:
         group_epoch=record.group_epoch,
         target_epoch=record.target_epoch,
         leader=record.leader,
+        led=tuple(_round_of(record, led) for led in record.led or ()),
+        leader_is_back=record.leader_is_back,
         members=None if members is None else tuple(map(_member_of, members)),
         offsets=None if record.offsets is None else _commits_of(record.offsets),
+    )
+
+
+def _round_of(record: GroupRecord, led: LedRecord) -> Group:
+    return Group(
+        group="",
+        type="classic",
+        state="Stable",
+        protocol_type=record.protocol_type,
+        assignor=led.assignor,
+        leader=record.leader,
+        members=tuple(map(_member_of, led.members)),
     )
 
 
@@ -323,6 +349,13 @@ def group_record(group: Group) -> GroupRecord:
         group_epoch=group.group_epoch,
         target_epoch=group.target_epoch,
         leader=group.leader,
+        leader_known_from=None if group.leader is None else LEADER_SOURCE,
+        leader_is_back=group.leader_is_back,
+        led=[
+            LedRecord(led.assignor, [_member_record(member) for member in led.members or ()])
+            for led in group.led
+        ]
+        or None,
         members=None if members is None else [_member_record(member) for member in members],
         offsets=None if offsets is None else [*_commit_records(offsets)],
     )

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with, show_item_errors
+from kgroups.cli.log_leaders import EVERY, with_leaders
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.source import take_snapshot
+from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
@@ -25,7 +26,9 @@ ask of a cluster; all of them take one with --from FILE.
 SAVE_HELP = """Save the cluster's groups to a file.
 
 Saves groups with members and offsets, the topics they read with log bounds,
-and the brokers. Replaces the file atomically. Its name says the format:
+and the brokers; of classic groups also who leads, where `__consumer_offsets`
+may be read and a plan depends on it. Replaces the file atomically. Its name
+says the format:
 
   .json         JSON, also for every other name
   .yaml, .yml   YAML
@@ -77,7 +80,10 @@ def save(
     """`kgroups snapshot save`."""
     options = options_of(ctx)
     printer = Printer(options)
-    snapshot = take_snapshot(options, isolation="read_committed", progress=printer.progress)
+    with cluster(options) as admin:
+        snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
+        # A plan from the file knows what a live one knows.
+        snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=EVERY)
     write_snapshot(snapshot, file)
     printer.note(f"saved {counted(snapshot)} to `{file}`")
     show_item_errors(snapshot.errors)

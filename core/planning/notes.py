@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from kgroups.core.planning.leaders.watching import LIBRDKAFKA
-from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Member
 
 
 def notes_of(roster: Roster, prospects: Prospects, *, changed: bool) -> list[str]:
-    """The notes of a plan.
+    """The notes of a plan, but those of `outcome_notes`.
 
     Args:
         changed: whether anything was changed before.
@@ -20,7 +20,7 @@ def notes_of(roster: Roster, prospects: Prospects, *, changed: bool) -> list[str
         *roster.notes,
         *roster.guesses,
         *shown.strategy.notes,
-        *_outcome_notes(prospects),
+        *_unsettled(shown),
         *_disagreement(prospects),
         *_failures(prospects),
         *_unnoticed(roster, prospects),
@@ -28,25 +28,36 @@ def notes_of(roster: Roster, prospects: Prospects, *, changed: bool) -> list[str
     ]
 
 
-def _outcome_notes(prospects: Prospects) -> list[str]:
-    shown = prospects.shown
-    outcomes, top = shown.outcomes, shown.outcomes.each[0]
+def outcome_notes(outcomes: Outcomes, shown: Outcomes, client: str | None) -> list[str]:
+    """How many outcomes there are, and which of them is shown.
+
+    Args:
+        outcomes: all that the plan lists.
+        shown: those of the strategy whose outcome is shown, which is the first.
+        client: library of the leader that is shown; None: the coordinator assigns.
+    """
     notes = []
-    if len(outcomes.each) > 1:
-        notes.append(
-            f"{len(outcomes.each)} outcomes are possible{_of(shown)}; the likeliest "
-            f"({top.share:.0%}) is shown"
-        )
+    count, own = len(outcomes.each), len(shown.each)
+    if count > 1:
+        share = shown.each[0].share
+        which = "the likeliest" if share >= max(each.share for each in shown.each) else "one"
+        led = "" if client is None else f" with a {client} leader"
+        if own == count:
+            notes.append(f"{count} outcomes are possible{led}; {which} ({share:.0%}) is shown")
+        else:
+            some = f"{own} of them{led}"
+            which += " of these"
+            notes.append(f"{count} outcomes are possible, {some}; {which} ({share:.0%}) is shown")
     if not outcomes.complete:
         notes.append("not every possible outcome was tried; these are a sample")
-    if not top.settled.settled:
-        notes.append(f"the group has not settled after {len(top.settled.steps)} rounds")
     return notes
 
 
-def _of(shown: Prospect) -> str:
-    client = shown.strategy.leader_client
-    return "" if client is None else f" with a {client} leader"
+def _unsettled(shown: Prospect) -> list[str]:
+    settled = shown.outcomes.each[0].settled
+    if settled.settled:
+        return []
+    return [f"the group has not settled after {len(settled.steps)} rounds"]
 
 
 def _disagreement(prospects: Prospects) -> list[str]:

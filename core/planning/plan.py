@@ -14,7 +14,7 @@ from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
-from kgroups.core.planning.notes import notes_of
+from kgroups.core.planning.notes import notes_of, outcome_notes
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
@@ -125,6 +125,7 @@ class Plan:
         outcome_metrics: figures of each outcome, in their order.
         partition_racks: racks of each partition's replicas, where brokers have racks.
         partition_lags: records to be read of each partition.
+        outcome_notes: how many outcomes there are, and which of them is shown.
     """
 
     group: str
@@ -152,6 +153,7 @@ class Plan:
     outcome_metrics: tuple[Metrics, ...] = ()
     partition_racks: Mapping[TopicPartition, tuple[str | None, ...]] = field(default_factory=dict)
     partition_lags: LagByPartition = field(default_factory=dict)
+    outcome_notes: tuple[str, ...] = ()
 
     @property
     def depends_on_member_ids(self) -> bool:
@@ -218,6 +220,9 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         outcomes=prospects.outcomes,
         faults=settled.faults,
         notes=tuple(notes_of(roster, prospects, changed=changed)),
+        outcome_notes=tuple(
+            outcome_notes(prospects.outcomes, shown.outcomes, strategy.leader_client)
+        ),
         roster=roster,
         leaders=prospects.leaders,
         strategies=tuple(prospect.strategy for prospect in prospects.each),

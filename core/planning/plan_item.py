@@ -39,9 +39,9 @@ def plan_item(plan: Plan) -> Item:
         "blockers": [dataclasses.asdict(blocker) for blocker in plan.blockers],
         "failures": [_failure_item(failure) for failure in plan.outcomes.failures],
         "outcomes_count": len(outcomes),
-        "outcomes_complete": plan.outcomes.complete,
+        "outcomes_complete": plan.outcomes.complete and bool(outcomes or plan.outcomes.failures),
         "faults": [dataclasses.asdict(fault) for fault in plan.faults],
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *plan.outcome_notes],
     }
 
 

@@ -1,5 +1,6 @@
 """Hypothesis strategies for snapshots of any shape that a cluster can show."""
 
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import strategies as st
@@ -68,7 +69,28 @@ MEMBERS = st.builds(
     assignment_version=maybe(st.integers(0, 3)),
     assignment_user_data=maybe(st.binary(max_size=8)),
 )
-GROUPS = st.builds(
+
+
+def led_by(group: Group, rounds: list[tuple[str, list[Member]]], is_back: bool) -> Group:
+    """The group with what its leader has led; without a leader nothing is known."""
+    if group.leader is None:
+        return group
+    led = tuple(
+        Group(
+            "",
+            "classic",
+            "Stable",
+            protocol_type=group.protocol_type,
+            assignor=assignor,
+            leader=group.leader,
+            members=tuple(members),
+        )
+        for assignor, members in rounds
+    )
+    return replace(group, led=led, leader_is_back=is_back)
+
+
+BARE_GROUPS = st.builds(
     Group,
     group=NAMES,
     type=st.sampled_from(get_args(GroupType)),
@@ -86,6 +108,12 @@ GROUPS = st.builds(
             TOPIC_NAMES, st.dictionaries(PARTITIONS, COMMITS, min_size=1, max_size=4), max_size=3
         )
     ),
+)
+GROUPS = st.builds(
+    led_by,
+    BARE_GROUPS,
+    st.lists(st.tuples(NAMES, st.lists(MEMBERS, max_size=2)), max_size=2),
+    st.booleans(),
 )
 TOPICS = st.builds(
     Topic,

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Final, cast
 
-from kgroups.cli.commands.plan.log_leaders import with_leaders
 from kgroups.cli.commands.plan.plan_options import ChangeTexts
+from kgroups.cli.log_leaders import with_leaders
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice

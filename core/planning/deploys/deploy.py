@@ -16,7 +16,8 @@ from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.migration.broker_rules import BrokerRules
 from kgroups.core.planning.migration.move import ProtocolMove, move_to_protocol
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, find_moves
-from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.notes import outcome_notes
+from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
@@ -137,6 +138,7 @@ def _after_move(first: Plan, walk: Walk, moved: ProtocolMove) -> Plan:
         outcomes=Outcomes(()),
         outcome_metrics=(),
         notes=moved.notes,
+        outcome_notes=(),
         blockers=moved.blockers,
         metrics=replace(ended.metrics, blockers=len(moved.blockers)),
     )
@@ -183,12 +185,19 @@ def _ending(first: Plan, ways: Ways) -> Plan:
         moves=tuple(_moves(last, before, after)),
         metrics=measured(after),
         steps=(),
-        notes=last.notes,
+        outcome_notes=tuple(outcome_notes(outcomes, _first(outcomes, after), None)),
         partition_lags=lags,
         stages=tuple(walk.stages),
         outcomes=outcomes,
         outcome_metrics=tuple(measured(each.settled.shares) for each in outcomes.each),
     )
+
+
+def _first(outcomes: Outcomes, shares: Assigned) -> Outcomes:
+    """The outcomes, first the one of these shares: the first way shows it."""
+    shown = canonical(shares)
+    ranked = sorted(outcomes.each, key=lambda each: canonical(each.settled.shares) != shown)
+    return replace(outcomes, each=tuple(ranked))
 
 
 def _moves(last: Plan, before: Assigned, after: Assigned) -> list[Move]:

@@ -86,9 +86,16 @@ def id_of(group: Group, client_id: str) -> str:
     ],
 )
 def test_the_record_names_the_leader(
-    hosts: HostPool, cluster_address: str, name: str, libraries: tuple[Library, ...]
+    hosts: HostPool,
+    cluster_address: str,
+    tmp_path: Path,
+    name: str,
+    libraries: tuple[Library, ...],
 ) -> None:
-    """Members of two libraries: one quick look names the one that joined first, unasked."""
+    """Members of two libraries: one quick look names the one that joined first, unasked.
+
+    A snapshot holds that, and what the leader has assigned: a plan from it is the live one.
+    """
     with mixed(hosts, cluster_address, name, libraries):
         group = stable(cluster_address, name, 2)
         with ClusterAdmin(settings_from_text("", cluster_address)) as asked:
@@ -101,6 +108,10 @@ def test_the_record_names_the_leader(
         assert item["leader_member_id"] == id_of(group, "m1")
         assert item["leader_client"] == libraries[0]
         assert "`__consumer_offsets` names the leader" in item["confidence_reason"]
+        for file in (tmp_path / "s.json", tmp_path / "s.jsonl.zst"):
+            assert run("-b", cluster_address, "snapshot", "save", str(file)).exit_code == 0
+            saved = run("plan", name, "--from", str(file), "--add-members", "1", "-o", "json")
+            assert saved.document["items"] == [item]
 
 
 def test_a_deleted_group(cluster_address: str, admin: ClusterAdmin, hosts: HostPool) -> None:

@@ -1,4 +1,4 @@
-"""Who leads the groups that are planned, by `__consumer_offsets`: where it helps, or on demand."""
+"""Who leads groups, by `__consumer_offsets`: for plans and snapshots, or on demand."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,8 +14,10 @@ from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
-# Groups that are looked up without being asked to, at most: each may cost two round trips.
+# Groups that a plan looks up without being asked to, at most: each may cost two round trips.
 MOST_UNASKED: Final = 8
+EVERY: Final = 1_000_000
+NAMED: Final = 3
 DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
 
 
@@ -27,6 +29,7 @@ def with_leaders(
     asked: bool,
     grows: bool,
     told: bool = False,
+    most: int = MOST_UNASKED,
 ) -> ClusterSnapshot:
     """The snapshot with the leaders of its classic groups, as far as they are found.
 
@@ -36,6 +39,7 @@ def with_leaders(
         grows: as of `leader_matters`.
         told: whether the leader's library is known, so that nothing is said of a log that cannot
             be read.
+        most: groups that are looked up unasked; where there are more, none is.
     Raises:
         ClusterError: it was asked for and cannot be read.
     """
@@ -46,7 +50,7 @@ def with_leaders(
     ]
     if not asked:
         groups = [group for group in groups if leader_matters(group, grows=grows)]
-    if not groups or (not asked and len(groups) > MOST_UNASKED):
+    if not groups or (not asked and len(groups) > most):
         return snapshot
     hidden = [group for group in groups if group.offsets_partition is None]
     if hidden and asked:
@@ -63,8 +67,11 @@ def with_leaders(
         for code in answer.failures.values():
             raise broker_error(OFFSETS_TOPIC, code).as_error()
     if printer.options.output == "table" and not told:
-        for text in _notes(groups, answer, asked=asked):
+        unknown = list(_notes(groups, answer, asked=asked))
+        for text in unknown[:NAMED]:
             printer.note(text)
+        if len(unknown) > NAMED:
+            printer.note(f"the leaders of {len(unknown) - NAMED:,} more groups are unknown")
     led = {group.group: answer.led(group) for group in groups}
     return replace(snapshot, groups=tuple(led.get(group.group, group) for group in snapshot.groups))
 
