@@ -6,13 +6,21 @@ none. Rates are between two looks, and the time to catch up is what the lag take
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow
 from kgroups.core.lag.window.unread import Place
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 Method = Literal["at_head", "record", "bisected"]
+
+# `sql/by_key.sql` has the same floors.
+USUAL_S: Final = 10.0
+"""Two intervals of auto-commit: so much of what comes in is unread in any healthy group."""
+USUAL_RECORDS: Final = 10
+"""And so many records, where so few come in that a rate over seconds says little."""
+LEAST_GAIN: Final = 0.01
+"""Of what comes in: a smaller gain is noise between two looks."""
 
 
 class TimeFigures(NamedTuple):
@@ -23,7 +31,8 @@ class TimeFigures(NamedTuple):
         lag_seconds_method: `at_head`, all is read; `record`, the record's time; `bisected`, by
             asking the log for offsets at times.
         rate_in, rate_out: records a second that came, and that were read.
-        catch_up_seconds: until the lag is gone at these rates; None if it never is.
+        catch_up_seconds: until the lag is gone at these rates; None if it never is. Of a reader
+            that keeps up it is the time in which what is unread came in, at the most.
     """
 
     lag_seconds: float | None = None
@@ -81,7 +90,8 @@ def group_times(
     lag, rate_in, rate_out = _sum(lags), _sum(rates_in), _sum(rates_out)
     known = [each for each in found if each.lag_seconds is not None]
     worst = max(known, key=lambda each: each.lag_seconds or 0.0, default=TimeFigures())
-    catch_up = catch_up_seconds(lag, rate_in, rate_out) if times.before else None
+    keeps_up = all(is_usual(row.lag, rate) for row, rate in zip(rows, rates_in, strict=True))
+    catch_up = catch_up_seconds(lag, rate_in, rate_out, keeps_up=keeps_up) if times.before else None
     hidden = any(
         row.lag and each.lag_seconds is None for row, each in zip(rows, found, strict=True)
     )
@@ -91,15 +101,28 @@ def group_times(
     return GroupTimes(named, total, worst.lag_seconds, len(found) - len(known))
 
 
+def is_usual(lag: int | None, rate_in: float | None) -> bool:
+    """Whether what is unread is no more than a reader that keeps up has between two commits."""
+    if not lag or not rate_in:
+        return lag == 0
+    return lag <= max(USUAL_RECORDS, USUAL_S * rate_in)
+
+
 def catch_up_seconds(
-    lag: float | None, rate_in: float | None, rate_out: float | None
+    lag: float | None, rate_in: float | None, rate_out: float | None, *, keeps_up: bool
 ) -> float | None:
-    """Seconds until the lag is gone at these rates; None if it never is, or is not known."""
+    """Seconds until the lag is gone at these rates; None if it never is, or is not known.
+
+    Args:
+        keeps_up: the lag of every partition is usual. It says nothing then whether it grew or fell
+            between two looks: a reader that keeps up reads at least as fast as records come in.
+    """
     if lag == 0:
         return 0.0
-    if lag is None or rate_in is None or rate_out is None or rate_out <= rate_in:
+    if lag is None or rate_in is None or rate_out is None:
         return None
-    return lag / (rate_out - rate_in)
+    gain = max(rate_out - rate_in, rate_in if keeps_up else 0.0)
+    return lag / gain if gain > LEAST_GAIN * rate_in else None
 
 
 def _of_row(
@@ -112,7 +135,10 @@ def _of_row(
     elif times.method is not None and row.committed_offset is not None:
         seconds = times.ages_s.get((row.topic, row.partition, row.committed_offset))
         method = None if seconds is None else times.method
-    catch_up = None if times.before is None else catch_up_seconds(row.lag, rate_in, rate_out)
+    catch_up = None
+    if times.before is not None:
+        keeps_up = is_usual(row.lag, rate_in)
+        catch_up = catch_up_seconds(row.lag, rate_in, rate_out, keeps_up=keeps_up)
     return TimeFigures(seconds, method, rate_in, rate_out, catch_up)
 
 

@@ -1,7 +1,8 @@
 -- The figures of series by the keys of a report. Rates and lag add up (a topic's `rate_in` once,
 -- however many groups read it). Times and the verdict are those of the worst partition; the time to
--- catch up follows from what all readers gain together. A lagging partition whose age or rates are not
--- known leaves lag in seconds, or the time to catch up, unknown.
+-- catch up follows from what all readers gain together; floors of `group_times.py` keep noise out of
+-- it. A lagging partition whose age or rates are not known leaves lag in seconds, or the time to catch
+-- up, unknown.
 --   series  from series.sql or snapshot.sql
 --   peaks   from peaks.sql, by the same keys
 WITH inflows AS (
@@ -31,6 +32,8 @@ WITH inflows AS (
     sum(rate_out) AS rate_out,
     CASE WHEN count_if(lag > 0 AND rate_out - rate_in IS NULL) = 0 THEN sum(rate_out - rate_in)
     END AS gained,
+    sum(rate_in) AS came,
+    count_if(lag > 0 AND coalesce(rate_in = 0 OR lag > greatest(10, 10 * rate_in), true)) = 0 AS keeps_up,
     CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
       THEN max_by(lag_seconds, age_weight) END AS lag_seconds,
     CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
@@ -73,7 +76,11 @@ SELECT
   lag_seconds,
   lag_seconds_method,
   lag_seconds_confidence,
-  CASE WHEN lag = 0 THEN 0e0 WHEN gained > 0 THEN lag / gained END AS catch_up_seconds,
+  CASE
+    WHEN lag = 0 THEN 0e0
+    WHEN keeps_up AND gained IS NOT NULL THEN lag / greatest(gained, came)
+    WHEN gained > 1e-2 * came THEN lag / gained
+  END AS catch_up_seconds,
   CASE WHEN points > 1 AND lag_growth IS NOT NULL THEN
     CASE
       -- Little beside the peak, or beside what was produced.

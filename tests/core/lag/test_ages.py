@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.core.lag.ages import CLOSE_MS, MOST_QUESTIONS, PRECISE, QUESTIONS, AgeSearch
 from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import TimeFigures, Times, catch_up_seconds, group_times
+from kgroups.core.lag.group_times import TimeFigures, Times, catch_up_seconds, group_times, is_usual
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 
 NOW = 1_795_223_045_678
@@ -142,9 +142,38 @@ def test_a_group_that_was_not_there() -> None:
         assert figures == TimeFigures()
 
 
-def test_catching_up() -> None:
-    """Never at a rate that is not larger than what comes in."""
-    assert catch_up_seconds(0, None, None) == 0
-    assert catch_up_seconds(10, 1, 1) is None
-    assert catch_up_seconds(None, 1, 2) is None
-    assert catch_up_seconds(10, 1, 3) == 5
+CATCHING_UP = [
+    ("nothing is unread", (0, None, None), 0.0),
+    ("reads faster than records come", (1_000, 1.0, 3.0), 500.0),
+    ("as fast", (1_000, 1.0, 1.0), None),
+    ("unknown lag", (None, 1.0, 2.0), None),
+    ("rounding is no gain", (5_000, 100.0, 100.00000000000001), None),
+    ("less than a hundredth is no gain", (5_000, 100.0, 100.9), None),
+    ("lag that came in just now, and rounding", (500, 100.0, 100.00000000000001), 5.0),
+    ("lag that came in just now, and fell", (500, 100.0, 300.0), 2.5),
+    ("from 3 to 6 records in 3 s", (6, 2.0, 1.0), 3.0),
+    ("few records seldom", (6, 0.1, 0.0), 60.0),
+    ("few records, and none comes", (6, 0.0, 0.0), None),
+    ("falls behind", (1_001, 100.0, 90.0), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"), [c[1:] for c in CATCHING_UP], ids=[c[0] for c in CATCHING_UP]
+)
+def test_catching_up(
+    rates: tuple[int | None, float | None, float | None], expected: float | None
+) -> None:
+    """Never at a rate that is no larger than what comes in; usual lag is no trend."""
+    keeps_up = is_usual(*rates[:2])
+    assert catch_up_seconds(*rates, keeps_up=keeps_up) == expected
+
+
+def test_one_partition_that_is_stuck() -> None:
+    """What others read says nothing of it: the group keeps up if every partition does."""
+    before = cluster({0: 95, 1: 50}, {0: 100, 1: 200}, NOW - 3_000)
+    now = cluster({0: 397, 1: 50}, {0: 403, 1: 200})
+    (group,) = now.groups
+    found = group_times(now, group, offset_rows(now, group), Times(before=before))
+    assert [row.catch_up_seconds for _, row in found.rows] == [6 / 101, None]
+    assert found.total.catch_up_seconds is None

@@ -414,8 +414,12 @@ def summed(rows: Sequence[Figures]) -> Figures:
     catch_up = None
     if lag == 0:
         catch_up = 0.0
-    elif lag is not None and is_rated and gained is not None and gained > 0:
-        catch_up = lag / gained
+    elif lag is not None and is_rated and gained is not None:
+        came = total(row["rate_in"] for row in rows) or 0.0
+        if all(row["rate_in"] and row["lag"] <= max(10, 10 * row["rate_in"]) for row in lagging):
+            catch_up = lag / max(gained, came)
+        elif gained > 0.01 * came:
+            catch_up = lag / gained
     say = max(rows, key=lambda row: BADNESS.index(row["verdict_rule"]))
     return {
         "partitions": len(rows),
