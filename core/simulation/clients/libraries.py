@@ -23,6 +23,8 @@ class LibraryTraits:
         kip848: whether it speaks the consumer protocol.
         static: whether it has static members.
         patterns: whether members find topics by a pattern, and go on finding new ones.
+        refreshes_to_join: whether it resolves its pattern anew before it joins again; else it joins
+            with the topics that it knows, and once more when it has heard of others.
         both: whether a member may name topics beside a pattern.
         background: a rebalance goes on while the application is busy; else it waits for its poll.
         session_ends_membership: without an answer for a session it gives everything up itself.
@@ -37,10 +39,13 @@ class LibraryTraits:
         rejoin_backoff_ms: before it joins again after it was told to try later; None: as always.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
+        behind_fetches: what it asks a broker waits there until a fetch before it is answered, as
+            brokers answer the requests of a connection one after the other.
         finds_over_fetches: it looks for the coordinator where records come from, and reads on.
         bootstraps: without a broker it asks the bootstrap server, over the connection of its start.
         looks_by_timer: its leader looks for new partitions every `metadata.max.age.ms` in what it
             knows, which is refreshed as often at other times.
+        refreshes_to_assign: its leader refreshes its metadata when it assigns.
         forgets_topics: a leader may take its topics for gone when no broker was there for a while.
         assigns: whether a consumer of a group can choose its partitions by hand.
         resubscribes: whether a consumer that runs can read other topics from now on.
@@ -58,6 +63,7 @@ class LibraryTraits:
     kip848: bool = False
     static: bool = True
     patterns: Literal["follow", "once", "none"] = "follow"
+    refreshes_to_join: bool = True
     both: bool = True
     background: bool = False
     session_ends_membership: bool = False
@@ -72,9 +78,11 @@ class LibraryTraits:
     rejoin_backoff_ms: int | None = None
     beats_between_records: bool = False
     one_connection: bool = False
+    behind_fetches: bool = False
     finds_over_fetches: bool = False
     bootstraps: bool = False
     looks_by_timer: bool = False
+    refreshes_to_assign: bool = False
     forgets_topics: bool = False
     assigns: bool = True
     resubscribes: bool = True
@@ -98,6 +106,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
     "librdkafka": LibraryTraits(
         ("range", "roundrobin"),
         kip848=True,
+        refreshes_to_join=False,
         session_ends_membership=True,
         commits_drops=True,
         keeps_pauses=True,
@@ -106,6 +115,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         ("range",),
         patterns="none",
         one_connection=True,
+        behind_fetches=True,
         unsubscribes=False,
         seeks=False,
         keeps_pauses=True,
@@ -138,6 +148,7 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         ("range", "roundrobin"),
         both=False,
         finds_over_fetches=True,
+        refreshes_to_assign=True,
         forgets_topics=True,
         commits_drops=True,
         keeps_pauses=True,

@@ -311,22 +311,25 @@ def _read_by(state: GroupState, topic: str) -> bool:
 
 
 def _refresh_later(world: World) -> None:
-    """A group's members hear of new partitions when they refresh their metadata.
+    """Members hear of new partitions when they refresh their metadata next.
 
-    They do so at one time: it counts from when they last joined, or were started together. Where
-    the leader looks by a timer of its own, that is as long, and comes on top.
+    That counts from their last refresh. Where the leader looks by a timer of its own, which begins
+    with each generation, that is as long, and comes on top.
     """
-    phases = {name: world.chance.random() for name in world.groups}
-    looks = dict[str, float]()
     for process in world.processes.values():
-        plan, name = process.seat.plan, process.seat.group.name
-        age_ms = plan.settings.metadata_max_age_ms
-        in_ms = round(phases[name] * age_ms)
-        if LIBRARIES[plan.library].looks_by_timer:
-            if name not in looks:
-                looks[name] = world.chance.random()
-            in_ms += round(looks[name] * age_ms)
-        world.agenda.at(world.now_ms + in_ms, world.refresh, process)
+        plan, since_ms = process.seat.plan, process.fresh_ms
+        traits, age_ms = LIBRARIES[plan.library], max(1, plan.settings.metadata_max_age_ms)
+        if traits.refreshes_to_assign:
+            since_ms = max(since_ms, process.joined_ms)
+        at_ms = _next_time(since_ms, age_ms, world.now_ms)
+        if traits.looks_by_timer:
+            at_ms = _next_time(process.joined_ms, age_ms, at_ms)
+        world.agenda.at(at_ms, world.refresh, process)
+
+
+def _next_time(since_ms: int, every_ms: int, from_ms: int) -> int:
+    """The first time at or after `from_ms` of what is done every so often since then."""
+    return since_ms + -(-(from_ms - since_ms) // every_ms) * every_ms
 
 
 def _load(world: World, event: Load) -> None:

@@ -162,6 +162,8 @@ class Network(ABC):
         arrives_ms = agenda.now_ms + self.delay_ms(process, "requests")
         if self.slow:
             arrives_ms += self.slow.get(ask.to, 0) if type(ask.to) is int else 0
+        if process.behind_fetches:
+            arrives_ms = max(arrives_ms, self._after_fetch(process, ask.to))
         if process.idle_ms is not None:
             arrives_ms += self._set_up(process, process.idle_ms)
         if ask.to is ANY_BROKER and arrives_ms < process.link.finds_ms:
@@ -173,6 +175,17 @@ class Network(ABC):
         else:
             process.sent_ms = arrives_ms
         agenda.at(arrives_ms, arrive or self._arrive, process, ask, process.link.number)
+
+    def _after_fetch(self, process: Process, broker: Address) -> int:
+        """When a fetch from this broker is answered: with a record, or when it waited for long."""
+        now_ms, app, brokers = self.agenda.now_ms, process.app, self.scenario.brokers
+        if broker not in self.brokers.up or app.is_cut_off(now_ms):
+            return now_ms
+        if not any(one.partition % brokers == broker for one in app.fetched()):
+            return now_ms
+        app.run_to(now_ms)
+        wait_ms = process.seat.plan.settings.fetch_max_wait_ms
+        return round(min(app.next_arrival(), now_ms + wait_ms))
 
     def _set_up(self, process: Process, idle_ms: int) -> int:
         """What a request waits for a connection that was closed because nothing was sent on it.
@@ -319,6 +332,7 @@ class Network(ABC):
     def refresh(self, process: Process) -> None:
         """The process has fetched the metadata of the topics."""
         if process.alive:
+            process.fresh_ms = self.now_ms
             process.consumer.update_topics(self.now_ms, self.brokers.topology)
             self.carry_out(process)
 

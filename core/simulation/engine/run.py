@@ -12,6 +12,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.engine.autoscaling import Scaler
 from kgroups.core.simulation.engine.event_effects import plan_events
 from kgroups.core.simulation.engine.network import START_MS
@@ -135,7 +136,7 @@ class Run:
                 world.agenda.at(START_MS + plan.start_ms, self._start, seat)
             if group.long_running:
                 state = world.groups[group.name]
-                state.when_whole.append(partial(spread_beats, world, state))
+                state.when_whole.append(partial(spread_phases, world, state))
         for address in world.services:
             world.drain(address)
         for group in self.scenario.groups:
@@ -262,10 +263,20 @@ class Run:
         )
 
 
-def spread_beats(world: World, state: GroupState) -> None:
-    """Members of long standing send heartbeats at times of their own, not all together."""
-    chance = Random(f"{world.seed} {state.plan.name} heartbeats")
+def spread_phases(world: World, state: GroupState) -> None:
+    """Members of long standing do at times of their own what they do again and again.
+
+    Heartbeats, and refreshing metadata, but that those of a pattern did when they joined.
+    """
+    chance = Random(f"{world.seed} {state.plan.name} phases")
+    together = chance.random()
     for process in [seat.process for seat in state.seats.values() if seat.process is not None]:
+        plan, phase, look = process.seat.plan, chance.random(), chance.random()
+        age_ms = plan.settings.metadata_max_age_ms
+        phase = phase if plan.pattern is None else together
+        process.fresh_ms = process.joined_ms = world.now_ms - round(phase * age_ms)
+        if LIBRARIES[plan.library].looks_by_timer:
+            process.joined_ms = world.now_ms - round(look * age_ms)
         process.consumer.hasten_beat(world.now_ms, chance.random())
         world.carry_out(process)
 

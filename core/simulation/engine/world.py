@@ -286,6 +286,7 @@ class World(ShortWay):
         now_ms, seat = self.now_ms, process.seat
         state = self.groups[seat.group.name]
         if type(output) is Hold:
+            process.joined_ms = now_ms
             seat.stopped.end(now_ms)
             seat.starting.end(now_ms)
             shared = state.ledger.hold(output.partitions, seat.name, process.life, now_ms)

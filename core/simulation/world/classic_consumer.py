@@ -104,8 +104,9 @@ class ClassicConsumer(GroupConsumer):
         super().subscribe(now_ms, topics, pattern, topology)
 
     def poll(self, now_ms: int) -> None:
-        """As every member's; before it joins by a pattern it waits for fresh metadata."""
-        if self.plan.pattern is None or not self._joins:
+        """As every member's; before it joins by a pattern most wait for fresh metadata."""
+        refreshes = LIBRARIES[self.plan.library].refreshes_to_join
+        if self.plan.pattern is None or not (refreshes and self._joins):
             super().poll(now_ms)
         elif self._fresh:
             self._fresh = False

@@ -77,12 +77,15 @@ class Process:
         commits: where it is with that; None where its application commits nothing.
         commit_due: its next poll commits.
         wishes: what its application asks of the consumer before its next poll, in order.
+        fresh_ms: when it refreshed its metadata last.
+        joined_ms: when it was assigned partitions last.
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
         idle: settled, in no group, and so counted.
         record_ms: a timer waits for the end of this record; None if none does.
         beats_late: its timers wait until the record that is being processed is done.
+        behind_fetches: its requests wait until a fetch of records is answered.
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
             heartbeats never let it come to that.
     """
@@ -91,15 +94,18 @@ class Process:
         "alive",
         "app",
         "beats_late",
+        "behind_fetches",
         "by_hand",
         "closing",
         "commit_due",
         "commits",
         "consumer",
+        "fresh_ms",
         "frozen_ms",
         "group",
         "idle",
         "idle_ms",
+        "joined_ms",
         "life",
         "lines",
         "link",
@@ -130,7 +136,7 @@ class Process:
         self.alive = True
         self.closing = False
         self.then: Callable[[], None] | None = None
-        self.frozen_ms = now_ms
+        self.frozen_ms = self.fresh_ms = self.joined_ms = now_ms
         self.link = Link(seat.plan.settings, now_ms)
         self.wake_ms: int | None = None
         self.poll_ms: int | None = None
@@ -146,7 +152,8 @@ class Process:
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = self.idle = False
-        self.beats_late = LIBRARIES[seat.plan.library].beats_between_records
+        traits = LIBRARIES[seat.plan.library]
+        self.beats_late, self.behind_fetches = traits.beats_between_records, traits.behind_fetches
         self.record_ms: int | None = None
         idle_ms = settings.connections_max_idle_ms
         self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None

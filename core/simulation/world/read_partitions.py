@@ -117,6 +117,10 @@ class ReadPartitions:
         if self._fetcher is not None:
             self._fetcher.arrange(self._order)
 
+    def fetched(self) -> Iterable[TopicPartition]:
+        """Those that it asks brokers for."""
+        return (one for one in self.positions if one not in self._paused)
+
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Next offset of those of these partitions that it reads."""
         positions = self.positions

@@ -353,18 +353,3 @@ def test_members_that_joined_together_hear_of_a_topic_together() -> None:
         return sorted(found)[4]
 
     assert waits_ms(6) > waits_ms(1) / 2
-
-
-def test_a_leader_of_sarama_looks_twice_for_new_partitions() -> None:
-    """Its metadata are refreshed by one timer, and looked at by another; the others' by one."""
-
-    def longest_s(client: str) -> float:
-        settings = "    settings: {metadata.max.age.ms: 10s}\n"
-        text = CUT.replace("count: 3,", f"count: 3, client: {client},") + settings
-        event = {"at": "60s", "add_partitions": {"topic": "orders", "partitions": 9}}
-        wanted = scenario(text, events=[event])
-        found = [simulate(wanted, seed=n).groups[0].longest_unowned_ms for n in range(9)]
-        return max(found) / 1_000
-
-    assert longest_s("aiokafka") <= 10 + 3.5
-    assert 14 <= longest_s("sarama") <= 20 + 3.5

@@ -24,7 +24,7 @@ groups:
     settings:
       session.timeout.ms: 10s
       max.poll.interval.ms: 60s
-      metadata.max.age.ms: 30s
+      metadata.max.age.ms: 25s
 """
 PATTERN: Final = BASE.replace("topics: [orders]", "pattern: 'ord.*'")
 TWO_TOPICS: Final = BASE.replace("  orders:", "  bills: {partitions: 3, rate: 30}\n  orders:")

@@ -16,6 +16,7 @@ from tests.support.simulation.sample_scenarios import scenario
 # until the next heartbeats and commits has passed.
 REST_MS: Final = 6_500
 ALSO_MS: Final = 3_000
+APART_MS: Final = 20
 # What an application wants is done at its next poll.
 POLLS_WITHIN_MS: Final = 500
 PARTITIONS: Final = 6
@@ -153,6 +154,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         settings=FRESH,
         pattern=True,
         chance=True,
+        races=True,
     ),
     Kind("slow listener", _OUT, BOTH, listener=2_000, lasts_s=35),
     Kind("commit after each poll", _CRASH, ASYNC, settings={"enable.auto.commit": False}),
@@ -312,7 +314,9 @@ class Row:
             comes = {f"m-{kind.members + 1}": {**like, "topics": [topic], "count": 0}}
             return {name: {**like, "topics": [topic]} for name in names} | comes
         reads = {"pattern": f"{topic}.*"} if kind.pattern else {"topics": [topic]}
-        return {"m": {"count": kind.members, **like, **reads}}
+        # Their metadata are refreshed some ms apart, as they begin.
+        apart = {"every": f"{APART_MS}ms"} if kind.pattern else {}
+        return {"m": {"count": kind.members, **like, **reads, **apart}}
 
     def scenario(self, *, event_ms: int, down_s: float = 0.0) -> Scenario:
         """The same, parsed."""
