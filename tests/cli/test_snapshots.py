@@ -223,6 +223,10 @@ CASES = {
     ),
     "simulate with an unknown condition": "simulate deploy.yaml --fail-on 'unownd > 2s'",
     "simulate a variation of nothing known": "simulate deploy.yaml --vary colour=red",
+    "simulate members that fail": (
+        "simulate deploy.yaml --vary auto.offset.reset=none"
+        " --event add_partitions:topic=orders,partitions=6 --until 10m --members"
+    ),
     "simulate a short session": "simulate deploy.yaml --vary session.timeout.ms=4000",
     "simulate a long heartbeat": "simulate deploy.yaml --vary heartbeat.interval.ms=20s",
     "simulate an unknown assignor": (

@@ -36,7 +36,9 @@ def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]
             target=" ".join(text for text in (name, variation) if text),
             code="NOT_SETTLED",
             message=f"{what} at the end, after {outcome.end_ms / 1e3:.0f} s{failed.get(name, '')}",
-            hint="increase `--until`; `--timeline` shows what happened",
+            hint="`--members` shows who failed"
+            if name in failed
+            else "increase `--until`; `--timeline` shows what happened",
             exit_code=CheckFailed.exit_code,
         )
         for name in groups or [outcome.scenario or outcome.groups[0].group]
