@@ -24,7 +24,7 @@ OF_LAG: Final[Rows] = {
         "add consumers (`kgroups plan GROUP --add-members N`) or make them faster",
     ),
     "STOP": (
-        "commits have stopped while there is lag, and nobody is at work on it",
+        "commits have stopped while there is lag, and nobody is known to own the partition",
         "start the consumer; `kgroups describe GROUP --members` shows who is there",
     ),
     "STALL": (
@@ -69,7 +69,7 @@ RULES: Final[Rows] = {
 OF_LAG_SECONDS: Final[Rows] = {
     "high": ("read from a record, or interpolated between captures", None),
     "low": (
-        "lag divided by the rate of the window, as the commit is older than the captures",
+        "a lower bound, as the record is older than the captures",
         "use a longer --over, or --record-times",
     ),
 }
@@ -81,8 +81,8 @@ METHODS: Final[Rows] = {
         "use --record-times for the record itself, which requires READ",
     ),
     "interpolated": ("when the log's end passed the commit, between two captures", None),
-    "rate": (
-        "lag divided by the rate at which records came in: a guess",
+    "at_least": (
+        "the record was unread in every capture of the window, so it is this old or older",
         "use a longer --over, or --record-times",
     ),
 }

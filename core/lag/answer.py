@@ -7,6 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kgroups.core.conditions.condition import Comparison, Condition, Node, Not
+from kgroups.core.conditions.fields import AtLeast
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
 from kgroups.core.lag.engines import Asked, Frame, WrongSql, listed, quoted
 from kgroups.core.lag.lag_query import LagQuery
@@ -22,6 +23,7 @@ from kgroups.core.lag.report_columns import (
 from kgroups.core.lag.sql_condition import EXAMPLE
 
 ITEMS: Final = "items"
+METHOD: Final = "lag_seconds_method"
 UNNAMED: Final = "the report"
 """What fails where a report has no keys, or knows none of them."""
 
@@ -82,7 +84,7 @@ def answered(
     frames = {ITEMS: questions.put(f"{text} {top}", wanted=wanted)}
     for condition in query.fail_on:
         literals: dict[str, object] = {}
-        fails = text_of(condition.root, literals)
+        fails = text_of(condition.root, literals, has_bounds=METHOD in columns)
         asking = replace(questions, parameters=literals)
         which = f"WHERE {fails} OR ({fails}) IS NULL"
         frames[condition.text] = asking.put(f"{text} {which} {top}", wanted=wanted)
@@ -110,6 +112,8 @@ def answered(
 def _error(condition: Condition, row: dict[str, Any], keys: Sequence[str]) -> ItemError:
     """Says that a condition holds for a row, or that this is not known."""
     target = " ".join(str(row[key]) for key in keys if key != "cluster" and row[key] is not None)
+    if row.get(METHOD) == "at_least":
+        row = row | {"lag_seconds": AtLeast(row["lag_seconds"])}
     told = ", ".join(condition.told(row))
     if condition.holds(row):
         code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
@@ -118,21 +122,23 @@ def _error(condition: Condition, row: dict[str, Any], keys: Sequence[str]) -> It
     return ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
 
 
-def text_of(node: Node, literals: dict[str, object]) -> str:
+def text_of(node: Node, literals: dict[str, object], *, has_bounds: bool = False) -> str:
     """A condition in SQL, whose null is our unknown.
 
     Args:
         literals: what it compares with comes here, by the names of parameters.
+        has_bounds: whether rows say that their lag in seconds is a lower bound.
     """
     if isinstance(node, Comparison):
-        return _compared_text(node, literals)
+        return _compared_text(node, literals, has_bounds=has_bounds)
     if isinstance(node, Not):
-        return f"NOT {text_of(node.node, literals)}"
+        return f"NOT {text_of(node.node, literals, has_bounds=has_bounds)}"
     word = " OR " if node.decisive else " AND "
-    return f"({word.join(text_of(part, literals) for part in node.nodes)})"
+    parts = (text_of(part, literals, has_bounds=has_bounds) for part in node.nodes)
+    return f"({word.join(parts)})"
 
 
-def _compared_text(comparison: Comparison, literals: dict[str, object]) -> str:
+def _compared_text(comparison: Comparison, literals: dict[str, object], *, has_bounds: bool) -> str:
     name = f"literal_{len(literals)}"
     column = quoted(comparison.field.name)
     if comparison.matches is not None:
@@ -140,7 +146,12 @@ def _compared_text(comparison: Comparison, literals: dict[str, object]) -> str:
         return f"{column} RLIKE :{name}"
     literals[name] = comparison.operand
     sign = "<>" if comparison.sign == "!=" else comparison.sign
-    return f"{column} {sign} :{name}"
+    text = f"{column} {sign} :{name}"
+    if comparison.field.name != "lag_seconds" or not has_bounds:
+        return text
+    below = "<" if comparison.sign in ("<", ">=") else "<="
+    is_open = f"coalesce({METHOD} = 'at_least', false) AND {column} {below} :{name}"
+    return f"CASE WHEN {is_open} THEN NULL ELSE {text} END"
 
 
 def with_members(questions: Questions, report: Frame, by: str, loads: Frame) -> Frame:

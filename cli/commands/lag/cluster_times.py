@@ -1,13 +1,13 @@
 """What reports on lag ask the cluster about times: next records, past log ends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import cluster
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.offsets_by_time import ends_at
+from kgroups.core.kafka.lookups.offsets_by_time import ends_at, record_ages
 from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 
@@ -31,16 +31,46 @@ def next_times(
         return next_record_times(admin.settings, places, timeout_ms=options.timeout_ms)
 
 
+def bisected_times(
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, printer: Printer
+) -> tuple[Times, dict[TopicPartition, int]]:
+    """When the next record of each commit that lags was written, and the first one of each log.
+
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+    starts = {
+        (name, number): log.log_start_offset
+        for name, topic in snapshot.topics.items()
+        for number, log in topic.partitions.items()
+        if log.log_start_offset is not None and log.log_start_offset < (log.log_end_offset or 0)
+    }
+    places = {*unread_places(snapshot), *((*at, offset) for at, offset in starts.items())}
+    printer.progress(f"bisecting the ages of {len(places):,} records")
+    now_ms = snapshot.captured_at_ms
+    found = record_ages(admin, places, now_ms)
+    times = {place: now_ms - round(age_s * 1_000) for place, age_s in found.items()}
+    first = {at: times[*at, offset] for at, offset in starts.items() if (*at, offset) in times}
+    return times, first
+
+
 def ends_then(
-    admin: ClusterAdmin, snapshot: ClusterSnapshot, times_ms: Sequence[int], printer: Printer
+    admin: ClusterAdmin,
+    snapshot: ClusterSnapshot,
+    times_ms: Sequence[int],
+    printer: Printer,
+    first_ms: Mapping[TopicPartition, int],
 ) -> Ends:
     """Where the logs of the snapshot's topics ended at these times.
 
+    Args:
+        first_ms: when the first record of each log was written: before, its end is not known.
     Raises:
         ClusterError: the cluster cannot be reached.
     """
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
         printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")
-        ends[at_ms] = ends_at(admin, snapshot.topics, at_ms)
+        found = ends_at(admin, snapshot.topics, at_ms)
+        ends[at_ms] = {at: end for at, end in found.items() if first_ms.get(at, at_ms) <= at_ms}
     return ends

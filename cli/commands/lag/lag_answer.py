@@ -29,15 +29,20 @@ TEXT_FIELDS = frozenset(
     | {"hourly", "compared", "verdict_before", "hourly_before", "best_before"}
     | {"daily", "daily_before", "monthly", "monthly_before"}
 )
-# In tables only where there is something to say, and only with --verbose; elsewhere always.
-QUIET_FIELDS = frozenset(
-    {"lost", "unknown_partitions", "stale_partitions", "unowned_partitions"}
-    | {"beyond_end_partitions", "idle_members", "planned_idle_members"}
-    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
-    | {"hourly", "hourly_before", "daily", "daily_before", "monthly", "monthly_before"}
+# In tables only where there is something to say (else the values given), and only with --verbose;
+# elsewhere always.
+QUIET_FIELDS = MappingProxyType(
+    dict.fromkeys(
+        {"lost", "unknown_partitions", "stale_partitions", "unowned_partitions"}
+        | {"beyond_end_partitions", "idle_members", "planned_idle_members"}
+        | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
+        | {"hourly", "hourly_before", "daily", "daily_before", "monthly", "monthly_before"},
+        (0, None),
+    )
+    | {"lag_seconds_confidence": ("high", None)}
 )
 VERBOSE_FIELDS = frozenset(
-    {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
+    {"lag_p50", "lag_p95", "lag_p99", "skew"}
     | {"member_lag_stddev", "planned_member_lag_stddev", "partition_lag_peak"}
 )
 # What roll-ups are called in summaries, and the column that names the figures made of them.
@@ -87,7 +92,7 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
         name,
         name.upper().replace("_", "-"),
         right=name not in TEXT_FIELDS,
-        quiet=(0, None) if name in QUIET_FIELDS else (),
+        quiet=QUIET_FIELDS.get(name, ()),
         verbose=name in VERBOSE_FIELDS or is_detail,
         decimals=1,
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kgroups.cli.commands.lag.cluster_times import ends_then, next_times
+from kgroups.cli.commands.lag.cluster_times import bisected_times, ends_then, next_times
 from kgroups.cli.commands.lag.lag_answer import (
     HISTORY_SCHEMA,
     check_places,
@@ -35,6 +35,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import within
 
@@ -45,11 +46,12 @@ HISTORY_HELP = """Report lag from commits in __consumer_offsets.
 
 Works without captures: the topic holds every commit with its time, back to
 its last compaction, which keeps only the newest commit of each partition.
-Log ends are looked up by record time at --ends points of the window; rates,
-trend and lag over time come from these. With --until in the past, the
-report describes that time. --record-times also fetches the next record of
-each lagging partition for its time. Needs READ on __consumer_offsets, and
-Java 17.
+Log ends are looked up by record time at --ends points of the window; trend
+and lag over time come from these, and rates, over the time in which both
+log ends and commits are known. The age of the oldest unread record is found
+by bisection; --record-times fetches the record itself. With --until in the
+past, the report describes that time, and ages are interpolated between log
+ends, or lower bounds. Needs READ on __consumer_offsets, and Java 17.
 
 EXAMPLES
   kgroups lag history --over 6h
@@ -115,11 +117,14 @@ def history(
         # A window that ended is reported as it was then; else as it is now.
         is_past = until is not None and end_ms < snapshot.captured_at_ms
         end_ms = end_ms if is_past else snapshot.captured_at_ms
-        times_ms = times_to_ask(start_ms, end_ms, ends) if ends else []
+        next_at, first_ms = bisected_times(admin, snapshot, printer)
+        oldest_ms = min(first_ms.values(), default=0)
+        times_ms = times_to_ask(start_ms, end_ms, ends, oldest_ms) if ends else []
         times_ms += [end_ms] if is_past else []
-        ends_by_time = ends_then(admin, snapshot, times_ms, printer)
-    ask_records = record_times and not is_past
-    next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
+        ends_by_time = ends_then(admin, snapshot, times_ms, printer, first_ms)
+    failed: tuple[ItemError, ...] = ()
+    if record_times and not is_past:
+        next_at, failed = next_times(options, snapshot, printer)
     if html is not None:
         prepare_pages()
     answer = lag_history(
@@ -129,7 +134,8 @@ def history(
         since_ms=start_ms,
         until_ms=end_ms,
         ends=ends_by_time,
-        record_times=next_at,
+        record_times={} if is_past else next_at,
+        age_method="record" if record_times else "bisected",
         session=session,
         progress=line.step,
     )

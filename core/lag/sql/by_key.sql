@@ -36,10 +36,17 @@ WITH inflows AS (
     count_if(lag > 0 AND coalesce(rate_in = 0 OR lag > greatest(10, 10 * rate_in), true)) = 0 AS keeps_up,
     CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
       THEN max_by(lag_seconds, age_weight) END AS lag_seconds,
-    CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
-      THEN max_by(lag_seconds_method, age_weight) END AS lag_seconds_method,
-    CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
-      THEN max_by(lag_seconds_confidence, age_weight) END AS lag_seconds_confidence,
+    -- One that is known at the least leaves the largest known at the least.
+    CASE
+      WHEN count_if(lag > 0 AND lag_seconds IS NULL) > 0 THEN NULL
+      WHEN count_if(lag_seconds_method = 'at_least') > 0 THEN 'at_least'
+      ELSE max_by(lag_seconds_method, age_weight)
+    END AS lag_seconds_method,
+    CASE
+      WHEN count_if(lag > 0 AND lag_seconds IS NULL) > 0 THEN NULL
+      WHEN count_if(lag_seconds_method = 'at_least') > 0 THEN 'low'
+      ELSE max_by(lag_seconds_confidence, age_weight)
+    END AS lag_seconds_confidence,
     max(points) AS points,
     sum(lag_last) - sum(lag_first) AS lag_growth,
     coalesce(sum(produced), 0) AS produced,
@@ -47,7 +54,7 @@ WITH inflows AS (
     max_by(verdict_rule, verdict_weight) AS verdict_rule,
     min(retention_seconds_left) AS retention_seconds_left,
     -- Which figures are made of the ends of hours (1), days (2) or months (3).
-    max(CASE WHEN lag > 0 AND lag_seconds_method = 'interpolated' THEN age_level END) AS age_level,
+    max(CASE WHEN lag > 0 THEN age_level END) AS age_level,
     max(trend_level) AS trend_level,
     max(CASE WHEN verdict_rule NOT IN ('lag_unknown', 'no_lag', 'nobody_reads', 'beyond_log_end') THEN verdict_level END)
       AS verdict_level

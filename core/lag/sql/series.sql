@@ -10,6 +10,8 @@
 --   first_ms, last_ms  the time captured of the row's cluster
 --   :stretches  into how many the time captured is cut
 --   :until_ms   the end of the window
+--   rated_from  from when on rates are of both sides: 0, or the first time that log end and commit are known
+--   :age_method  where the times of next records are from: record or bisected
 WITH lives AS (
   SELECT
     xxhash64(rows.cluster, rows.`group`, rows.topic, rows.partition) AS series,
@@ -25,12 +27,19 @@ WITH lives AS (
 ), steps AS (  -- what was last known before each
   SELECT
     *,
-    lead(coalesce(rolled.end_last_t, CASE WHEN log_end IS NOT NULL THEN t END)) IGNORE NULLS
-      OVER newest_first AS prev_t,
-    lead(coalesce(rolled.end_last, log_end)) IGNORE NULLS OVER newest_first AS prev_end,
+    -- Before the oldest roll-up is what it began with.
+    coalesce(
+      lead(coalesce(rolled.end_last_t, CASE WHEN log_end IS NOT NULL THEN t END)) IGNORE NULLS
+        OVER newest_first,
+      rolled.end_first_t
+    ) AS prev_t,
+    coalesce(
+      lead(coalesce(rolled.end_last, log_end)) IGNORE NULLS OVER newest_first, rolled.end_first
+    ) AS prev_end,
     lead(coalesce(rolled.committed_last, committed)) IGNORE NULLS OVER newest_first AS prev_committed,
     lead(coalesce(rolled.start_last, log_start)) IGNORE NULLS OVER newest_first AS prev_start,
     first_value(committed) OVER from_here AS now_committed,
+    {rated_from} AS rated_from,
     coalesce(lag(stretch) OVER newest_first <> stretch, true) AS is_point
   FROM lives
   WINDOW
@@ -71,16 +80,23 @@ WITH lives AS (
     max(t) AS last_t,
     count_if(is_point) AS points,
     -- Steps back are not subtracted: records went by whatever a topic made anew begins with.
-    sum(greatest(coalesce(rolled.end_first, log_end) - prev_end, 0) + coalesce(rolled.end_added, 0)) AS produced,
-    sum(greatest(coalesce(rolled.committed_first, committed) - prev_committed, 0)
-      + coalesce(rolled.committed_added, 0)) AS consumed,
+    sum(CASE WHEN t > rated_from THEN
+      greatest(coalesce(rolled.end_first, log_end) - prev_end, 0) + coalesce(rolled.end_added, 0)
+    END) AS produced,
+    sum(CASE WHEN t > rated_from THEN
+      greatest(coalesce(rolled.committed_first, committed) - prev_committed, 0)
+        + coalesce(rolled.committed_added, 0)
+    END) AS consumed,
     sum(greatest(coalesce(rolled.start_first, log_start) - prev_start, 0) + coalesce(rolled.start_added, 0))
       AS expired,
     -- The time between the first and the last capture that knew each.
     max(coalesce(rolled.end_last_t, CASE WHEN log_end IS NOT NULL THEN t END))
-      - min(coalesce(rolled.end_first_t, CASE WHEN log_end IS NOT NULL THEN t END)) AS end_ms,
+      - min(coalesce(rolled.end_first_t, CASE WHEN log_end IS NOT NULL AND t >= rated_from THEN t END))
+      AS end_ms,
     max(coalesce(rolled.committed_last_t, CASE WHEN committed IS NOT NULL THEN t END))
-      - min(coalesce(rolled.committed_first_t, CASE WHEN committed IS NOT NULL THEN t END))
+      - min(coalesce(
+        rolled.committed_first_t, CASE WHEN committed IS NOT NULL AND t >= rated_from THEN t END
+      ))
       AS committed_ms,
     max(coalesce(rolled.start_last_t, CASE WHEN log_start IS NOT NULL THEN t END))
       - min(coalesce(rolled.start_first_t, CASE WHEN log_start IS NOT NULL THEN t END)) AS start_ms,
@@ -99,6 +115,19 @@ WITH lives AS (
       CASE WHEN passes THEN t END
     ) AS caught_at,
     max(CASE WHEN passes THEN prev_t END) AS passed_t,
+    -- From when on the record at the commit is known to have been there. A topic that was made anew
+    -- within a roll-up says so of its end alone.
+    greatest(
+      min(CASE
+        WHEN coalesce(rolled.end_first, log_end) > now_committed THEN coalesce(rolled.end_first_t, t)
+        WHEN log_end > now_committed THEN t
+      END),
+      max(CASE
+        WHEN rolled.end_reset_t IS NOT NULL THEN rolled.end_last_t
+        WHEN coalesce(rolled.end_first, log_end) < prev_end THEN coalesce(rolled.end_first_t, t)
+      END)
+    ) AS unread_t,
+    max(CASE WHEN rolled.end_reset_t IS NOT NULL THEN rolled.level END) AS reset_level,
     count(point_committed) AS commits,
     min(point_committed) AS committed_min,
     max(point_committed) AS committed_max,
@@ -115,7 +144,7 @@ WITH lives AS (
     max(committed_at) AS last_commit_at,
     max(coalesce(rolled.level, 0)) AS trend_level,
     max(CASE WHEN is_recent THEN coalesce(rolled.level, 0) END) AS verdict_level,
-    max_by(coalesce(rolled.level, 0), CASE WHEN passes THEN t END) AS age_level
+    max_by(coalesce(rolled.level, 0), CASE WHEN passes THEN t END) AS passed_level
   FROM neighbours
   GROUP BY series
 ), rates AS (
@@ -136,13 +165,13 @@ WITH lives AS (
   SELECT
     *,
     -- How it is known how old the oldest unread record is. Its own time is the answer; the history of
-    -- ends says it inside the window; else lag over the rate of what comes in is a guess.
+    -- ends says it inside the window; else it is at least as old as it was seen unread.
     CASE
       WHEN lag = 0 THEN 'at_head'
-      WHEN record_age IS NOT NULL THEN 'record'
+      WHEN record_age IS NOT NULL THEN :age_method
       WHEN lag > 0 AND caught_at IS NOT NULL AND (reset_t IS NULL OR passed_t >= reset_t)
         AND lag_status = 'ok' THEN 'interpolated'
-      WHEN lag > 0 AND rate_in > 0 AND lag_status <> 'below_log_start' THEN 'rate'
+      WHEN lag > 0 AND unread_t < last_t AND lag_status = 'ok' THEN 'at_least'
     END AS lag_seconds_method,
     -- The rule of Burrow's that decides. Burrow watches commits; captures see where they stand. So a
     -- reader that commits the same offset again and one that stopped are told apart by commit times
@@ -184,12 +213,12 @@ SELECT
   rate_out,
   CASE lag_seconds_method
     WHEN 'at_head' THEN 0e0
-    WHEN 'record' THEN record_age
+    WHEN :age_method THEN record_age
     WHEN 'interpolated' THEN (last_t - caught_at) / 1e3
-    WHEN 'rate' THEN lag / rate_in
+    WHEN 'at_least' THEN (last_t - unread_t) / 1e3
   END AS lag_seconds,
   lag_seconds_method,
-  CASE WHEN lag_seconds_method = 'rate' THEN 'low' WHEN lag_seconds_method IS NOT NULL THEN 'high'
+  CASE WHEN lag_seconds_method = 'at_least' THEN 'low' WHEN lag_seconds_method IS NOT NULL THEN 'high'
   END AS lag_seconds_confidence,
   CASE
     WHEN verdict_rule IN ('no_lag', 'was_at_head', 'progresses') THEN 'OK'
@@ -220,5 +249,6 @@ SELECT
   END AS retention_seconds_left,
   trend_level,
   verdict_level,
-  age_level
+  CASE lag_seconds_method WHEN 'interpolated' THEN passed_level WHEN 'at_least' THEN reset_level END
+    AS age_level
 FROM judged

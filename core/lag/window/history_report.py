@@ -10,7 +10,7 @@ reader that stopped from one that stands still.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 
@@ -51,18 +51,28 @@ END: Final = pa.schema(
 KINDS: Final = ("commit", "tombstone", "other", "broken")
 # A history is told in finer steps than a report: commits come in bursts.
 STRETCHES: Final = 600
+# Rates are over one span: from when on both a log's end and its commit are known.
+RATED_FROM: Final = (
+    "min(CASE WHEN log_end IS NOT NULL AND committed IS NOT NULL THEN t END)"
+    " OVER (PARTITION BY series)"
+)
 # Who has a partition: what ends of logs gone by do not tell.
 OWNERS: Final = ("member_id", "client_id", "host", "assignor")
 
 
-def times_to_ask(since_ms: int, until_ms: int, count: int) -> list[int]:
+def times_to_ask(since_ms: int, until_ms: int, count: int, first_ms: int = 0) -> list[int]:
     """So many times spread over a window, each the last moment of a stretch of the history.
+
+    Args:
+        first_ms: when the oldest record was written; nothing is learned of the time before.
 
     There, of a stretch, the end of the log and the last commit are told by one point; anywhere
     else the next commit in the same stretch would hide the end.
     """
     width = max((until_ms - since_ms) // STRETCHES, 1)
-    stretches = {number * STRETCHES // count for number in range(min(count, STRETCHES))}
+    first = min(max((first_ms - since_ms) // width, 0), STRETCHES - 1)
+    rest = STRETCHES - first
+    stretches = {first + number * rest // count for number in range(min(count, rest))}
     times = (since_ms + (number + 1) * width - 1 for number in sorted(stretches))
     return [at_ms for at_ms in times if at_ms < until_ms]
 
@@ -76,6 +86,7 @@ def lag_history(
     until_ms: int,
     ends: Ends = NO_ENDS,
     record_times: RecordTimes = NO_TIMES,
+    age_method: Literal["record", "bisected"] = "record",
     session: "SparkSession | SessionOptions | None" = None,
     progress: "Progress | None" = None,
 ) -> LagReport:
@@ -89,6 +100,7 @@ def lag_history(
         ends: where logs ended at times of the window: without them, rates in, trend and lag over
             time are not known.
         record_times: when the next records were written.
+        age_method: how these times were found.
     Returns:
         Columns of `report_columns` for a history. `summary` also has the `records` of the log by
         kind; `errors` name records that could not be read, `top` at most.
@@ -114,7 +126,7 @@ def lag_history(
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
     options = sized(session, "history", small=True)
     with spark_engine(options, progress) as engine:
-        history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms)
+        history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms, age_method)
         records = engine.keep(Given(read_commits(engine.session, log)))
         now, members = engine.rows(tables.rows), engine.rows(tables.members)
         tell("reading commits out of __consumer_offsets")
@@ -134,12 +146,20 @@ class _History:
     cluster: str
     since_ms: int
     until_ms: int
+    age_method: str
 
     @property
     def questions(self) -> Questions:
         """With a finer cut of the time."""
-        more = {"cluster": self.cluster, "since_ms": self.since_ms, "stretches": STRETCHES}
-        return asking(self.engine, self.query, self.until_ms, **more)
+        return asking(
+            self.engine,
+            self.query,
+            self.until_ms,
+            cluster=self.cluster,
+            since_ms=self.since_ms,
+            stretches=STRETCHES,
+            age_method=self.age_method,
+        )
 
     def answer(self, records: Frame, snapshot: Frame, members: Frame, ends: Ends) -> LagReport:
         """The rows of the report, its totals and pictures.
@@ -167,7 +187,10 @@ class _History:
             if part is not None
         ]
         figures = figures_of(
-            asks, _union(asks, parts), {self.cluster: Span(self.since_ms, self.until_ms)}
+            asks,
+            _union(asks, parts),
+            {self.cluster: Span(self.since_ms, self.until_ms)},
+            rated_from=RATED_FROM if ends else "0",
         )
         lagged_now = lagged_of(asks, now, FACTS)
         owned = lagged_now

@@ -92,7 +92,8 @@ def once(questions: Questions, folder: Place, window: Window, *, few: bool) -> F
 def asking(engine: Engine, query: LagQuery, until_ms: int, **more: object) -> Questions:
     """The questions of a report over a window; of planned assignments there are other keys."""
     keys = KEYS.get(query.by, KEYS["group"])
-    return Questions.of(engine, query, keys, until_ms=until_ms, **{"stretches": STRETCHES, **more})
+    usual = {"stretches": STRETCHES, "age_method": "record"}
+    return Questions.of(engine, query, keys, until_ms=until_ms, **{**usual, **more})
 
 
 def figures_of(
@@ -102,6 +103,7 @@ def figures_of(
     hours: tuple[Frame, Frame] | None = None,
     *,
     names: Sequence[str] = FACTS,
+    rated_from: str = "0",
 ) -> Figures:
     """Figures of rows.
 
@@ -110,13 +112,15 @@ def figures_of(
         spans: the time captured of each cluster.
         hours: roll-ups of series and of keys, from hours.sql; None: nothing is rolled up.
         names: the columns of the rows that are facts; `date` says in which directories files are.
+        rated_from: as in series.sql.
     """
     facts = {"facts": listed(names)}
     lagged = lagged_of(questions, moments, names, is_rolled=hours is not None)
     newest = _newest(questions, lagged, spans, is_dated="date" in names)
     ends, clusters = _ends_of(spans)
     asks = replace(questions, parameters={**questions.parameters, **clusters})
-    series = asks.ask("series", facts | ends, lagged=lagged, newest=newest)
+    texts = facts | ends | {"rated_from": rated_from}
+    series = asks.ask("series", texts, lagged=lagged, newest=newest)
     peaks = questions.ask("peaks", lagged=lagged)
     if hours is not None:
         own = hours[questions.parameters["by"] != "partition"]

@@ -242,7 +242,6 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
         assert row["commits"] == 4
         assert row["lag"] == (10 if partition == 0 else 0)
         assert 0 <= row["commit_age_seconds"] < 120
-        assert row["rate_in"] > 0
         assert row["lag_seconds_method"] == ("record" if partition == 0 else "at_head")
         assert 0 <= row["lag_seconds"] < 120
     records = document["summary"]["records"]

@@ -208,7 +208,7 @@ def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Fig
     consumed, now["rate_out"], _ = moved(life, "committed")
     _, expiry, _ = moved(life, "start")
     now["produced"] = produced
-    seconds, method, length = age(looks, now["rate_in"])
+    seconds, method, length = age(looks)
     now |= {"lag_seconds": seconds, "lag_seconds_method": method, "age_of": length}
     now["trend_of"] = longest(fact["period"] for fact in life)
     now["verdict_of"] = longest(fact["period"] for fact in points[-10:])
@@ -244,9 +244,7 @@ def moved(life: Sequence[Figures], name: str) -> tuple[int | None, float | None,
     return ahead, ahead * 1000 / ms, ms
 
 
-def age(
-    looks: Sequence[list[Figures]], rate_in: float | None
-) -> tuple[float | None, str | None, str | None]:
+def age(looks: Sequence[list[Figures]]) -> tuple[float | None, str | None, str | None]:
     """How long ago the log's end was at the commit, how that is known, and in which roll-up."""
     life = [fact for look in looks for fact in look]
     now = life[-1]
@@ -262,15 +260,40 @@ def age(
         for place, look in enumerate(looks):
             t, b, period = (look[-1][name] for name in ("t", "end", "period"))
             earlier = [fact for old in looks[:place] for fact in old if fact["end"] is not None]
+            # Before the oldest roll-up is what it began with.
+            earlier = earlier or [fact for fact in look if fact["end"] is not None][:1]
             if b is not None and earlier and earlier[-1]["end"] <= commit < b:
                 before, a = earlier[-1]["t"], earlier[-1]["end"]
                 at_ms = before + (commit - a) * (t - before) / (b - a)
                 passed.append((before, at_ms, longest([period])))
         if passed and (not shrank or passed[-1][0] >= shrank[-1]):
             return (now["t"] - passed[-1][1]) / 1000, "interpolated", passed[-1][2]
-    if now["status"] != "below_log_start" and rate_in:
-        return now["lag"] / rate_in, "rate", None
+        since, length = unread_since(looks, commit)
+        if since is not None and since < now["t"]:
+            return (now["t"] - since) / 1000, "at_least", length
     return None, None, None
+
+
+def unread_since(looks: Sequence[list[Figures]], commit: int) -> tuple[int | None, str | None]:
+    """From when on the record at a commit is known to be there, as far as whole looks tell.
+
+    Also the longest roll-up within which the log's end went back: only its last end counts.
+    """
+    since, before, resets = None, None, []
+    for look in looks:
+        ends = [(fact["t"], fact["end"]) for fact in look if fact["end"] is not None]
+        if not ends:
+            continue
+        (first_t, first), (last_t, last) = ends[0], ends[-1]
+        if any(b < a for (_, a), (_, b) in pairwise(ends)):
+            since = last_t
+            resets.append(look[-1]["period"])
+        elif before is not None and first < before:
+            since = first_t
+        elif since is None and last > commit:
+            since = first_t if first > commit else last_t
+        before = last
+    return since, longest(resets)
 
 
 def trend(first: int | None, last: int | None, produced: int, peak: int | None, points: int) -> Any:
@@ -380,13 +403,10 @@ def rows_by(
 
 def names_of(length: str, item: Figures, rows: Sequence[Figures]) -> str | None:
     """Which figures of a row were told by the ends of hours, or of days; None: none was."""
-    interpolated = [
-        row for row in rows if row["lag"] and row["lag_seconds_method"] == "interpolated"
-    ]
     judged = [row for row in rows if row["verdict_rule"] not in OF_ONE_LOOK]
     names = {
-        "lag_seconds": [row["age_of"] for row in interpolated if item["lag_seconds"] is not None],
-        "trend": [row["trend_of"] for row in rows if item["trend"] is not None],
+        "lag_seconds": [row["age_of"] for row in rows if item["lag_seconds"] is not None],
+        "trend": [row["trend_of"] for row in rows],
         "verdict": [row["verdict_of"] for row in judged],
     }
     told = (
@@ -404,6 +424,11 @@ def summed(rows: Sequence[Figures]) -> Figures:
     known = lagging or [row for row in rows if row["lag"] == 0]
     ages = [row["lag_seconds"] for row in known]
     worst = max(ages) if ages and None not in ages else None
+    methods = {row["lag_seconds_method"] for row in known if row["lag_seconds"] == worst}
+    if any(row["lag_seconds_method"] == "at_least" for row in known):
+        methods = {"at_least"}  # the oldest may be older than all that is known
+    if worst is None:
+        methods = {None}
     gains = [
         None if None in (row["rate_in"], row["rate_out"]) else row["rate_out"] - row["rate_in"]
         for row in rows
@@ -434,18 +459,11 @@ def summed(rows: Sequence[Figures]) -> Figures:
         "rate_in": inflow(rows),
         "rate_out": total(row["rate_out"] for row in rows),
         "lag_seconds": worst,
-        "lag_seconds_method": {
-            row["lag_seconds_method"] for row in known if row["lag_seconds"] == worst
-        }
-        if worst is not None
-        else {None},
+        "lag_seconds_method": methods,
         "lag_seconds_confidence": {
-            "low" if row["lag_seconds_method"] == "rate" else "high"
-            for row in known
-            if row["lag_seconds"] == worst
-        }
-        if worst is not None
-        else {None},
+            None if method is None else "low" if method == "at_least" else "high"
+            for method in methods
+        },
         "catch_up_seconds": catch_up,
         "verdict": say["verdict"],
         "verdict_rule": say["verdict_rule"],

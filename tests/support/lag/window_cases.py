@@ -82,7 +82,7 @@ WINDOW_CASES = [
     WindowCase(
         "catches up, from before the window",
         life(12, 0, 90, 1_800, 60),
-        Said(1_470, 1.0, 1.5, 1_470.0, "rate", "draining", "OK", "progresses"),
+        Said(1_470, 1.0, 1.5, 660.0, "at_least", "draining", "OK", "progresses"),
     ),
     WindowCase(
         "stands still while it is assigned",
@@ -92,13 +92,13 @@ WINDOW_CASES = [
     WindowCase(
         "stopped: nobody is assigned it",
         life(12, 600, 0, 660, 60),
-        Said(720, 1.0, 0.0, 720.0, "rate", "growing", "STOP", "commits_stopped"),
+        Said(720, 1.0, 0.0, 660.0, "at_least", "growing", "STOP", "commits_stopped"),
         owner=NOBODY,
     ),
     WindowCase(
         "a topic without a record for the whole window",
         life(12, 0, 0, 50, 0),
-        Said(50, 0.0, 0.0, None, None, "steady", "STALL", "offset_stands_still"),
+        Said(50, 0.0, 0.0, 660.0, "at_least", "steady", "STALL", "offset_stands_still"),
     ),
     WindowCase(
         "was at the head a moment ago",
@@ -155,7 +155,7 @@ WINDOW_CASES = [
             *life(8, 600, 60, 600, 60),
             *(Point(m, 60 * (m - 8), 0, 600 + 60 * m) for m in range(8, 12)),
         ],
-        Said(1_080, 1.0, 600 / 660, 1_080.0, "rate", "growing", "REWIND", "offset_went_back"),
+        Said(1_080, 1.0, 600 / 660, 660.0, "at_least", "growing", "REWIND", "offset_went_back"),
     ),
     WindowCase(
         "topic recreated with smaller offsets",
@@ -199,7 +199,7 @@ def said_of(case: WindowCase) -> Said:
     rate_in = _rate([(p.minute, p.end) for p in points])
     rate_out = _rate([(p.minute, p.committed) for p in points])
     lag = None if case.error else lags[-1]
-    seconds, method = _seconds(points, lag, rate_in)
+    seconds, method = _seconds(points, lag)
     known = [value for value in lags if value is not None]
     trend = None
     if len(known) > 1 or (known and len(points) > 1):
@@ -228,9 +228,7 @@ def _rate(values: list[tuple[float, int | None]]) -> float | None:
     return added / ((known[-1][0] - known[0][0]) * 60)
 
 
-def _seconds(
-    points: list[Point], lag: int | None, rate_in: float | None
-) -> tuple[float | None, str | None]:
+def _seconds(points: list[Point], lag: int | None) -> tuple[float | None, str | None]:
     """The time since the log's end was where the commit is, and how it was found."""
     last = points[-1]
     if lag is None or last.committed is None or last.start is None:
@@ -248,7 +246,8 @@ def _seconds(
     ]
     if crossings and crossings[-1][0] > shrank:
         return (last.minute - crossings[-1][1]) * 60, "interpolated"
-    return (lag / rate_in, "rate") if rate_in else (None, None)
+    since = max(ends[0][0], shrank)
+    return ((last.minute - since) * 60, "at_least") if since < last.minute else (None, None)
 
 
 def _verdict(

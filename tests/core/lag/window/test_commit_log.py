@@ -310,6 +310,36 @@ def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
     assert line[-1] == pytest.approx(50 * 55, rel=0.05)
 
 
+def test_rates_are_over_one_span(spark: SparkSession) -> None:
+    """A topic of three hours in a window of a day; a group that committed in the last hour."""
+    hour_ms = 60 * MINUTE_MS
+    begin_ms = NOW_MS - 3 * hour_ms
+    stuck = [commit(m, NOW_MS - (60 - m) * MINUTE_MS, "stuck", min(m, 20) * 60) for m in range(60)]
+    times = times_to_ask(NOW_MS - 24 * hour_ms, NOW_MS, 24, begin_ms)
+    assert len(times) == 24
+    assert begin_ms <= times[0] < times[-1] < NOW_MS
+    ends = {at_ms: {("t", 0): (at_ms - begin_ms) // 1_000} for at_ms in times}
+    now = fleet_now({"stuck": 1_200}, 3 * 3_600)
+    history = lag_history(
+        now,
+        LogInMemory({0: stuck}),
+        LagQuery(by="group"),
+        since_ms=NOW_MS - 24 * hour_ms,
+        until_ms=NOW_MS,
+        ends=ends,
+        record_times={("t", 0, 1_200): begin_ms + 1_200_000},
+        age_method="bisected",
+        session=spark,
+    )
+    (row,) = history.items
+    assert row["rate_in"] == pytest.approx(1.0, rel=0.01)
+    assert row["rate_out"] == pytest.approx(1_200 / 3_600, rel=0.2)
+    assert row["catch_up_seconds"] is None
+    assert (row["trend"], row["verdict"]) == ("growing", "STALL")
+    ages = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
+    assert [row[name] for name in ages] == [3 * 3_600 - 1_200, "bisected", "high"]
+
+
 def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
     """With the ends of that time: the commit that stood then, and the log's end then."""
     then_ms = NOW_MS - 30 * MINUTE_MS

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kgroups.cli.commands.lag.lag_options import conditions_on_rows
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
@@ -75,6 +76,13 @@ def lives() -> dict[str, list[Row]]:
             for m in minutes
             for partition, committed in ((0, 10**6), (1, 10**6 - 500 - (LAST - m) * 10))
         ],
+        # Committed before the day began, and another partition that falls behind: two hours of
+        # captures, a record a second.
+        "older than the captures": [
+            at(m, committed, 20_000 + 60 * m, partition=partition)
+            for m in range(LAST - 120, LAST + 1)
+            for partition, committed in ((0, 10), (1, 20_000 + 60 * (LAST - 60)))
+        ],
         # Nothing committed, 80 records.
         "uncommitted": [at(m, None, 80) for m in minutes],
     }
@@ -123,6 +131,29 @@ def test_by_topic(engine: dict[str, Any], folder: Path) -> None:
     row = ask(engine, folder, by="topic")["new reader", "t"]
     assert row["rate_in"] == pytest.approx(100 / 60)
     assert row["catch_up_seconds"] is None
+
+
+GATES = [
+    ("lag_seconds > 3h", "CHECK_UNDETERMINED"),
+    ("lag_seconds >= 2h", "CHECK_FAILED"),
+    ("lag_seconds > 1h", "CHECK_FAILED"),
+    ("lag_seconds < 3h", "CHECK_UNDETERMINED"),
+    ("lag_seconds < 2h", None),
+    ("not lag_seconds > 3h", "CHECK_UNDETERMINED"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), GATES, ids=[text for text, _ in GATES])
+def test_a_lower_bound(engine: dict[str, Any], folder: Path, text: str, code: str | None) -> None:
+    """What was unread in every capture is at least that old, and a gate knows no more."""
+    query = LagQuery(fail_on=conditions_on_rows([text]), sql="cluster LIKE 'older%'")
+    since_ms = UNTIL_MS - 1_440 * MINUTE_MS
+    report = lag_report_over(folder, query, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
+    (row,) = report.items
+    ages = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
+    assert [row[name] for name in ages] == [7_200.0, "at_least", "low"]
+    assert [error.code for error in report.errors] == ([code] if code else [])
+    assert all("lag_seconds is at least 7200" in error.message for error in report.errors)
 
 
 def test_without_commits(engine: dict[str, Any], folder: Path) -> None:

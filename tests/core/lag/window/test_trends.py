@@ -83,6 +83,9 @@ with points as (
         sum(greatest(e - pe, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_in,
         sum(greatest(s - ps, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_expired
     from steps group by all
+), unread as (
+    select "group", topic, partition, ({last_t} - min(t)) / 1000.0 as at_least
+    from steps where e > nc group by all
 ), consumed as (
     select "group", topic, partition,
         sum(greatest(c - pc, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_out
@@ -97,12 +100,13 @@ select n."group", n.topic, n.partition, greatest(n.e - greatest(n.c, n.s), 0) as
     case when n.e - greatest(n.c, n.s) <= 0 then 0.0
          when n.c < n.s then null
          else coalesce(({last_t} - caught_at) / 1000.0,
-                       (n.e - n.c) / nullif(rate_in, 0)) end as lag_seconds,
+                       nullif(at_least, 0)) end as lag_seconds,
     case when n.e - greatest(n.c, n.s) > 0 and rate_expired > 0
          then greatest(n.c - n.s, 0) / rate_expired end as retention
 from newest n left join sums using ("group", topic, partition)
 left join consumed using ("group", topic, partition)
 left join crossings using ("group", topic, partition)
+left join unread using ("group", topic, partition)
 where n.e is not null and n.c is not null
 """
 
@@ -238,11 +242,12 @@ def test_shapes_are_told_apart(engine: dict[str, Any], folder: Path) -> None:
     assert rows["falls behind"]["catch_up_seconds"] is None
     assert rows["falls behind"]["lag_seconds_method"] == "interpolated"
     assert rows["falls behind"]["lag_seconds_confidence"] == "high"
-    # Stopped before the window began: only the rate can tell, and it is a guess.
-    assert rows["stopped"]["lag_seconds_method"] == "rate"
-    assert rows["stopped"]["lag_seconds_confidence"] == "low"
-    # A topic that nothing was written to has no rate to reach back with.
-    assert rows["idle topic"]["lag_seconds"] is None
+    # Stopped before the window began: its record was there in every capture.
+    span_s = (COUNT - 1) * STEP_MS / 1_000
+    for group in ("stopped", "idle topic"):
+        assert rows[group]["lag_seconds_method"] == "at_least"
+        assert rows[group]["lag_seconds_confidence"] == "low"
+        assert rows[group]["lag_seconds"] == pytest.approx(span_s)
 
 
 def test_groups_add_up(engine: dict[str, Any], folder: Path) -> None:

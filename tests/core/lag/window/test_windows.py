@@ -97,5 +97,10 @@ def test_every_verdict_and_method_has_a_case() -> None:
     """The table leaves none out but the record's own time, which needs no window."""
     assert {case.said.rule for case in WINDOW_CASES} == {*VERDICTS}
     assert {case.said.verdict for case in WINDOW_CASES} == {*VERDICTS.values()}
-    assert {case.said.method for case in WINDOW_CASES} == {None, "at_head", "interpolated", "rate"}
+    assert {case.said.method for case in WINDOW_CASES} == {
+        None,
+        "at_head",
+        "interpolated",
+        "at_least",
+    }
     assert {case.said.trend for case in WINDOW_CASES} == {None, "growing", "steady", "draining"}
