@@ -31,6 +31,14 @@ from kgroups.core.sources.source_options import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # older PySpark: such a trigger runs one batch, an unfinished one first
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """Nothing."""
+
+
 Offsets = dict[str, int]
 """The next offset to be read, by the number of the partition as text: it is kept as JSON."""
 
@@ -65,11 +73,12 @@ class ConsumerOffsets(DataSource):
         return OffsetsTopic(settings_of_options(self.options), timeout_ms_of(self.options))
 
 
-class OffsetsStream(DataSourceStreamReader):
+class OffsetsStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The records of a log that come between two offsets of a checkpoint."""
 
     def __init__(self, log: OffsetsTopic, *, from_start: bool) -> None:
         self._log, self._from_start = log, from_start
+        self._last: Offsets | None = None
 
     def initialOffset(self) -> Offsets:
         """Where a stream without a checkpoint begins."""
@@ -78,7 +87,14 @@ class OffsetsStream(DataSourceStreamReader):
 
     def latestOffset(self, start: Mapping[str, int] | None = None, limit: Any = None) -> Offsets:
         """Where each partition ends now; one that is empty stays where it was."""
-        return {**(start or {}), **{str(s.partition): s.end for s in self._log.slices()}}
+        return {**(start or {}), **(self._last or self._ends())}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """From now on the stream ends where each partition ends now."""
+        self._last = self._ends()
+
+    def _ends(self) -> Offsets:
+        return {str(s.partition): s.end for s in self._log.slices()}
 
     def partitions(
         self, start: Mapping[str, int], end: Mapping[str, int]

@@ -132,6 +132,18 @@ def test_a_stream_over_restarts(source: SparkSession, address: str, tmp_path: Pa
     assert told_by(source.read.parquet(str(tmp_path / "records"))) == records_of(address)
 
 
+def test_what_is_available_now(address: str) -> None:
+    """A stream that is to end reads what was there when it began, however much comes."""
+    log = OffsetsTopic(read_settings(address))
+    ending, endless = (OffsetsStream(log, from_start=True) for _ in range(2))
+    ending.prepareForTriggerAvailableNow()
+    first = ending.latestOffset({})
+    assert first == endless.latestOffset({})
+    commit_offsets(address, {"later": {("t", 0): 1}})
+    assert ending.latestOffset(first) == first
+    assert endless.latestOffset(first) != first
+
+
 def test_a_topic_that_was_made_anew() -> None:
     """A checkpoint of another topic is an error: a stream would leave records out."""
     stream = OffsetsStream(OffsetsTopic(read_settings("127.0.0.1:1")), from_start=True)

@@ -5,7 +5,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from kgroups.core.lag.window.commit_log import parse_record
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.child import WAIT_S, Child, run_program
-from tests.support.kafka.workload import commit_offsets
+from tests.support.kafka.workload import commit_offsets, produce
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 
 pytestmark = pytest.mark.spark
@@ -129,6 +131,38 @@ def commits_of(address: str) -> dict[str, int]:
                 if kind == "commit":
                     found[group] = found.get(group, 0) + 1
     return found
+
+
+@pytest.mark.slow("a minute: the example runs as a program twice")
+def test_once_on_a_live_cluster(tmp_path: Path) -> None:
+    """It ends while commits go on; the lag of commits older than what is fresh is null."""
+    source = EXAMPLES["Keep lag per group and minute in a Delta table"]
+    assert source.count("FRESH_MS = 60_000") == 1
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    is_over = threading.Event()
+    with Sandbox(brokers=1, topics={"t": 1}) as cluster, ThreadPoolExecutor(1) as pool:
+        address = cluster.bootstrap_servers
+        produce(address, {("t", 0): 40})
+        commit_offsets(address, {"before": {("t", 0): 10}})
+
+        def commit_on() -> None:
+            while not is_over.is_set():
+                commit_offsets(address, {"goes on": {("t", 0): 20}})
+
+        going = pool.submit(commit_on)
+        try:
+            for name, fresh, lag in (("fresh", "3_600_000", 30), ("old", "-60_000", None)):
+                program, table = tmp_path / f"{name}.py", str(tmp_path / name)
+                program.write_text(source.replace("FRESH_MS = 60_000", f"FRESH_MS = {fresh}"))
+                words = [address, table, str(tmp_path / f"{name}-checkpoint"), "once"]
+                done = run_program([sys.executable, str(program), *words], env=environment)
+                assert done.returncode == 0, done.stderr
+                rows = DeltaTable(table).to_pyarrow_table().to_pylist()
+                (before,) = [row for row in rows if row["group"] == "before"]
+                assert (before["commits"], before["lag_max"]) == (1, lag)
+        finally:
+            is_over.set()
+        going.result(WAIT_S)
 
 
 @pytest.mark.slow("a minute: the example runs as a program three times, and is killed twice")
