@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
+from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
@@ -47,14 +48,17 @@ def plan_changes(
         rules: what the brokers allow of such moves; None: not known.
         balances_racks: whether franz-go applications say `BalanceRacks`; None: inferred.
     Raises:
+        UsageError: a deploy that takes a classic group to another assignor.
         KgroupsError: as `plan_group`.
     """
     deploys = [change for change in changes if isinstance(change, Deploy)]
     once = [change for change in changes if not isinstance(change, Deploy)]
     moves = any(isinstance(deploy, MoveToProtocol) for deploy in deploys)
-    strategy = None if moves else assignor_name
-    if moves and _is_unknown(group):
-        strategy = RANGE  # nothing is computed with it: the group stays as it is
+    if deploys and not moves:
+        _check_assignor(group, assignor_name)
+    strategy = assignor_name
+    if moves:  # of a group whose assignor is not known nothing is computed: it stays as it is
+        strategy = RANGE if _is_unknown(group) else None
     known = Known(balances_racks=balances_racks)
     plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful, known=known)
     if not deploys:
@@ -65,12 +69,7 @@ def plan_changes(
             find_ways(
                 lambda taken, length, plans: _walked(
                     Walk(
-                        snapshot,
-                        group,
-                        strategy,
-                        leader,
-                        known,
-                        alike,
+                        *(snapshot, group, strategy, leader, known, alike),
                         choices=Choices(taken),
                         plans=plans,
                         length=length,
@@ -96,6 +95,25 @@ def plan_changes(
     if moved is None:
         return _ending(plan, Ways((walk,)))
     return _after_move(plan, walk, moved)
+
+
+def _check_assignor(group: Group, assignor: str | None) -> None:
+    """Refuse to take a classic group from one assignor to another in the course of one deploy.
+
+    The coordinator chooses an assignor that all members support, so the first member that comes
+    back with another one alone is refused; it takes a restart of all with both, and a second one.
+    Source: ClassicGroup.supportsProtocols; KIP-429.
+    """
+    is_other = assignor is not None and group.assignor is not None and assignor != group.assignor
+    if group.type == "classic" and is_other and len(group.members or ()) > 1:
+        raise UsageError(
+            f"`{group.group}` cannot move from `{group.assignor}` to `{assignor}` in one deploy: a "
+            f"member that comes back with `{assignor}` alone is refused while the others have only "
+            f"`{group.assignor}`",
+            hint=f"restart all members with both, then again with `{assignor}` alone; without the "
+            "deploy, `--assignor` plans what follows",
+            code="INCONSISTENT_GROUP_PROTOCOL",
+        )
 
 
 def _walked(walk: Walk, once: Sequence[Change], deploys: Sequence[Deploy]) -> Walk:

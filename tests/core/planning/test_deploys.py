@@ -154,6 +154,17 @@ def test_the_leaders_library_is_not_that_of_the_others() -> None:
     assert {stage.leader_client for stage in plan.stages} == {"kafka-python"}
 
 
+@pytest.mark.parametrize("change", [Restart("a"), RollingRestart(), SwitchClient("java")])
+def test_another_assignor_takes_two_restarts(change: Deploy) -> None:
+    """The first member that is back with it alone is refused: the others have only the old one."""
+    snapshot = cluster_of(DYNAMIC, {"t": 4})
+    with pytest.raises(UsageError, match="cannot move from `range` to `roundrobin`") as caught:
+        plan_changes(snapshot, DYNAMIC, [change], "roundrobin")
+    assert caught.value.code == "INCONSISTENT_GROUP_PROTOCOL"
+    assert plan_changes(snapshot, DYNAMIC, [change], "range").stages
+    assert plan_changes(snapshot, DYNAMIC, [], "roundrobin").assignor == "roundrobin"
+
+
 def test_ways_that_end_alike_are_exact() -> None:
     """A step in between may go two ways, both of which end the same."""
     plan = deployed(DYNAMIC, RollingRestart())
