@@ -249,6 +249,9 @@ SELECT
   END AS retention_seconds_left,
   trend_level,
   verdict_level,
-  CASE lag_seconds_method WHEN 'interpolated' THEN passed_level WHEN 'at_least' THEN reset_level END
-    AS age_level
+  CASE
+    WHEN lag_seconds_method = 'interpolated' THEN passed_level
+    WHEN lag > 0 AND lag_status = 'ok' AND coalesce(lag_seconds_method, 'at_least') = 'at_least'
+      THEN reset_level
+  END AS age_level
 FROM judged

@@ -271,6 +271,7 @@ def age(looks: Sequence[list[Figures]]) -> tuple[float | None, str | None, str |
         since, length = unread_since(looks, commit)
         if since is not None and since < now["t"]:
             return (now["t"] - since) / 1000, "at_least", length
+        return None, None, length
     return None, None, None
 
 
@@ -381,7 +382,7 @@ def rows_by(
         points = max(row["points"] for row in rows)
         items[key]["trend"] = trend(first, last, produced, items[key]["lag_peak"], points)
         for name, length in LEVELS.items():
-            items[key][name] = names_of(length, items[key], rows)
+            items[key][name] = names_of(length, rows)
     if asked.by == "member":
         for member in members:
             if not member["held"]:
@@ -401,11 +402,11 @@ def rows_by(
     return items
 
 
-def names_of(length: str, item: Figures, rows: Sequence[Figures]) -> str | None:
+def names_of(length: str, rows: Sequence[Figures]) -> str | None:
     """Which figures of a row were told by the ends of hours, or of days; None: none was."""
     judged = [row for row in rows if row["verdict_rule"] not in OF_ONE_LOOK]
     names = {
-        "lag_seconds": [row["age_of"] for row in rows if item["lag_seconds"] is not None],
+        "lag_seconds": [row["age_of"] for row in rows],
         "trend": [row["trend_of"] for row in rows],
         "verdict": [row["verdict_of"] for row in judged],
     }

@@ -108,6 +108,39 @@ def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: P
     assert checks.named["monthly"] == {None}
 
 
+TOLD_BY = {
+    "lag_seconds": {"lag_seconds", "lag_seconds_method", "lag_seconds_confidence"},
+    "trend": {"trend"},
+    "verdict": {"verdict", "verdict_rule"},
+}
+
+
+@pytest.mark.parametrize("state", ["hours until midnight", "all days"])
+def test_what_differs_is_named(folder: Path, state: str) -> None:
+    """Beside a report on the captures themselves only the figures that are named may differ."""
+    named = set()
+    for by in ("group", "partition"):
+        raw, rolled = (
+            {tuple(row[key] for key in KEYS[by]): row for row in whole(folder / name, by).items}
+            for name in ("raw", state)
+        )
+        assert raw.keys() == rolled.keys()
+        for key, row in rolled.items():
+            told = {name for level in LEVELS for name in (row[level] or "").split(",") if name}
+            loose = {*LEVELS}.union(*(TOLD_BY[name] for name in told))
+            same = {name: value for name, value in row.items() if name not in loose}
+            assert same == pytest.approx({name: raw[key][name] for name in same}), (by, key)
+            named |= told
+    assert named == {*TOLD_BY}
+
+
+def whole(folder: Path, by: str) -> LagReport:
+    """A report on all that a folder has."""
+    since_ms, until_ms = WINDOWS[0]
+    query = LagQuery(by=by, top=100_000)
+    return lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, engine="duckdb")
+
+
 class Checks:
     """Reports beside plain Python.
 
