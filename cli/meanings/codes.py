@@ -175,6 +175,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "inspect the partition and offset with `kafka-dump-log.sh`",
     ),
     "DUCKDB_FAILED": (1, "DuckDB failed", "see the message: it has DuckDB's own words"),
+    "INCONSISTENT_GROUP_PROTOCOL": (
+        2,
+        "no assignor is supported by every member of the group",
+        "restart all members with both assignors, then again with the new one alone",
+    ),
     "INCONSISTENT_TOPIC_ID": (
         4,
         "the topic was recreated since the file or plan was written: its offsets mean nothing now",

@@ -144,7 +144,7 @@ _OF_PLANS: Final[Mapping[str, str | None]] = {
     "exact": None,
     "outcomes": "--outcomes shows all of them with their shares",
     "likely": "read the notes; --as and --leader-from-log name the leader's client",
-    "counts": "rely on the numbers of partitions, not on which they are",
+    "counts": "rely on the sizes of the shares, such as the largest, not on who gets which",
 }
 
 WORDS_OF: Final[Mapping[Kind, Rows]] = {

@@ -28,7 +28,7 @@ DEFINITIONS: Final[Mapping[Word, str]] = {
     "exact": "the only possible outcome",
     "outcomes": "one of several possible outcomes; --outcomes shows all",
     "likely": "the likeliest outcome; others cannot be ruled out",
-    "counts": "how many partitions each member gets is certain, not which",
+    "counts": "the sizes of the shares are certain, not which member gets which",
 }
 
 
