@@ -78,7 +78,7 @@ WITH lives AS (
     series,
     sum(coalesce(rolled.held, 1)) AS captures,
     max(t) AS last_t,
-    count_if(is_point) AS points,
+    count_if(is_point AND lag IS NOT NULL) AS points,  -- one alone has no trend
     -- Steps back are not subtracted: records went by whatever a topic made anew begins with.
     sum(CASE WHEN t > rated_from THEN
       greatest(coalesce(rolled.end_first, log_end) - prev_end, 0) + coalesce(rolled.end_added, 0)

@@ -224,7 +224,7 @@ def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Fig
     now["retention"] = None
     if now["lag"] and now["committed"] is not None and expiry:
         now["retention"] = max(now["committed"] - now["start"], 0) / expiry
-    now["points"] = len(points)
+    now["points"] = len(lags)
     return now
 
 

@@ -184,6 +184,11 @@ WINDOW_CASES = [
         Said(360, 1.0, 0.5, 360.0, "interpolated", "growing", "WARN", "lag_never_falls"),
     ),
     WindowCase(
+        "the end known in the last capture only: lag once is no trend",
+        [p if p.minute == 11 else p._replace(end=None) for p in life(12, 600, 30, 600, 60)],
+        Said(330, None, 0.5, None, None, None, "OK", "progresses"),
+    ),
+    WindowCase(
         "one capture only",
         life(1, 600, 0, 700, 0),
         Said(100, None, None, None, None, None, None, "too_few_captures"),
@@ -202,7 +207,7 @@ def said_of(case: WindowCase) -> Said:
     seconds, method = _seconds(points, lag)
     known = [value for value in lags if value is not None]
     trend = None
-    if len(known) > 1 or (known and len(points) > 1):
+    if len(known) > 1:
         produced = sum(
             max(b - a, 0) for a, b in pairwise([p.end for p in points if p.end is not None])
         )
