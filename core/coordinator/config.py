@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import StrEnum
 
+from kgroups.core.errors import UsageError, shorten
+
 # A member that joined and has not got its id yet cannot heartbeat; it may stay this long.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 MINUTE_MS = 60_000
@@ -48,23 +50,39 @@ class CoordinatorConfig:
     consumer_migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
 
     @classmethod
-    def from_properties(cls, properties: Mapping[str, str]) -> "CoordinatorConfig":
-        """Settings from broker properties, of `PROPERTIES` only.
+    def from_properties(
+        cls, properties: Mapping[str, str], unknown: list[str] | None = None
+    ) -> "CoordinatorConfig":
+        """Settings from a broker's properties.
 
+        Args:
+            properties: those of `PROPERTIES`, and others, which are passed over: a broker has
+                hundreds, and a later release has some for groups that are not known here.
+            unknown: takes a sentence about each of those others, for who wants to tell.
         Raises:
-            ValueError: a name is not among them, or a value is not of its setting's kind.
+            UsageError: a value is not of its setting's kind.
         """
-        for name in properties:
-            if name not in PROPERTIES:
-                close = get_close_matches(name, PROPERTIES, 1)
-                guess = f"; did you mean `{close[0]}`?" if close else ""
-                raise ValueError(f"`{name}` is not a broker property for groups{guess}")
+        if unknown is not None:
+            unknown += [_unknown(name) for name in properties if name not in PROPERTIES]
         given = {
-            field: convert(properties[name])
+            field: _converted(name, properties[name], convert)
             for name, (field, convert) in PROPERTIES.items()
             if name in properties
         }
         return cls(**given)  # type: ignore[arg-type] # each converter gives its field's type
+
+
+def _unknown(name: str) -> str:
+    close = get_close_matches(name, PROPERTIES, 1)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"`{name}` is not a broker property for groups{guess}"
+
+
+def _converted(name: str, text: str, convert: Callable[[str], object]) -> object:
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise UsageError(f"`{name}`: invalid value `{shorten(text)}`") from error
 
 
 def _minutes(text: str) -> int:

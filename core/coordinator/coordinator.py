@@ -127,11 +127,16 @@ class Coordinator:
         """Take in a request; its Reply, under `token`, comes now or with a later call.
 
         Timers that were due before `now_ms` fire first.
+
+        Raises:
+            UsageError: time went back, or a request with this token has no answer yet; nothing
+                has happened.
         """
         shard = self._shard
-        self._fire(now_ms)
-        shard.now_ms = now_ms
-        shard.begin_step()
+        if token in shard.waiting:
+            raise UsageError(f"a request with the token `{token}` has no answer yet")
+        self._begin(now_ms)
+        shard.waiting.add(token)
         self._route(token, request)
         self._fire(now_ms)
 
@@ -166,16 +171,19 @@ class Coordinator:
             return None
         if shard.partitions.get(group.partition) is not ACTIVE:
             return None
-        if not shard.timers.is_quiet(now_ms):
+        if now_ms < shard.now_ms or not shard.timers.is_quiet(now_ms):
             return None
         shard.forget_undo()
         shard.now_ms = now_ms
         return group
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass: timers fire one by one, each at its own time."""
-        self._fire(now_ms)
-        self._shard.now_ms = now_ms
+        """Let time pass: timers fire one by one, each at its own time.
+
+        Raises:
+            UsageError: time went back.
+        """
+        self._begin(now_ms)
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -213,6 +221,19 @@ class Coordinator:
             return
         group = shard.groups.get(group_id)
         route.by_kind[None if group is None else group.kind](shard, token, request, group)
+
+    def _begin(self, now_ms: int) -> None:
+        """Let time pass, and begin a step.
+
+        Raises:
+            UsageError: time went back.
+        """
+        shard = self._shard
+        if now_ms < shard.now_ms:
+            raise UsageError(f"time went back: {now_ms} ms after {shard.now_ms} ms")
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        shard.begin_step()
 
     def _fire(self, now_ms: int) -> None:
         """Carry out, a step each, timers due by then and background tasks, until none is left."""
@@ -283,9 +304,7 @@ class Coordinator:
     def resign(self, now_ms: int, partition: int) -> None:
         """Another broker has this partition now: forget its groups, answer who waits with 16."""
         shard = self._shard
-        self._fire(now_ms)
-        shard.now_ms = now_ms
-        shard.begin_step()
+        self._begin(now_ms)
         leaving = [group for group in shard.groups.values() if group.partition == partition]
         for group in leaving:
             LIFECYCLE[group.kind][1](shard, group)
@@ -323,8 +342,7 @@ class Coordinator:
     def expire_offsets(self, now_ms: int) -> None:
         """Look for expired offsets now; the next look is one check interval from here."""
         shard = self._shard
-        self._fire(now_ms)
-        shard.now_ms = now_ms
+        self._begin(now_ms)
         for partition, state in shard.partitions.items():
             if state is PartitionState.ACTIVE:
                 shard.begin_step()
@@ -336,8 +354,7 @@ class Coordinator:
     def update_topology(self, now_ms: int, topology: Topology) -> None:
         """Take over new metadata of the cluster."""
         shard = self._shard
-        self._fire(now_ms)
-        shard.now_ms = now_ms
+        self._begin(now_ms)
         before, shard.topology = shard.topology, topology
         for hook in ON_TOPOLOGY:
             shard.begin_step()

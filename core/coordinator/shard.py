@@ -69,6 +69,7 @@ class Shard:
         now_ms: time of the step that is being carried out.
         groups: by id; a group that is not here does not exist.
         group_configs: dynamic settings by group id, broker property -> text.
+        waiting: tokens of requests that have no answer yet.
         stray_topics: group id -> topics that changes of metadata still count for, since a consumer
             group of this name that was downgraded subscribed to them. Kafka 4.3 forgets to
             unsubscribe there, and a later consumer group of this name is told of such topics.
@@ -104,6 +105,7 @@ class Shard:
         self.partitions = dict.fromkeys(range(config.offsets_partitions), PartitionState.ACTIVE)
         self.serves_all = True
         self.effects: list[Effect] = []
+        self.waiting: set[Hashable] = set()
         self.background: deque[Callable[[], None]] = deque()
         self.sequence = 0
         self._after = 0
@@ -124,10 +126,12 @@ class Shard:
 
     def reply(self, token: Hashable, response: object) -> None:
         """Answer, once the writes of this step so far are in the log."""
+        self.waiting.discard(token)
         self.effects.append(Reply(token, response, self._after))
 
     def drop(self, token: Hashable, group_id: str, member_id: str) -> None:
         """Tell that a parked request will never be answered."""
+        self.waiting.discard(token)
         self.effects.append(Dropped(token, group_id, member_id))
 
     def event(

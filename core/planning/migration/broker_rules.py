@@ -71,9 +71,9 @@ def rules_from(
     protocols = known.pop(PROTOCOLS, None)
     try:
         config = CoordinatorConfig.from_properties(known)
-    except ValueError as error:
+    except UsageError as error:
         return BrokerRules(
-            unknown=f"the coordinator's settings are not valid ({error})", kip848=kip848
+            unknown=f"the coordinator's settings are not valid ({error.message})", kip848=kip848
         )
     missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
     return BrokerRules(config, missing, kip848, protocols)

@@ -46,10 +46,7 @@ def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
             f"unknown property `{unknown[0]}`",
             hint=f"known are {', '.join([*PROPERTIES, *LIMIT_PROPERTIES])}",
         )
-    try:
-        return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))
-    except ValueError as error:
-        raise UsageError(f"invalid group property: {error}") from error
+    return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))
 
 
 def group_properties(config: CoordinatorConfig) -> dict[str, str]:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.errors import UsageError
 from kgroups.core.protocol.frames import Header, read_header, write_response
 from kgroups.core.protocol.frames import read_request as read_message
 from kgroups.core.protocol.kafka_json import Json, from_json, to_json
-from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
+from kgroups.core.protocol.reader import Cursor, DecodeError, Message, decode, reader
 from kgroups.core.protocol.table import Field, fields_at, request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import writer
@@ -90,9 +91,21 @@ def frame_json(frame: bytes) -> Json:
 
 
 def write_json(asked: Asked, response: object) -> Json:
-    """The answer as Kafka's JSON, with the fields that the request's version has."""
-    answer = WIRE_FORMS[asked.api].answer(response, asked.version)
+    """The answer as Kafka's JSON, with the fields that the request's version has.
+
+    Raises:
+        UsageError: it answers another kind of request.
+    """
+    answer = _answer(asked, response)
     return to_json(response_table(asked.api), asked.version, answer)
+
+
+def _answer(asked: Asked, response: object) -> Message:
+    """What is written of an answer."""
+    name = type(asked.request).__name__.removesuffix("Request") + "Response"
+    if type(response).__name__ != name:
+        raise UsageError(f"{type(response).__name__} does not answer {asked.api.kafka_name}")
+    return WIRE_FORMS[asked.api].answer(response, asked.version)
 
 
 def _header(frame: bytes) -> Header:
@@ -108,8 +121,12 @@ def _check(api: int, version: int) -> None:
 
 
 def write_frame(asked: Asked, response: object) -> bytes:
-    """The bytes of the answer, length first."""
-    answer = WIRE_FORMS[asked.api].answer(response, asked.version)
+    """The bytes of the answer, length first.
+
+    Raises:
+        UsageError: as for `write_json`.
+    """
+    answer = _answer(asked, response)
     return bytes(write_response(asked.api, asked.version, asked.correlation_id, answer))
 
 

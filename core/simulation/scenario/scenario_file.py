@@ -9,6 +9,7 @@ from typing import Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.group_config import GROUP_CONFIG
+from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, Readers
 from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
@@ -122,8 +123,8 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
             texts[name] = fields[name].text()
     try:
         return CoordinatorConfig.from_properties(texts)
-    except ValueError as error:
-        cursor.fail(f"invalid property: {error}")
+    except UsageError as error:
+        cursor.fail(f"invalid property: {error.message}")
 
 
 def _network(cursor: Cursor) -> Network:

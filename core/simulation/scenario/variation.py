@@ -268,8 +268,8 @@ def _property(name: str) -> Change:
         text = str(read_ms(_cursor(name, value))) if name.endswith(".ms") else value
         try:
             parsed = CoordinatorConfig.from_properties({name: text})
-        except ValueError as error:
-            raise UsageError(f"`--vary {name}={value}`: {error}") from error
+        except UsageError as error:
+            raise UsageError(f"`--vary {name}={value}`: {error.message}") from error
         found: Any = {field: getattr(parsed, field)}
         return replace(scenario, cluster=replace(scenario.cluster, **found))
 

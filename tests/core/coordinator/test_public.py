@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupRequest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
@@ -85,14 +86,54 @@ def test_it_serves_kip848_without_being_given_anything() -> None:
     assert (topic.topic_id, topic.partitions) == (UUID(int=11), (0, 1, 2, 3))
 
 
-def test_an_unknown_property_is_refused() -> None:
-    """By name, with the nearest one that there is."""
-    assert CoordinatorConfig.from_properties({"group.max.size": "5"}).classic_max_size == 5
-    with pytest.raises(ValueError, match=r"`group.max.sise` .* did you mean `group.max.size`"):
-        CoordinatorConfig.from_properties({"group.max.sise": "5"})
-    assert "log.dirs" not in PROPERTIES
-    with pytest.raises(ValueError, match=r"`log\.dirs`"):
-        CoordinatorConfig.from_properties({"log.dirs": "/tmp"})
+def test_a_brokers_file_is_taken_whole() -> None:
+    """What is not known here, such as settings of later releases, is told and passed over."""
+    later = "group.consumer.assignor.offload.enable"
+    assert {later, "log.dirs"}.isdisjoint(PROPERTIES)
+    given = {"group.max.size": "5", later: "true", "log.dirs": "/tmp", "group.max.sise": "6"}
+    unknown: list[str] = []
+    assert CoordinatorConfig.from_properties(given, unknown).classic_max_size == 5
+    assert CoordinatorConfig.from_properties(given).classic_max_size == 5
+    assert [text.split()[0] for text in unknown] == [f"`{later}`", "`log.dirs`", "`group.max.sise`"]
+    assert unknown[-1].endswith("did you mean `group.max.size`?")
+    with pytest.raises(UsageError, match=r"`group\.max\.size`: invalid value `many`"):
+        CoordinatorConfig.from_properties({"group.max.size": "many"})
+
+
+def test_time_does_not_go_back() -> None:
+    """Nothing happens then; the same time again is fine."""
+    one = coordinator()
+    one.submit(5_000, 1, JOINS)
+    before = one.take(), one.snapshot(), one.next_deadline()
+    with pytest.raises(UsageError, match="time went back"):
+        one.submit(4_999, 2, JOINS)
+    with pytest.raises(UsageError, match="time went back"):
+        one.advance(0)
+    assert one.answer_at_once(4_999, JOINS) is None
+    assert (one.take(), one.snapshot(), one.next_deadline()) == ([], *before[1:])
+    one.advance(5_000)
+
+
+def test_a_token_is_free_once_it_is_answered() -> None:
+    """A request that waits for the others keeps its token for itself."""
+    joins = JoinGroupRequest(
+        version=2,
+        group_id="classic",
+        member_id="",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=(JoinGroupProtocol("range", b""),),
+    )
+    one = coordinator()
+    one.submit(0, "join", joins)
+    before = one.snapshot()
+    with pytest.raises(UsageError, match="the token `join` has no answer yet"):
+        one.submit(0, "join", joins)
+    assert one.snapshot() == before
+    one.advance(10_000)
+    assert [effect.token for effect in one.take() if isinstance(effect, Reply)] == ["join"]
+    one.submit(10_000, "join", JOINS)
 
 
 def test_every_request_is_named_as_kafka_names_it() -> None:

@@ -28,7 +28,11 @@ REFUSED = [
     ("racks that do not fit", {"brokers": 2, "racks": ["a"]}, "1 racks for 2 brokers"),
     ("an empty host", {"host": ""}, "the host is empty"),
     ("an unknown property", {"properties": {"x": "1"}}, "unknown property `x`"),
-    ("a wrong property", {"properties": {"group.max.size": "many"}}, "invalid group property"),
+    (
+        "a wrong property",
+        {"properties": {"group.max.size": "many"}},
+        "invalid value `many`",
+    ),
     ("every address", {"host": "0.0.0.0"}, "is not an address that clients can connect to"),
     ("a foreign host", {"host": "192.0.2.1"}, "cannot listen on `192.0.2.1`"),
 ]

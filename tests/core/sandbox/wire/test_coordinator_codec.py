@@ -5,11 +5,14 @@ from uuid import UUID
 
 import pytest
 
+from kgroups.core.coordinator.classic.messages import SyncGroupResponse
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.coordinator.wire import WIRE_FORMS
+from kgroups.core.errors import UsageError
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.protocol.frames import read_response
 from kgroups.core.protocol.kafka_json import to_json
 from kgroups.core.protocol.reader import DecodeError
@@ -179,3 +182,12 @@ def test_which_version_carries_which_field() -> None:
     assert fields["response.skip_assignment"] == (9, 9)
     assert fields["response.members.group_instance_id"] == (5, 9)
     assert fields["request.group_id"][0] == API_VERSIONS[Api.JOIN_GROUP][0]
+
+
+def test_an_answer_to_another_request_is_refused() -> None:
+    """It would be written with fields that the message does not have."""
+    message = {"groupId": "g", "generationId": 3, "memberId": "m", "groupInstanceId": None}
+    asked = read_json(Api.HEARTBEAT, 4, message, client_id="c", client_host="/h")
+    for write in (write_json, write_frame):
+        with pytest.raises(UsageError, match="SyncGroupResponse does not answer Heartbeat"):
+            write(asked, SyncGroupResponse(ErrorCode.NONE))
