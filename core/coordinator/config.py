@@ -3,7 +3,7 @@
 Source: GroupCoordinatorConfig; times in milliseconds, sizes in bytes, maximum sizes in members.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import StrEnum
@@ -70,6 +70,20 @@ class CoordinatorConfig:
             if name in properties
         }
         return cls(**given)  # type: ignore[arg-type] # each converter gives its field's type
+
+    def check_assignors(self, known: Collection[str]) -> None:
+        """See that a broker with these `group.consumer.assignors` would start.
+
+        Args:
+            known: names of the server-side assignors that there are.
+        Raises:
+            UsageError: none is named, or one that is not known.
+        """
+        names = self.consumer_assignors
+        unknown = [name for name in names if name not in known]
+        if unknown or not names:
+            told = f"no assignor `{unknown[0]}`" if unknown else "`consumer_assignors` is empty"
+            raise UsageError(told, hint=f"known: {', '.join(sorted(known))}")
 
 
 def _unknown(name: str) -> str:

@@ -17,7 +17,7 @@ How another protocol is added (KIP-848 is the second one): in a module of its ow
   away (`LIFECYCLE`), and if it must see new topics, a row in `ON_TOPOLOGY`.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -116,7 +116,7 @@ class Coordinator:
 
             ports = coordinator_ports()
         if ports.assignors:
-            _check_assignors(config.consumer_assignors, ports.assignors)
+            config.check_assignors(ports.assignors)
         self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
         for partition in self._shard.partitions:
             schedule_expiration(self._shard, partition)
@@ -397,11 +397,3 @@ class Coordinator:
             records += shard.groups[group_id].durable_records()
             records += shard.offsets.records(group_id)
         return records
-
-
-def _check_assignors(names: Sequence[str], known: Iterable[str]) -> None:
-    """Raises UsageError where a broker with these `group.consumer.assignors` would not start."""
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        told = f"no assignor `{unknown[0]}`" if unknown else "`consumer_assignors` is empty"
-        raise UsageError(told, hint=f"known: {', '.join(sorted(known))}")
