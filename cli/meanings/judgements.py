@@ -28,7 +28,7 @@ OF_LAG: Final[Rows] = {
         "start the consumer; `kgroups describe GROUP --members` shows who is there",
     ),
     "STALL": (
-        "the committed offset stands still while there is lag, though somebody owns the partition",
+        "the committed offset stands still while there is lag, though somebody commits or owns it",
         "look at the consumer's log: it may be stuck on a record",
     ),
     "REWIND": (
@@ -51,7 +51,7 @@ RULES: Final[Rows] = {
     ),
     "lag_never_falls": ("offsets advance, but lag fell in no step of the window: WARN", None),
     "commits_stopped": (
-        "no commit for longer than the commits before took, and nobody owns the partition: STOP",
+        "no commit for longer than the commits before took, by no known owner: STOP",
         None,
     ),
     "nobody_reads": (
@@ -67,7 +67,7 @@ RULES: Final[Rows] = {
     "beyond_log_end": ("the committed offset is beyond the log end: BEYOND_END", None),
 }
 OF_LAG_SECONDS: Final[Rows] = {
-    "high": ("read from a record, or interpolated between captures", None),
+    "high": ("read from a record, bisected, or interpolated between captures", None),
     "low": (
         "a lower bound, as the record is older than the captures",
         "use a longer --over, or --record-times",
