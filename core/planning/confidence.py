@@ -19,7 +19,7 @@ from kgroups.core.planning.outcomes.unseen import (
     places_new_partitions,
 )
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
-from kgroups.core.planning.prospects import Prospect, Prospects
+from kgroups.core.planning.prospects import Prospect, Prospects, goes_on_failing
 from kgroups.core.planning.roster import Roster
 
 Word = Literal["exact", "outcomes", "likely", "counts"]
@@ -111,7 +111,9 @@ def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
     for prospect in prospects.each:
         if prospect.outcomes.complete:
             continue
-        if hides_claims(roster, prospect.strategy):
+        if goes_on_failing(prospect.strategy, prospect.outcomes):
+            found.append("a sarama leader may fail and join again, and what follows was not tried")
+        elif hides_claims(roster, prospect.strategy):
             found.append("a franz-go leader does not see what members without generations have")
         elif prospect.raced:
             found.append(_one_by_one(roster, prospect))

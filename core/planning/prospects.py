@@ -10,6 +10,7 @@ from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.planning.assignor_request import (
+    SARAMA,
     Assumed,
     LagByPartition,
     Round,
@@ -191,11 +192,20 @@ def _prospect(
     else:
         outcomes = find_outcomes(roster, strategy, run, runs=runs)
         raced = is_raced(roster, strategy)
-        if hides_claims(roster, strategy):
+        if hides_claims(roster, strategy) or goes_on_failing(strategy, outcomes):
             outcomes = replace(outcomes, complete=False)
     if unnoticed is None:
         outcomes = _or_as_it_is(roster, outcomes)
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced, unnoticed)
+
+
+def goes_on_failing(strategy: Strategy, outcomes: Outcomes) -> bool:
+    """Whether a leader may fail that joins again at once, so that the group ends otherwise.
+
+    sarama's `Consume` returns, and applications call it again: what comes then is not played.
+    Source: sarama 1.61, consumerGroup.Consume, newSession.
+    """
+    return strategy.leader_client == SARAMA and bool(outcomes.failures)
 
 
 def _or_as_it_is(roster: Roster, outcomes: Outcomes) -> Outcomes:

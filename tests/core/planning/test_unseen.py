@@ -219,6 +219,21 @@ def test_kafka_pythons_roundrobin_may_fail_while_members_change() -> None:
     assert plan.outcomes.failures
 
 
+def test_what_follows_a_sarama_leader_that_fails_is_not_known() -> None:
+    """Seen on a broker: its application joins again, and seven of nine ends were not listed."""
+    members = [
+        member("a-1", {"t": [0, 1]}, instance_id="a", version=2, user_data=b""),
+        member("b-1", {"t": [2, 3]}, version=2, user_data=b""),
+    ]
+    group = replace(group_of(*members, assignor="sticky"), leader="a-1")
+    joins = AddMembers(client_id="n", library="kafka-python", instance_id="n")
+    plan = plan_group(cluster_of(group, {"t": 4}), group, [joins], leader="sarama")
+    assert plan.outcomes.failures
+    assert not plan.outcomes.complete
+    assert plan.confidence == "likely"
+    assert "a sarama leader may fail and join again" in (plan.confidence_reason or "")
+
+
 def test_a_leader_that_follows_may_not_know_what_others_read() -> None:
     """kafka-python: the first leader leaves, and the next one reads one topic of two.
 
