@@ -32,7 +32,7 @@ def address(cluster_address: str) -> str:
     producer.produce(TOPIC, b"x", partition=1, timestamp=now_ms)
     assert producer.flush(60) == 0
     offsets = {(TOPIC, 0): 1, (TOPIC, 1): 1, (TOPIC, 2): 0}
-    commit_offsets(cluster_address, {GROUP: offsets, f"{GROUP}-new": {(TOPIC, 0): 2}})
+    commit_offsets(cluster_address, {GROUP: offsets, f"{GROUP}-new": offsets | {(TOPIC, 0): 2}})
     return cluster_address
 
 
