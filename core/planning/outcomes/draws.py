@@ -14,6 +14,7 @@ from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
+from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
@@ -141,10 +142,24 @@ def find_outcomes(
             Outcome(end, weight * share, ids={n: draw.ids[o] for n, o in whose.items()})
             for end, whose, share in played.ends
         ]
-        failures += [
-            Failure(failed.message, weight * share, failed) for failed, share in played.failures
-        ]
+        for failed, share in played.failures:
+            error = _told_by_name(failed, draw.ids)
+            failures.append(Failure(error.message, weight * share, error))
     return gathered(outcomes, failures, complete=complete)
+
+
+def _told_by_name(error: KgroupsError, ids: Mapping[str, str]) -> KgroupsError:
+    """The error, of members that join by their names: nobody knows the ids that were drawn.
+
+    Args:
+        ids: name in the roster to id.
+    """
+    message = error.message
+    for name, drawn in ids.items():
+        message = message.replace(drawn, name)
+    told = KgroupsError(message, hint=error.hint, code=error.code)
+    told.__cause__ = error.__cause__
+    return told
 
 
 def ids_matter(
