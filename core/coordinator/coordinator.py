@@ -333,10 +333,9 @@ class Coordinator:
         since. Writes that came after it in the same series are taken back too.
 
         Raises:
-            KeyError: it is too late.
+            UsageError: it is too late.
         """
-        self._shard.now_ms = now_ms
-        self._shard.take_back(write.sequence, error)
+        self._shard.take_back(now_ms, write.sequence, error)
         self._fire(now_ms)
 
     def expire_offsets(self, now_ms: int) -> None:

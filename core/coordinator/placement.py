@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from kgroups.assignors.order.java_order import java_hash
+from kgroups.core.errors import UsageError
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -15,11 +16,11 @@ def offsets_partition(group: str, partitions: int) -> int:
         group: the group's name.
         partitions: how many partitions `__consumer_offsets` has; at least 1 (Kafka's default: 50).
     Raises:
-        ValueError: `partitions` is not positive.
+        UsageError: `partitions` is not positive.
     Source: `GroupMetadataManager.partitionFor` and `Utils.abs`, which maps the smallest integer,
         whose absolute value is no integer, to 0.
     """
     if partitions < 1:
-        raise ValueError(f"`{partitions}` is not a number of partitions")
+        raise UsageError(f"`{partitions}` is not a number of partitions")
     value = java_hash(group)
     return 0 if value == -(1 << 31) else abs(value) % partitions

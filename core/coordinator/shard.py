@@ -29,6 +29,7 @@ from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.errors import UsageError
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -192,14 +193,15 @@ class Shard:
             Write(self.sequence, partition, (), producer_id, producer_epoch, committed)
         )
 
-    def take_back(self, sequence: int, error: ErrorCode) -> None:
+    def take_back(self, now_ms: int, sequence: int, error: ErrorCode) -> None:
         """Undo a write that the log refused, and what was written after it.
 
         Raises:
-            KeyError: effects of a later step were already asked for, so it is too late.
+            UsageError: effects of a later step were already asked for, so it is too late.
         """
         if sequence not in self._undo:
-            raise KeyError(sequence)
+            raise UsageError(f"write {sequence} can no longer be taken back")
+        self.now_ms = now_ms
         for later in sorted((n for n in self._undo if n >= sequence), reverse=True):
             undo, failed = self._undo.pop(later)
             for step in reversed(undo):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kgroups.core.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
@@ -60,7 +62,7 @@ class ClientConfig:
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:
-            raise ValueError("heartbeat.interval.ms must be between 0 and session.timeout.ms")
+            raise UsageError("heartbeat.interval.ms must be between 0 and session.timeout.ms")
 
     @property
     def silence_ms(self) -> int:

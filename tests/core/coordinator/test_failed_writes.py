@@ -8,6 +8,7 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Write
 from kgroups.core.coordinator.offsets.messages import OffsetDeleteRequest, OffsetDeleteTopic
+from kgroups.core.errors import UsageError
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import START_MS, TOPICS, Harness
 from tests.support.coordinator.default_requests import (
@@ -184,7 +185,7 @@ def test_writes_after_the_refused_one_are_taken_back_too() -> None:
     first = next(one for one in coordinator.take() if isinstance(one, Write))
     coordinator.write_failed(START_MS, first, REPLICAS)
     assert coordinator.durable_records() == []
-    with pytest.raises(KeyError):
+    with pytest.raises(UsageError, match="can no longer be taken back"):
         coordinator.write_failed(START_MS, first, REPLICAS)
 
 
@@ -194,5 +195,5 @@ def test_it_is_too_late_once_something_else_was_asked() -> None:
     coordinator.submit(START_MS, "a", commit({0: 1}))
     write = next(one for one in coordinator.take() if isinstance(one, Write))
     coordinator.advance(START_MS + 1)
-    with pytest.raises(KeyError):
+    with pytest.raises(UsageError, match="can no longer be taken back"):
         coordinator.write_failed(START_MS, write, REPLICAS)

@@ -4,6 +4,7 @@ import pytest
 
 from kgroups.assignors.order.java_order import java_hash
 from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.errors import UsageError
 
 VECTORS = [
     ("", 0, 0),
@@ -35,5 +36,5 @@ def test_lone_surrogate_is_hashed_as_java_does() -> None:
 @pytest.mark.parametrize("partitions", [0, -1])
 def test_number_of_partitions_must_be_positive(partitions: int) -> None:
     """A topic without partitions has no place for a group."""
-    with pytest.raises(ValueError, match=str(partitions)):
+    with pytest.raises(UsageError, match=str(partitions)):
         offsets_partition("g", partitions)

@@ -1,10 +1,14 @@
 """What programs that drive the coordinator count on besides its answers."""
 
+import ast
+import builtins
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+import kgroups.core.coordinator as coordinator_package
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupRequest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
@@ -194,3 +198,17 @@ def test_a_reload_takes_the_place_of_what_was_held() -> None:
     one.reload(1_000, [None, *records])
     assert list(one.group_states()) == ["kept"]
     assert one.durable_records() == records
+
+
+def test_every_error_is_one_of_ours() -> None:
+    """Whoever drives the coordinator catches `KgroupsError`; an AssertionError is a bug."""
+    raised = {
+        f"{path.name}: {node.exc.func.id}"
+        for path in Path(coordinator_package.__path__[0]).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and isinstance(node.exc.func, ast.Name)
+        and isinstance(getattr(builtins, node.exc.func.id, None), type)
+    }
+    assert {text for text in raised if not text.endswith("AssertionError")} == set()
