@@ -12,7 +12,7 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 GUIDES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 ARCHITECTURE_LINES = 300
 CODE = ("assignors", "core", "cli", "tests", "bench", "scripts")
-OTHERS = {"LocalRelation"}  # names of other programs' parts, which no file here has
+OTHERS = {"LocalRelation", "availableNow"}  # names of other programs' parts, which no file here has
 READMES = sorted(page for top in PRODUCT for page in (ROOT / top).rglob("README.md"))
 PAGES = [
     ARCHITECTURE,

