@@ -129,10 +129,12 @@ class Coordinator:
         Timers that were due before `now_ms` fire first.
 
         Raises:
-            UsageError: time went back, or a request with this token has no answer yet; nothing
-                has happened.
+            UsageError: no request of the coordinator's, time went back, or a request with this
+                token has no answer yet; nothing has happened.
         """
         shard = self._shard
+        if type(request) not in ROUTES:
+            raise UsageError(f"`{type(request).__name__}` is no request of the coordinator's")
         if token in shard.waiting:
             raise UsageError(f"a request with the token `{token}` has no answer yet")
         self._begin(now_ms)

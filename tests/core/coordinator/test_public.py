@@ -118,6 +118,15 @@ def test_time_does_not_go_back() -> None:
     one.advance(5_000)
 
 
+def test_what_is_no_request_changes_nothing() -> None:
+    """Neither the time nor the token is taken."""
+    one = coordinator()
+    with pytest.raises(UsageError, match="`str` is no request of the coordinator's"):
+        one.submit(5_000, "t", "hello")  # type: ignore[arg-type]
+    one.submit(0, "t", JOINS)
+    assert [effect.token for effect in one.take() if isinstance(effect, Reply)] == ["t"]
+
+
 def test_a_token_is_free_once_it_is_answered() -> None:
     """A request that waits for the others keeps its token for itself."""
     joins = JoinGroupRequest(
