@@ -16,7 +16,6 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 # Groups that a plan looks up without being asked to, at most: each may cost two round trips.
 MOST_UNASKED: Final = 8
-EVERY: Final = 1_000_000
 NAMED: Final = 3
 DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
 
@@ -29,7 +28,7 @@ def with_leaders(
     asked: bool,
     grows: bool,
     told: bool = False,
-    most: int = MOST_UNASKED,
+    most: int | None = MOST_UNASKED,
 ) -> ClusterSnapshot:
     """The snapshot with the leaders of its classic groups, as far as they are found.
 
@@ -39,7 +38,7 @@ def with_leaders(
         grows: as of `leader_matters`.
         told: whether the leader's library is known, so that nothing is said of a log that cannot
             be read.
-        most: groups that are looked up unasked; where there are more, none is.
+        most: groups that are looked up unasked; where there are more, none is. None: all.
     Raises:
         ClusterError: it was asked for and cannot be read.
     """
@@ -50,7 +49,7 @@ def with_leaders(
     ]
     if not asked:
         groups = [group for group in groups if leader_matters(group, grows=grows)]
-    if not groups or (not asked and len(groups) > most):
+    if not groups or (not asked and most is not None and len(groups) > most):
         return snapshot
     hidden = [group for group in groups if group.offsets_partition is None]
     if hidden and asked:

@@ -5,7 +5,7 @@
 absent, never 0. Maps go from topic to partition number to value; partition numbers are `int`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -153,6 +153,21 @@ class Group:
     leader_is_back: bool = False
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
+
+
+def led_round(
+    protocol_type: str | None, assignor: str | None, leader: str | None, members: Iterable[Member]
+) -> Group:
+    """A round that a leader has assigned, as `Group.led` holds it: the group as it was then."""
+    return Group(
+        group="",
+        type="classic",
+        state="Stable",
+        protocol_type=protocol_type,
+        assignor=assignor,
+        leader=leader,
+        members=tuple(members),
+    )
 
 
 @dataclass(frozen=True, slots=True)

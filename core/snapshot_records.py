@@ -23,6 +23,7 @@ from kgroups.core.snapshot import (
     MemberProtocol,
     PartitionLog,
     Topic,
+    led_round,
 )
 from kgroups.core.uuids import parse_uuid
 
@@ -301,22 +302,15 @@ def group_of(record: GroupRecord) -> Group:
         group_epoch=record.group_epoch,
         target_epoch=record.target_epoch,
         leader=record.leader,
-        led=tuple(_round_of(record, led) for led in record.led or ()),
+        led=tuple(
+            led_round(
+                record.protocol_type, led.assignor, record.leader, map(_member_of, led.members)
+            )
+            for led in record.led or ()
+        ),
         leader_is_back=record.leader_is_back,
         members=None if members is None else tuple(map(_member_of, members)),
         offsets=None if record.offsets is None else _commits_of(record.offsets),
-    )
-
-
-def _round_of(record: GroupRecord, led: LedRecord) -> Group:
-    return Group(
-        group="",
-        type="classic",
-        state="Stable",
-        protocol_type=record.protocol_type,
-        assignor=led.assignor,
-        leader=record.leader,
-        members=tuple(map(_member_of, led.members)),
     )
 
 

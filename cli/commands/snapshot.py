@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with, show_item_errors
-from kgroups.cli.log_leaders import EVERY, with_leaders
+from kgroups.cli.log_leaders import with_leaders
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -83,7 +83,7 @@ def save(
     with cluster(options) as admin:
         snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
         # A plan from the file knows what a live one knows.
-        snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=EVERY)
+        snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=None)
     write_snapshot(snapshot, file)
     printer.note(f"saved {counted(snapshot)} to `{file}`")
     show_item_errors(snapshot.errors)

@@ -45,7 +45,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
         ),
         Family(
             "kafka_consumergroup_group_unowned_partitions",
-            "Partitions of a group that no member is assigned.",
+            "Partitions of a group not assigned to any member.",
         ),
         Family(
             "kafka_consumergroup_group_beyond_end_partitions",

@@ -156,7 +156,7 @@ _FIGURES: Final = (
     ),
     _of_partitions(
         "unowned_partitions",
-        "partitions that no member is assigned",
+        "partitions not assigned to any member",
         lambda lag: lag.unowned_partitions,
     ),
     _of_partitions(

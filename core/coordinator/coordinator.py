@@ -133,13 +133,14 @@ class Coordinator:
                 token has no answer yet; nothing has happened.
         """
         shard = self._shard
-        if type(request) not in ROUTES:
+        route = ROUTES.get(type(request))
+        if route is None:
             raise UsageError(f"`{type(request).__name__}` is no request of the coordinator's")
         if token in shard.waiting:
             raise UsageError(f"a request with the token `{token}` has no answer yet")
         self._begin(now_ms)
         shard.waiting.add(token)
-        self._route(token, request)
+        self._follow(route, token, request)
         self._fire(now_ms)
 
     def answer_at_once(self, now_ms: int, request: Request) -> object | None:
@@ -201,9 +202,8 @@ class Coordinator:
         self._shard.effects = []
         return effects
 
-    def _route(self, token: Hashable, request: Request) -> None:
+    def _follow(self, route: Any, token: Hashable, request: Request) -> None:
         shard = self._shard
-        route: Any = ROUTES[type(request)]
         if not isinstance(route, GroupRoute):
             route.handler(shard, token, request)
             return

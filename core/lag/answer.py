@@ -1,6 +1,6 @@
 """The answer of a report: rows that are shown, those that fail, totals and charts, by one query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -24,6 +24,9 @@ from kgroups.core.lag.sql_condition import EXAMPLE
 
 ITEMS: Final = "items"
 METHOD: Final = "lag_seconds_method"
+MATCHING: Final = "matching"
+COUNTED: Final = f"count(*) OVER (PARTITION BY 1) AS {MATCHING}"
+"""How many rows meet a condition, beside each of those that are listed."""
 UNNAMED: Final = "the report"
 """What fails where a report has no keys, or knows none of them."""
 
@@ -40,7 +43,7 @@ class LagReport:
             shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
         errors: groups that could not be planned, and rows that meet a condition that they may
-            not, at most `top` of each.
+            not, at most `top` of each and then how many more there are.
         pictures: rows for charts, if they were asked for.
     """
 
@@ -87,7 +90,8 @@ def answered(
         fails = text_of(condition.root, literals, has_bounds=METHOD in columns)
         asking = replace(questions, parameters=literals)
         which = f"WHERE {fails} OR ({fails}) IS NULL"
-        frames[condition.text] = asking.put(f"{text} {which} {top}", wanted=wanted)
+        counted = f"SELECT {listed(columns)}, {COUNTED} FROM {{wanted}} {which} {top}"
+        frames[condition.text] = asking.put(counted, wanted=wanted)
     try:
         found = questions.together({**frames, **others})
     except WrongSql as exc:  # all else is ours
@@ -101,12 +105,25 @@ def answered(
         found[ITEMS].schema,
         summary,
         tuple(
-            _error(condition, row, questions.keys)
+            error
             for condition in query.fail_on
-            for row in found[condition.text].to_pylist()
+            for error in _errors(condition, found[condition.text].to_pylist(), questions.keys)
         ),
         pictures_of(found) if query.pictures else None,
     )
+
+
+def _errors(
+    condition: Condition, rows: Sequence[dict[str, Any]], keys: Sequence[str]
+) -> Iterator[ItemError]:
+    """The first rows that meet a condition, or may, and how many more there are."""
+    yield from (_error(condition, row, keys) for row in rows)
+    more = rows[0][MATCHING] - len(rows) if rows else 0
+    if more:
+        count = f"{more:,} more row{'s' * (more != 1)}"
+        text = f"`{condition.text}` holds, or cannot be evaluated, for {count}"
+        hint = "`--top` says how many are listed"
+        yield ItemError(UNNAMED, "CHECK_FAILED", text, hint, CheckFailed.exit_code)
 
 
 def _error(condition: Condition, row: dict[str, Any], keys: Sequence[str]) -> ItemError:

@@ -63,7 +63,7 @@ class LagSummary(NamedTuple):
             none of them is known.
         lost: records that expired unread; None likewise.
         unknown_partitions: partitions whose lag is not known, which the others leave out.
-        unowned_partitions: partitions that no member is assigned; None if that is not known.
+        unowned_partitions: partitions not assigned to any member; None if that is not known.
         beyond_end_partitions: partitions whose committed offset is beyond the log end.
     """
 

@@ -6,9 +6,11 @@ minutes later (`metadata.max.age.ms`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from kgroups.core.lag.group_lag import topics_read
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 RANGES: Final = 4
@@ -26,21 +28,13 @@ def uncommitted_partitions(snapshot: ClusterSnapshot, group: Group) -> list[Topi
     """
     if not group.members or group.offsets is None:
         return []
-    topics = {topic for member in group.members for topic in member.subscription or ()}
-    owned = {
-        (topic, number)
-        for member in group.members
-        for topic, numbers in (member.assignment or {}).items()
-        for number in numbers
-    }
-    topics |= {topic for topic, _ in owned}
-    there = {
-        (topic, number)
-        for topic in topics
-        if topic in snapshot.topics
-        for number in snapshot.topics[topic].partitions
-    }
-    return sorted(at for at in there if at[1] not in group.offsets.get(at[0], ()))
+    commits = group.offsets
+    return [
+        (read.topic, number)
+        for read in topics_read(snapshot.topics, replace(group, offsets=None))
+        for number in read.partitions
+        if number in read.logs and number not in commits.get(read.topic, ())
+    ]
 
 
 def uncommitted_notes(snapshot: ClusterSnapshot, groups: Iterable[Group]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from kgroups.core.snapshot import (
     Member,
     PartitionLog,
     Topic,
+    led_round,
 )
 from kgroups.core.uuids import uuid_text
 
@@ -76,15 +77,7 @@ def led_by(group: Group, rounds: list[tuple[str, list[Member]]], is_back: bool) 
     if group.leader is None:
         return group
     led = tuple(
-        Group(
-            "",
-            "classic",
-            "Stable",
-            protocol_type=group.protocol_type,
-            assignor=assignor,
-            leader=group.leader,
-            members=tuple(members),
-        )
+        led_round(group.protocol_type, assignor, group.leader, members)
         for assignor, members in rounds
     )
     return replace(group, led=led, leader_is_back=is_back)

@@ -58,8 +58,8 @@ SCHEMA = "kgroups.describe/1"
 
 HELP = """Describe groups: committed offsets, lag, members, state.
 
-Shows one row per partition of the topics that a group reads or has committed
-by default. Views combine, except in CSV. A group that does not exist is
+By default, shows one row per partition of the topics that a group reads or
+has committed. Views combine, except in CSV. A group that does not exist is
 reported on stderr (exit code 5) and the others are still shown. --topic
 selects the groups that read a topic and shows only that topic; --where
 selects those for which a condition holds, where `lag` is the group's sum

@@ -32,10 +32,12 @@ def next_times(
 
 
 def bisected_times(
-    admin: ClusterAdmin, snapshot: ClusterSnapshot, printer: Printer
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, printer: Printer, *, unread: bool
 ) -> tuple[Times, dict[TopicPartition, int]]:
     """When the next record of each commit that lags was written, and the first one of each log.
 
+    Args:
+        unread: whether the former are wanted.
     Raises:
         ClusterError: the cluster cannot be reached.
     """
@@ -45,7 +47,9 @@ def bisected_times(
         for number, log in topic.partitions.items()
         if log.log_start_offset is not None and log.log_start_offset < (log.log_end_offset or 0)
     }
-    places = {*unread_places(snapshot), *((*at, offset) for at, offset in starts.items())}
+    places = {(*at, offset) for at, offset in starts.items()}
+    if unread:
+        places |= {*unread_places(snapshot)}
     printer.progress(f"bisecting the ages of {len(places):,} records")
     now_ms = snapshot.captured_at_ms
     found = record_ages(admin, places, now_ms)

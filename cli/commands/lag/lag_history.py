@@ -117,7 +117,8 @@ def history(
         # A window that ended is reported as it was then; else as it is now.
         is_past = until is not None and end_ms < snapshot.captured_at_ms
         end_ms = end_ms if is_past else snapshot.captured_at_ms
-        next_at, first_ms = bisected_times(admin, snapshot, printer)
+        unread = not (is_past or record_times)
+        next_at, first_ms = bisected_times(admin, snapshot, printer, unread=unread)
         oldest_ms = min(first_ms.values(), default=0)
         times_ms = times_to_ask(start_ms, end_ms, ends, oldest_ms) if ends else []
         times_ms += [end_ms] if is_past else []

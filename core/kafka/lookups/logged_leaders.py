@@ -23,7 +23,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.protocol.reader import DecodeError
-from kgroups.core.snapshot import Group, Member
+from kgroups.core.snapshot import Group, Member, led_round
 
 
 def group_records(key: bytes, values: Sequence[bytes | None]) -> list[GroupMetadataValue | None]:
@@ -78,15 +78,8 @@ def _record(key: bytes, value: bytes | None) -> GroupMetadataValue | None:
 
 
 def _round(record: GroupMetadataValue) -> Group:
-    return Group(
-        group="",
-        type="classic",
-        state="Stable",
-        protocol_type=record.protocol_type,
-        assignor=record.protocol,
-        leader=record.leader,
-        members=tuple(_member(member) for member in record.members),
-    )
+    members = map(_member, record.members)
+    return led_round(record.protocol_type, record.protocol, record.leader, members)
 
 
 def _member(logged: GroupMetadataMember) -> Member:

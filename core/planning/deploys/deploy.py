@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
@@ -63,23 +64,19 @@ def plan_changes(
     plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful, known=known)
     if not deploys:
         return plan
+    begin = partial(Walk, snapshot, group, strategy, leader, known, alike)
     if not moves:
         return _ending(
             plan,
             find_ways(
                 lambda taken, length, plans: _walked(
-                    Walk(
-                        *(snapshot, group, strategy, leader, known, alike),
-                        choices=Choices(taken),
-                        plans=plans,
-                        length=length,
-                    ),
+                    begin(choices=Choices(taken), plans=plans, length=length),
                     once if plan.members else (),
                     deploys,
                 )
             ),
         )
-    walk = Walk(snapshot, group, strategy, leader, known, alike)
+    walk = begin()
     if once and plan.members:
         walk.step(Event(CHANGES_MADE, tuple(once)))
     moved: ProtocolMove | None = None

@@ -27,7 +27,7 @@ def test_nothing_is_older_than_the_first_record() -> None:
         commit_offsets(running.bootstrap_servers, {"g": {("t", 0): 1, ("t", 1): 0}})
         with ClusterAdmin(ClientSettings(running.bootstrap_servers)) as admin:
             snapshot = admin.snapshot()
-            times, first_ms = bisected_times(admin, snapshot, quiet)
+            times, first_ms = bisected_times(admin, snapshot, quiet, unread=True)
             asked = [now_ms - minutes * 60_000 for minutes in (240, 150, 90, 30)]
             ends = ends_then(admin, snapshot, asked, quiet, first_ms)
     assert set(times) == {("t", 0, 0), ("t", 0, 1)}

@@ -400,7 +400,10 @@ def test_conditions_on_rows(
     wanted = {name: codes[answer] for name, answer in answers.items() if answer is not False}
     assert {error.target: error.code for error in found} == wanted
     few = ask(spark, snapshot, top=1, fail_on=[condition], sort="partitions")
-    assert len(few.errors) == min(1, len(wanted))
+    assert {error.target for error in few.errors[:1]} <= wanted.keys()
+    more = [error.message for error in few.errors[1:]]
+    assert len(few.errors) == min(2, len(wanted))
+    assert all(f"for {len(wanted) - 1} more row" in message for message in more)
 
 
 def test_a_condition_on_another_report(spark: SparkSession) -> None:

@@ -146,7 +146,7 @@ def test_the_leaders_library_is_not_that_of_the_others() -> None:
         plan_changes(snapshot, group, [Restart("a")], leader="kafka-python", alike=alike)
         for alike in (True, False)
     ]
-    led = [{client for s in plan.strategies for client in (s.leader_client,)} for plan in plans]
+    led = [{strategy.leader_client for strategy in plan.strategies} for plan in plans]
     assert led == [{"kafka-python"}, {"java", "kafka-python", "aiokafka"}]
     assert plans[1].confidence in ("counts", "likely")
     # What is said of a leader that stays is all that matters.
