@@ -5,16 +5,6 @@ No I/O, clock, randomness, logging or threads. A driver (server, simulator, test
     coordinator.submit(now_ms, token, request)      # or advance(now_ms), replay(record), ...
     for effect in coordinator.take(): ...           # Reply, Write, Dropped, Event
     wake_at_ms = coordinator.next_deadline()
-
-How another protocol is added (KIP-848 is the second one): in a module of its own it gives
-
-* `ROUTES`, rows for its requests, or for requests of others when they meet its kind of group
-  (`routes.GroupRoute.by_kind`); `merge_routes` puts the tables together;
-* `TIMERS`, timer kind -> function; `REPLAY`, record key -> function that plays the record into
-  the state and gives back what undoes it; both are merged by plain union;
-* a subclass of `groups.Group`, which answers for offsets, administration and expiry;
-* `LOAD` and `UNLOAD`, what happens to its groups when the log of a partition was read or moves
-  away (`LIFECYCLE`), and if it must see new topics, a row in `ON_TOPOLOGY`.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -22,70 +12,30 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator import admin
-from kgroups.core.coordinator.classic import routes as classic_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.group_config import check_group_config
-from kgroups.core.coordinator.groups import Group, GroupKind, GroupSnapshot
-from kgroups.core.coordinator.kip848 import routes as kip848_routes
+from kgroups.core.coordinator.groups import Group, GroupSnapshot
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.commit import commit_at_once
-from kgroups.core.coordinator.offsets.delete import (
-    delete_topic_offsets,
-    expire_offsets,
-    schedule_expiration,
-)
+from kgroups.core.coordinator.offsets.delete import expire_offsets, schedule_expiration
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, OffsetCommitResponse
 from kgroups.core.coordinator.ports import Ports
-from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.routes import AnswerAtOnce, AnyRoute, GroupRoute, Routes
-from kgroups.core.coordinator.shard import (
-    ACTIVE,
-    PartitionState,
-    Replay,
-    Shard,
-    TimerHandler,
-    TimerKind,
+from kgroups.core.coordinator.protocols import (
+    AT_ONCE,
+    LIFECYCLE,
+    OF_CONSUMER_GROUPS,
+    ON_TOPOLOGY,
+    REPLAY,
+    ROUTES,
+    TIMERS,
 )
+from kgroups.core.coordinator.request import Request
+from kgroups.core.coordinator.routes import GroupRoute
+from kgroups.core.coordinator.shard import ACTIVE, PartitionState, Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.protocol.errors import ErrorCode
-
-Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]
-OnTopology = Callable[[Shard, Topology], None]
-
-
-def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
-    """One table of routes; rows of the same request are joined by kind of group."""
-    merged: dict[type[Request], AnyRoute] = {}
-    for table in tables:
-        for request, route in table.items():
-            known = merged.get(request)
-            if isinstance(known, GroupRoute) and isinstance(route, GroupRoute):
-                route = replace(known, by_kind={**known.by_kind, **route.by_kind})
-            merged[request] = route
-    return merged
-
-
-ROUTES: Routes = merge_routes(admin.ROUTES, classic_routes.ROUTES, kip848_routes.ROUTES)
-TIMERS: Mapping[TimerKind, TimerHandler] = {
-    **admin.TIMERS,
-    **classic_routes.TIMERS,
-    **kip848_routes.TIMERS,
-}
-REPLAY: Mapping[type, Replay] = {
-    **admin.REPLAY,
-    **classic_routes.REPLAY,
-    **kip848_routes.REPLAY,
-}
-AT_ONCE: Mapping[type[Request], AnswerAtOnce] = {**classic_routes.AT_ONCE, **kip848_routes.AT_ONCE}
-LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
-    GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
-    GroupKind.CONSUMER: (kip848_routes.LOAD, kip848_routes.UNLOAD),
-}
-# (shard, topology before), once the shard has the new one.
-ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets, *kip848_routes.ON_TOPOLOGY)
 
 
 class Coordinator:
@@ -230,9 +180,8 @@ class Coordinator:
         Raises:
             UsageError: time went back.
         """
+        self._shard.check_time(now_ms)
         shard = self._shard
-        if now_ms < shard.now_ms:
-            raise UsageError(f"time went back: {now_ms} ms after {shard.now_ms} ms")
         self._fire(now_ms)
         shard.now_ms = now_ms
         shard.begin_step()
@@ -259,8 +208,25 @@ class Coordinator:
 
     # ------------------------------------------------------------------ the log
 
+    def _check_partition(self, partition: int) -> None:
+        if partition not in self._shard.partitions:
+            count = len(self._shard.partitions)
+            raise UsageError(f"`__consumer_offsets` has {count} partitions, and no {partition}")
+
+    def _check_record(self, record: Record) -> None:
+        """Only what was decoded to a kind that is known here can be played."""
+        if not isinstance(record, Record) or type(record.key) not in REPLAY:
+            raise UsageError(f"no record of `__consumer_offsets`: `{shorten(repr(record))}`")
+        if type(record.key) in OF_CONSUMER_GROUPS and not self._shard.ports.assignors:
+            raise UsageError("a record of a consumer group, and the ports have no assignors")
+
     def replay(self, record: Record, producer_id: int = NO_PRODUCER_ID) -> None:
-        """Play a record of the log into the state; `finish_loading` ends a series of these."""
+        """Play a record of the log into the state; `finish_loading` ends a series of these.
+
+        Raises:
+            UsageError: it is no record, or one of a consumer group and the ports have no assignors.
+        """
+        self._check_record(record)
         self._shard.replay(record.key, record.value, producer_id)
 
     def replay_marker(self, producer_id: int, *, committed: bool) -> None:
@@ -276,23 +242,40 @@ class Coordinator:
             records: in the order of the log; None, what `decode_record` makes of a kind that it
                 does not know, is passed over, as brokers do.
             partition: of `__consumer_offsets`; None: the records are of all of them.
+        Raises:
+            UsageError: time went back, there is no such partition, or something is no record; what
+                was held stays.
         """
+        self._shard.check_time(now_ms)
         known = [record for record in records if record is not None]
+        for record in known:
+            self._check_record(record)
         partitions = [*self._shard.partitions] if partition is None else [partition]
         for one in partitions:
             self.resign(now_ms, one)
             self.begin_loading(one)
         for record in known:
-            self.replay(record)
+            self._shard.replay(record.key, record.value, NO_PRODUCER_ID)
         for one in partitions:
             self.finish_loading(now_ms, one)
 
     def begin_loading(self, partition: int) -> None:
-        """From now on answer for groups of this partition that it is being loaded."""
+        """From now on answer for groups of this partition that it is being loaded.
+
+        Raises:
+            UsageError: there is no such partition.
+        """
+        self._check_partition(partition)
         self._shard.set_partition(partition, PartitionState.LOADING)
 
     def finish_loading(self, now_ms: int, partition: int) -> None:
-        """The log of this partition was replayed: serve its groups."""
+        """The log of this partition was replayed: serve its groups.
+
+        Raises:
+            UsageError: time went back, or there is no such partition.
+        """
+        self._check_partition(partition)
+        self._shard.check_time(now_ms)
         shard = self._shard
         shard.now_ms = now_ms
         shard.begin_step()
@@ -304,7 +287,12 @@ class Coordinator:
         self._fire(now_ms)
 
     def resign(self, now_ms: int, partition: int) -> None:
-        """Another broker has this partition now: forget its groups, answer who waits with 16."""
+        """Another broker has this partition now: forget its groups, answer who waits with 16.
+
+        Raises:
+            UsageError: time went back, or there is no such partition.
+        """
+        self._check_partition(partition)
         shard = self._shard
         self._begin(now_ms)
         leaving = [group for group in shard.groups.values() if group.partition == partition]
@@ -324,7 +312,7 @@ class Coordinator:
 
     def shut_down(self, now_ms: int) -> None:
         """Give every partition up; from now on every request is answered with 15."""
-        for partition in list(self._shard.partitions):
+        for partition in self._shard.partitions:
             self.resign(now_ms, partition)
         self._shard.active = False
 
@@ -335,7 +323,7 @@ class Coordinator:
         since. Writes that came after it in the same series are taken back too.
 
         Raises:
-            UsageError: it is too late.
+            UsageError: it is too late, or time went back.
         """
         self._shard.take_back(now_ms, write.sequence, error)
         self._fire(now_ms)

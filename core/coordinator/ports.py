@@ -10,6 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.errors import UsageError
 
 
 class AssignableMember(NamedTuple):
@@ -60,8 +61,15 @@ class Ports:
             not served.
         hash64: XXH3 of some bytes, seed 0, unsigned.
         compile_pattern: an RE2 pattern to a test of a whole topic name; raises PatternError.
+    Raises:
+        UsageError: there are assignors, and one of the others is missing.
     """
 
     assignors: Mapping[str, ServerAssign] = field(default_factory=dict)
     hash64: Callable[[bytes], int] | None = None
     compile_pattern: Callable[[str], Matches] | None = None
+
+    def __post_init__(self) -> None:
+        """Consumer groups need all of them."""
+        if self.assignors and (self.hash64 is None or self.compile_pattern is None):
+            raise UsageError("ports with assignors need `hash64` and `compile_pattern` too")

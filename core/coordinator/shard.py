@@ -116,6 +116,15 @@ class Shard:
 
     # ------------------------------------------------------------------ effects
 
+    def check_time(self, now_ms: int) -> None:
+        """See that time does not go back.
+
+        Raises:
+            UsageError: it does.
+        """
+        if now_ms < self.now_ms:
+            raise UsageError(f"time went back: {now_ms} ms after {self.now_ms} ms")
+
     def begin_step(self) -> None:
         """A new request, timer or background task begins: its replies wait for its writes only."""
         self._after = 0
@@ -197,10 +206,12 @@ class Shard:
         """Undo a write that the log refused, and what was written after it.
 
         Raises:
-            UsageError: effects of a later step were already asked for, so it is too late.
+            UsageError: effects of a later step were already asked for, so it is too late; or time
+                went back.
         """
         if sequence not in self._undo:
             raise UsageError(f"write {sequence} can no longer be taken back")
+        self.check_time(now_ms)
         self.now_ms = now_ms
         for later in sorted((n for n in self._undo if n >= sequence), reverse=True):
             undo, failed = self._undo.pop(later)

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
 
+from kgroups.core.errors import KgroupsError
 from kgroups.core.protocol.budget import (
     LONG_TEXT,
     NUMBER_COST,
@@ -37,8 +38,10 @@ _USUAL: Final = 32
 """So many texts of a field are kept, those that came first."""
 
 
-class DecodeError(ValueError):
+class DecodeError(KgroupsError, ValueError):
     """The bytes are no message of this kind and version."""
+
+    default_code = "UNREADABLE"
 
 
 class Cursor:

@@ -2,8 +2,10 @@
 
 import ast
 import builtins
+import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,7 +13,8 @@ import pytest
 import kgroups.core.coordinator as coordinator_package
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupRequest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.default_ports import coordinator_ports
 from kgroups.core.coordinator.effects import Reply, Write
 from kgroups.core.coordinator.group_config import wrong_settings
 from kgroups.core.coordinator.kip848.messages import (
@@ -25,8 +28,10 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitTopic,
 )
 from kgroups.core.coordinator.ports import Ports
+from kgroups.core.coordinator.protocols import ROUTES
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.protocol.errors import ErrorCode
 
 TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4)], version=1)
 JOINS = ConsumerGroupHeartbeatRequest(
@@ -209,6 +214,92 @@ def test_a_reload_takes_the_place_of_what_was_held() -> None:
     assert one.durable_records() == records
 
 
+def held(one: Coordinator) -> tuple[object, ...]:
+    """All that can be seen of it."""
+    return one.snapshot(), one.durable_records(), one.next_deadline(), one.take()
+
+
+@pytest.mark.parametrize("what", ["no record", "a key", "time", "no partition", "negative"])
+def test_a_reload_that_cannot_be_leaves_all_as_it_was(what: str) -> None:
+    """What is wrong is told before anything is given up."""
+    one = coordinator()
+    one.submit(5_000, 1, JOINS)
+    one.take()
+    before = held(one)
+    records: list[Any] = [*one.durable_records()]
+    match what:
+        case "no record":
+            records.append(("key", "value"))
+        case "a key":
+            records.append(records[0].key)
+    partition = {"no partition": 50, "negative": -1}.get(what)
+    with pytest.raises(UsageError, match=r"no record|time went back|has 50 partitions"):
+        one.reload(4_000 if what == "time" else 6_000, records, partition)
+    assert held(one) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "said"),
+    [
+        ("resign", (4_999, 0), "time went back"),
+        ("resign", (5_000, 50), "has 50 partitions, and no 50"),
+        ("begin_loading", (50,), "has 50 partitions, and no 50"),
+        ("finish_loading", (4_999, 0), "time went back"),
+        ("finish_loading", (5_000, -1), "has 50 partitions, and no -1"),
+        ("write_failed", (4_999, Write, ErrorCode.NOT_LEADER_OR_FOLLOWER), "time went back"),
+    ],
+)
+def test_driven_wrongly_it_stays_as_it_was(
+    call: str, arguments: tuple[object, ...], said: str
+) -> None:
+    """Time that goes back, and partitions that are not there."""
+    one = coordinator()
+    one.submit(5_000, 1, JOINS)
+    write = next(effect for effect in one.take() if isinstance(effect, Write))
+    before = held(one)
+    with pytest.raises(UsageError, match=said):
+        getattr(one, call)(*(write if given is Write else given for given in arguments))
+    assert held(one) == before
+
+
+def test_without_assignors_consumer_groups_are_refused() -> None:
+    """By the code that brokers answer with where the protocol is off, and nothing is written."""
+    records = [*coordinator_of_one_group().durable_records()]
+    ports = Ports()
+    one = Coordinator(CoordinatorConfig(), TOPICS, lambda: UUID(int=1), now_ms=0, ports=ports)
+    one.submit(0, 1, JOINS)
+    (reply,) = one.take()
+    assert isinstance(reply, Reply)
+    assert isinstance(reply.response, ConsumerGroupHeartbeatResponse)
+    assert reply.response.error_code is ErrorCode.UNSUPPORTED_VERSION
+    with pytest.raises(UsageError, match="consumer group"):
+        one.reload(0, records)
+    with pytest.raises(UsageError, match="consumer group"):
+        one.replay(records[0])
+    assert one.snapshot() == ()
+
+
+def test_ports_are_whole() -> None:
+    """Assignors without what else a consumer group needs would fail at the first heartbeat."""
+    with pytest.raises(UsageError, match="hash64"):
+        Ports(assignors=coordinator_ports().assignors)
+
+
+def coordinator_of_one_group() -> Coordinator:
+    """One with a consumer group of one member."""
+    one = coordinator()
+    one.submit(0, 1, JOINS)
+    return one
+
+
+@pytest.mark.parametrize("key", [bytes(one) for one in ((), (0,), (0, 1), (0, 1, 255, 255))])
+def test_broken_records(key: bytes) -> None:
+    """They are told by an error that is one of ours and, as it was, a ValueError."""
+    with pytest.raises(KgroupsError) as caught:
+        decode_record(key, b"")
+    assert isinstance(caught.value, ValueError)
+
+
 def test_every_error_is_one_of_ours() -> None:
     """Whoever drives the coordinator catches `KgroupsError`; an AssertionError is a bug."""
     raised = {
@@ -221,3 +312,53 @@ def test_every_error_is_one_of_ours() -> None:
         and isinstance(getattr(builtins, node.exc.func.id, None), type)
     }
     assert {text for text in raised if not text.endswith("AssertionError")} == set()
+
+
+def drive(one: Coordinator, draw: random.Random, now_ms: int, records: list[Any]) -> None:
+    """One call with arguments that are right, wrong or late."""
+    requests: list[Any] = [JOINS, "hello", None, replace(JOINS, group_id="h", member_id="n")]
+    partition = draw.choice((0, 3, 49, 50, -1))
+    match draw.randrange(10):
+        case 0 | 1:
+            one.submit(now_ms, draw.randrange(9), draw.choice(requests))
+        case 2:
+            one.advance(now_ms)
+        case 3:
+            given = draw.choices([*records, None, 7], k=3)
+            one.reload(now_ms, given, draw.choice((None, 3, 50)))
+        case 4:
+            one.replay(draw.choice([*records[:3], "record"]))
+        case 5:
+            one.resign(now_ms, partition)
+        case 6:
+            one.begin_loading(partition)
+            one.finish_loading(now_ms, partition)
+        case 7:
+            one.write_failed(now_ms, written()[0], ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        case 8:
+            name = draw.choice(("a", "consumer.session.timeout.ms"))
+            one.set_group_config("g", {name: "1"})
+        case 9:
+            one.update_topology(now_ms, draw.choice((TOPICS, Topology())))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_is_called_raises_errors_of_ours(seed: int) -> None:
+    """Random calls: each does what it should or is refused, with an error of ours."""
+    draw = random.Random(seed)
+    one = coordinator()
+    records: list[Any] = [record for write in written() for record in write.records]
+    records += coordinator_of_one_group().durable_records()
+    now_ms = refused = 0
+    for _ in range(60):
+        now_ms += draw.choice((-1, 0, 1, 5_000, 50_000))
+        one.take()
+        before = held(one)
+        try:
+            drive(one, draw, now_ms, records)
+        except KgroupsError:
+            refused += 1
+            after = held(one)
+            if after != before:
+                pytest.fail(f"seed {seed}: changed by a call that was refused")
+    assert refused, f"seed {seed}"

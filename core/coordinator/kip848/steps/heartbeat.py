@@ -65,7 +65,10 @@ def heartbeat(
     shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, group: Group | None
 ) -> None:
     """ConsumerGroupHeartbeat, whatever the group is."""
-    if request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
+    refusal: Refusal | None
+    if not shard.ports.assignors:
+        refusal = Refusal(ErrorCode.UNSUPPORTED_VERSION, "The consumer group protocol is disabled.")
+    elif request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
         refusal = _leave(shard, token, request, group)
     else:
         refusal = _stay(shard, token, request, group)
