@@ -88,7 +88,7 @@ check: setup
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(PY) -m mypy tests bench scripts
-	$(VENV)/bin/lint-imports
+	cd typings && $(abspath $(VENV))/bin/lint-imports --config ../pyproject.toml --cache-dir ../.import_linter_cache
 
 # What the package requires, and its licences: docs/licences.md.
 licences: setup

@@ -6,7 +6,7 @@ holds `flat[indptr[i]:indptr[i + 1]]`, in list order. The arrays are plain lists
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -84,11 +84,12 @@ class CompactAssignment:
         by_hash: ids of the members of which the order in hash tables has decided who gets what,
             and generations of claims have decided nothing; None: of any, and they may have, as far
             as the strategy tells.
+        user_data: member id to the leader's bytes for it; empty but for strategies of users.
     """
 
     __slots__ = (
         "_position", "by_hash", "faults", "flat", "generation", "indptr", "member_ids", "topics",
-        "withheld_numbers",
+        "user_data", "withheld_numbers",
     )  # fmt: skip
 
     def __init__(
@@ -110,6 +111,7 @@ class CompactAssignment:
         self.withheld_numbers = withheld or {}
         self.generation = generation
         self.by_hash: frozenset[str] | None = None
+        self.user_data: Mapping[str, bytes] = {}
         self._position: dict[str, int] | None = None
 
     @classmethod

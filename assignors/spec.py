@@ -9,7 +9,7 @@ Source: `ConsumerPartitionAssignor` of Kafka's clients, and KIP-848's server-sid
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 TopicPartition = tuple[str, int]
 """A partition: the name of its topic and its number. The coordinator's own type is one of these."""
@@ -166,6 +166,51 @@ class Assignment(Protocol):
 
     def items(self) -> Iterator[tuple[str, dict[str, list[int]]]]:
         """Member id and its partitions by topic, in `member_ids` order; built on demand."""
+        ...
+
+
+class WithUserData(NamedTuple):
+    """An answer of a strategy of one's own that gives members bytes besides their partitions.
+
+    Args:
+        assignment: member id to topic to partitions.
+        user_data: member id to the leader's bytes for it.
+    """
+
+    assignment: Mapping[str, Mapping[str, Sequence[int]]]
+    user_data: Mapping[str, bytes]
+
+
+class LastAssignment(NamedTuple):
+    """What a member was given last.
+
+    Args:
+        partitions: in list order.
+        generation: in which it got them.
+        user_data: the leader's bytes for it; None in a dry run, and where there were none.
+    """
+
+    partitions: Sequence[TopicPartition]
+    generation: int
+    user_data: bytes | None = None
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """What a strategy of one's own may have besides: each member's memory of what it was given.
+
+    Before each JoinGroup a new object is told the last assignment, and asked for the bytes that go
+    into the member's subscription; leaders find them in `MemberSubscription.user_data`.
+
+    Source: `ConsumerPartitionAssignor.onAssignment` and `subscriptionUserData`.
+    """
+
+    def on_assignment(self, last: LastAssignment) -> None:
+        """Take note of what the member was given; not called before its first assignment."""
+        ...
+
+    def subscription_user_data(self, topics: Sequence[str]) -> bytes | None:
+        """The bytes for the next subscription, to these topics; None for none."""
         ...
 
 

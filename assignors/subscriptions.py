@@ -1,10 +1,11 @@
 """From the bytes of a JoinGroup or SyncGroup to what an assignor takes and gives, and back."""
 
-from kgroups.assignors.spec import Assignment, MemberSubscription
+from kgroups.assignors.spec import Assignment, LastAssignment, MemberSubscription
 from kgroups.assignors.wire import (
     NEWEST_VERSION,
     Subscription,
     WireAssignment,
+    decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_sticky_data,
@@ -64,4 +65,22 @@ def assignment_bytes(
     Source: `ConsumerProtocol.serializeAssignment`.
     """
     partitions = runs_of(assignment.partitions_of(member_id))
-    return encode_assignment(WireAssignment(version, partitions))
+    # An assignment of a class of one's own need not have any.
+    user_data = getattr(assignment, "user_data", {}).get(member_id)
+    return encode_assignment(WireAssignment(version, partitions, user_data))
+
+
+def last_assignment(data: bytes, generation: int = -1) -> LastAssignment:
+    """What a member reads out of SyncGroup, and DescribeGroups shows; no bytes are no partitions.
+
+    Args:
+        generation: in which it was given, which is not in the bytes.
+    Raises:
+        WireError: they are no assignment.
+    Source: `ConsumerProtocol.deserializeAssignment`.
+    """
+    if not data:
+        return LastAssignment((), generation)
+    read = decode_assignment(data)
+    partitions = [(topic, number) for topic, numbers in read.partitions for number in numbers]
+    return LastAssignment(partitions, generation, read.user_data)

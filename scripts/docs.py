@@ -11,6 +11,7 @@ import ast
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,15 @@ ROOT = Path(__file__).parents[1]
 MAN = ROOT / "man"
 RELEASES = ROOT / "tests" / "data" / "releases.json"
 PRODUCT = ("assignors", "core", "cli")
+PUBLIC = (
+    "kgroups",
+    "kgroups.lag",
+    "kgroups.planning",
+    "kgroups.assignors",
+    "kgroups.coordinator",
+    "kgroups.sandbox",
+    "kgroups.spark",
+)
 
 
 def commands_table() -> str:
@@ -112,11 +122,23 @@ def _cell(ending: dict[str, Any] | None, notes: list[str]) -> str:
     return f"{'no' if ending['exit'] else 'yes'} [{notes.index(note) + 1}]"
 
 
+def public_table() -> str:
+    """The names that stay, by the module that gives them."""
+    rows = ["| import from | about | names |", "|---|---|---|"]
+    for module in PUBLIC:
+        given = import_module(module)
+        about = (given.__doc__ or "").split("\n")[0].rstrip(".")
+        names = ", ".join(f"`{name}`" for name in given.__all__)
+        rows.append(f"| `{module}` | {about} | {names} |")
+    return "\n".join(rows)
+
+
 BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
     ("docs/official-tools.md", "deviations", deviations_table),
     ("docs/official-tools.md", "tasks", tasks_table),
     ("docs/broker-versions.md", "releases", releases_table),
+    ("docs/library.md", "public", public_table),
 )
 """Page, name of the block's markers, what stands between them."""
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
 from kgroups.assignors.spec import MemberSubscription, TopicPartition
 from kgroups.assignors.wire import TopicRuns, encode_cooperative_data, encode_sticky_data, runs_of
 
 NO_GENERATION = -1
-STICKY, COOPERATIVE = "sticky", "cooperative-sticky"
 
 Runs = tuple[tuple[str, tuple[int, ...]], ...]
 DataForm = Callable[[TopicRuns, int], bytes | None]
@@ -94,12 +94,14 @@ def rejoin_as(
     """The next subscription of this library's member after it was given these partitions.
 
     Args:
-        library: any but `java`, whose way is in `rejoin`.
+        library: client library.
         member: its id, topics, instance id and rack are kept.
         protocol: name of the strategy that the group uses.
         partitions: its assignment, in list order.
         generation: in which it got them.
     """
+    if library == "java":
+        return rejoin(member, protocol, partitions, generation)
     form = REJOIN_FORMS.get((library, protocol), PLAIN)
     listed = list(partitions)
     if not form.keeps_dropped:

@@ -1,7 +1,9 @@
 """A strategy of the user's own: found, run within a time limit, and its answer checked.
 
 A strategy is any object with a `name` and a method `assign(request)` that returns an `Assignment`
-or simply `{member id: {topic: [partition, ...]}}`. It is named as `package.module:Class` (or
+or simply `{member id: {topic: [partition, ...]}}`, with `WithUserData` around it where members get
+bytes of the leader's besides; its members can remember what they were given (`Remembering`). It is
+named as `package.module:Class` (or
 `:object`), or registered as an entry point in the group `kgroups.assignors`. A class is made
 without arguments. `waives`, a set of names of properties in `checks`, says what it does not
 promise.
@@ -9,18 +11,41 @@ promise.
 This is the border to code that is not ours, so it is the one place here with a clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from threading import Thread
-from typing import Any
+from typing import Any, Protocol
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.order.java_order import java_sorted
-from kgroups.assignors.spec import Assignment, AssignmentRequest, Assignor, AssignorError
+from kgroups.assignors.spec import (
+    Assignment,
+    AssignmentRequest,
+    Assignor,
+    AssignorError,
+    LastAssignment,
+    Remembering,
+    WithUserData,
+)
 
 ENTRY_POINTS = "kgroups.assignors"
 LIMIT_MS = 10_000
+
+
+class OwnAssignor(Protocol):
+    """A strategy as its author writes it."""
+
+    @property
+    def name(self) -> str:
+        """Name as in the protocol."""
+        ...
+
+    def assign(self, request: AssignmentRequest) -> object:
+        """An `Assignment`, or member id to topic to partitions, alone or in `WithUserData`."""
+        ...
 
 
 def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
@@ -70,7 +95,7 @@ def _imported(path: str) -> Any:
     return found
 
 
-def _made(found: Any, name: str) -> Assignor:
+def _made(found: Any, name: str) -> OwnAssignor:
     """The strategy object."""
     try:
         made = found() if isinstance(found, type) else found
@@ -86,8 +111,25 @@ def _made(found: Any, name: str) -> Assignor:
             f"`{name}` is not an assignor",
             hint="an assignor has a `name` and a method `assign(request)`",
         )
-    strategy: Assignor = made
+    strategy: OwnAssignor = made
     return strategy
+
+
+def with_user_data(strategy: Assignor, request: AssignmentRequest) -> AssignmentRequest:
+    """The request as it is once the members of a strategy with memory have said what they have.
+
+    Raises:
+        AssignorError: the strategy failed to say so.
+    """
+    if not isinstance(strategy, GuardedAssignor) or not strategy.remembers:
+        return request
+    members = []
+    for member in request.members:
+        pairs = [(topic, number) for topic, numbers in member.owned for number in numbers]
+        last = LastAssignment(pairs, member.generation) if pairs else None
+        data = strategy.subscription_user_data(member.topics, last)
+        members.append(replace(member, user_data=data))
+    return replace(request, members=members)
 
 
 class GuardedAssignor:
@@ -98,7 +140,7 @@ class GuardedAssignor:
         limit_ms: how long one call may take.
     """
 
-    def __init__(self, inner: Assignor, limit_ms: int = LIMIT_MS) -> None:
+    def __init__(self, inner: OwnAssignor, limit_ms: int = LIMIT_MS) -> None:
         self.name = inner.name
         self.waives = frozenset(getattr(inner, "waives", ()))
         self._inner = inner
@@ -110,9 +152,17 @@ class GuardedAssignor:
         Raises:
             AssignorError: it raised, took too long, or gave something that is not an assignment.
         """
-        answer = self._within_limit(request)
+        answer = self._within_limit(lambda: self._inner.assign(request))
+        user_data: Mapping[str, bytes] = {}
+        if isinstance(answer, WithUserData):
+            answer, user_data = answer
+            self._check_members(request, user_data)
+            if not all(isinstance(data, bytes) for data in user_data.values()):
+                raise self._wrong("gave a member user data that are not bytes")
         if isinstance(answer, Mapping):
-            return self._from_mapping(request, answer)
+            assigned = self._from_mapping(request, answer)
+            assigned.user_data = user_data
+            return assigned
         if not hasattr(answer, "member_ids") or not hasattr(answer, "partitions_of"):
             raise self._wrong(f"returned {type(answer).__name__}")
         assignment: Assignment = answer
@@ -121,13 +171,42 @@ class GuardedAssignor:
             self._check_partitions(request, member.member_id, assignment)
         return assignment
 
-    def _within_limit(self, request: AssignmentRequest) -> Any:
+    @property
+    def remembers(self) -> bool:
+        """Whether its members have a memory of their own."""
+        return isinstance(self._inner, Remembering)
+
+    def subscription_user_data(
+        self, topics: Sequence[str], last: LastAssignment | None
+    ) -> bytes | None:
+        """The bytes that a member sends with its next subscription; None where it has no memory.
+
+        Args:
+            last: what it was given; None if it was not given anything yet.
+        Raises:
+            AssignorError: it raised, took too long, or gave something that is not bytes.
+        """
+        if not self.remembers:
+            return None
+        member = deepcopy(self._inner)
+
+        def ask() -> object:
+            if last is not None:
+                member.on_assignment(last)  # type: ignore[attr-defined] # it remembers
+            return member.subscription_user_data(topics)  # type: ignore[attr-defined]
+
+        data = self._within_limit(ask)
+        if not (data is None or isinstance(data, bytes)):
+            raise self._wrong(f"gave user data that are {type(data).__name__}, not bytes")
+        return data
+
+    def _within_limit(self, ask: Callable[[], object]) -> Any:
         """The answer of the inner strategy, or what it raised."""
         outcome: list[Any] = []
 
         def call() -> None:
             try:
-                outcome.append((self._inner.assign(request), None))
+                outcome.append((ask(), None))
             except BaseException as error:  # handed on to the caller
                 outcome.append((None, error))
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kgroups.assignors.other_clients.rejoins import NO_GENERATION, rejoin_as
-from kgroups.assignors.rejoin import COOPERATIVE, rejoin
+from kgroups.assignors.rejoin import COOPERATIVE
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 
@@ -65,7 +65,7 @@ def _said_whole(claim: Claim, strategy_name: str, library: str, mute: bool) -> M
         return rejoin_as(library, joins, strategy_name, pairs, said)
     if strategy_name == COOPERATIVE:
         pairs = [(topic, number) for topic, number in pairs if topic in claim.topics]
-    said_in_data = rejoin(joins, strategy_name, pairs, claim.given)
+    said_in_data = rejoin_as(JAVA, joins, strategy_name, pairs, claim.given)
     return replace(said_in_data, generation=generation)
 
 

@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
-from kgroups.assignors.user.user_defined import GuardedAssignor
+from kgroups.assignors.user.user_defined import GuardedAssignor, with_user_data
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import (
     Assumed,
@@ -120,6 +120,11 @@ def settle(
         path = under_way.pop()
         left -= 1
         request = build_request(roster, path.brought, strategy.name, assumed)
+        try:
+            request = with_user_data(strategy, request)
+        except AssignorError as error:
+            failures.append(_failure(strategy, roster.group.group, error))
+            continue
         given = possible_answers(strategy, request, left)
         if seen is not None:
             seen.add(roster, given)

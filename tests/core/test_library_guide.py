@@ -13,7 +13,9 @@ from tests.support.kafka.live_members import LiveGroup, MemberSpec
 
 GUIDE = Path(__file__).parents[2] / "docs" / "library.md"
 EXAMPLES = dict(
-    re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", GUIDE.read_text(), re.M | re.S)
+    re.findall(
+        r"^##+ ([^\n]+)\n(?:(?!^##+ ).)*?```python\n(.*?)```", GUIDE.read_text(), re.M | re.S
+    )
 )
 
 
@@ -35,9 +37,9 @@ def run(title: str, address: str = "") -> None:
     exec(compile(source, str(GUIDE), "exec"), {})
 
 
-def test_there_are_six() -> None:
+def test_there_are_eight() -> None:
     """Each section with code has a test below."""
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 8
 
 
 def test_list_the_lag(address: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,3 +92,20 @@ def test_an_assignor_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert encoded.split()[1] == "0003" + "00000001" + "0006" + b"orders".hex() + (
         "00000001" + "00000002" + "ffffffff"
     )
+
+
+def test_with_a_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who had the last partition keeps it."""
+    run("With a memory")
+    assert capsys.readouterr().out == "{'c1': {'orders': [0, 1]}, 'c2': {'orders': [2]}}\n"
+
+
+def test_what_a_leader_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of the two may get either topic."""
+    run("What a client library's leader answers")
+    first, *answers = capsys.readouterr().out.splitlines()
+    assert first == "True False True"
+    assert sorted(answers) == [
+        "{'c1': {'a': [0]}, 'c2': {'b': [0]}}",
+        "{'c1': {'b': [0]}, 'c2': {'a': [0]}}",
+    ]

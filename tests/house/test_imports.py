@@ -1,18 +1,28 @@
 """No module needs itself by way of others, not even for a type."""
 
+import json
+import sys
 from collections.abc import Mapping, Set
+from pathlib import Path
 
-import grimp
 import pytest
 
-PACKAGES = ("kgroups.assignors", "kgroups.core", "kgroups.cli")
+from tests.support.kafka.child import run_program
+
+# The one tree that `kgroups` is once it is installed.
+TREE = Path(__file__).parents[2] / "typings"
+PROGRAM = """
+import grimp, json
+graph = grimp.build_graph("kgroups", cache_dir=None)
+print(json.dumps({one: [*graph.find_modules_directly_imported_by(one)] for one in graph.modules}))
+"""
 
 
 @pytest.fixture(scope="module")
 def imports() -> Mapping[str, Set[str]]:
     """The modules that each module imports, `TYPE_CHECKING` and lazy imports included."""
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    return {one: graph.find_modules_directly_imported_by(one) for one in graph.modules}
+    done = run_program([sys.executable, "-c", PROGRAM], cwd=TREE, check=True)
+    return {module: {*imported} for module, imported in json.loads(done.stdout).items()}
 
 
 def cycles(imports: Mapping[str, Set[str]]) -> list[list[str]]:

@@ -21,14 +21,15 @@ from kgroups.assignors.spec import (
 )
 from kgroups.assignors.subscriptions import (
     assignment_bytes,
+    last_assignment,
     member_subscription,
     subscription_bytes,
 )
+from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.assignors.wire import (
     NEWEST_VERSION,
     Subscription,
     WireError,
-    decode_assignment,
     encode_cooperative_data,
     encode_sticky_data,
     encode_subscription,
@@ -69,7 +70,7 @@ def _client_assignor(strategy: Assignor, library: str) -> ClientAssignor:
         name,
         name == COOPERATIVE,
         lambda joining: (
-            _subscribe(name, joining) if library == JAVA else _say(name, library, joining)
+            _subscribe(strategy, joining) if library == JAVA else _say(name, library, joining)
         ),
         _decide_with(strategy),
         _read,
@@ -90,13 +91,13 @@ def known_assignor(name: str, library: str) -> ClientAssignor:
     return found
 
 
-def _subscribe(name: str, joining: Joining) -> bytes:
+def _subscribe(strategy: Assignor, joining: Joining) -> bytes:
     """As a Java member does."""
     return encode_subscription(
         Subscription(
             NEWEST_VERSION,
             joining.topics,
-            _user_data(name, joining),
+            _user_data(strategy, joining),
             runs_of(joining.owned),
             joining.generation,
             joining.rack_id,
@@ -115,8 +116,17 @@ def _say(name: str, library: str, joining: Joining) -> bytes:
     return subscription_bytes(rejoin_as(library, joins, name, has, generation))
 
 
-def _user_data(name: str, joining: Joining) -> bytes | None:
+def _user_data(strategy: Assignor, joining: Joining) -> bytes | None:
     """What the strategy itself remembers; it does so across lost generations too."""
+    name = strategy.name
+    if isinstance(strategy, GuardedAssignor):
+        last = None
+        if joining.last is not None:
+            last = last_assignment(joining.last_bytes, joining.last_generation)
+        try:
+            return strategy.subscription_user_data(joining.topics, last)
+        except AssignorError as failed:
+            raise PortError(failed.message) from failed
     if name == COOPERATIVE:
         return encode_cooperative_data(joining.last_generation)
     if name == STICKY and joining.last is not None:
@@ -156,10 +166,7 @@ def _topic(topic: TopicInfo) -> TopicPartitions:
 
 def _read(raw: bytes) -> tuple[TopicPartition, ...]:
     """No bytes are no partitions, as the coordinator stores for whom the leader left out."""
-    if not raw:
-        return ()
     try:
-        assignment = decode_assignment(raw)
+        return tuple(TopicPartition(*pair) for pair in last_assignment(raw).partitions)
     except WireError as broken:
         raise PortError(f"the assignment cannot be read: {broken}") from broken
-    return tuple(TopicPartition(t, n) for t, found in assignment.partitions for n in found)

@@ -26,6 +26,7 @@ class Joining(NamedTuple):
         generation: the member's present one; -1 if it has none.
         last: its last assignment, in list order; None before the first.
         last_generation: in which it got `last`; -1 before the first.
+        last_bytes: of that assignment, as the leader wrote them.
     """
 
     topics: tuple[str, ...]
@@ -34,6 +35,7 @@ class Joining(NamedTuple):
     rack_id: str | None
     last: tuple[TopicPartition, ...] | None
     last_generation: int
+    last_bytes: bytes = b""
 
 
 class Decided(NamedTuple):

@@ -225,7 +225,7 @@ def test_a_strategy_that_does_not_end() -> None:
 
 def test_the_checker_prints_a_small_case() -> None:
     """A strategy without a promise to break it down: one member, one topic less and it holds."""
-    found = check_assignor(GuardedAssignor(FirstTakesAll()), 1, 60)  # type: ignore[arg-type]
+    found = check_assignor(GuardedAssignor(FirstTakesAll()), 1, 60)
     kinds = {finding.property for finding in found}
     assert kinds == {"subscribed", "balanced", "order-free"}
     balanced = next(f for f in found if f.property == "balanced")

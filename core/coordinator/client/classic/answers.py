@@ -183,6 +183,7 @@ def _synced(member: ClientMember, response: SyncGroupResponse) -> None:
         member.fail(str(broken))
         return
     member.last, member.last_generation = member.given, member.generation
+    member.last_bytes = response.assignment
     member.ask(ClientAsk.SYNCED)
 
 

@@ -39,7 +39,15 @@ def send_join(member: ClientMember) -> None:
         config.client_rack,
         member.last,
         member.last_generation,
+        member.last_bytes,
     )
+    try:
+        protocols = tuple(
+            JoinGroupProtocol(one.name, one.subscribe(joining)) for one in member.ports.assignors
+        )
+    except PortError as failed:
+        member.fail(str(failed))
+        return
     request = JoinGroupRequest(
         version=JOIN_VERSION,
         client_id=config.client_id,
@@ -50,9 +58,7 @@ def send_join(member: ClientMember) -> None:
         member_id=member.member_id,
         group_instance_id=config.group_instance_id,
         protocol_type=PROTOCOL_TYPE,
-        protocols=tuple(
-            JoinGroupProtocol(one.name, one.subscribe(joining)) for one in member.ports.assignors
-        ),
+        protocols=protocols,
         reason=member.join_reason,
     )
     patience = max(config.request_timeout_ms, config.rebalance_ms + config.join_grace_ms)

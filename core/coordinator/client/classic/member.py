@@ -107,7 +107,7 @@ class ClientMember:
         losses: heartbeats and searches for the coordinator that were lost since the last answer.
         stretched: by what chance has made the present back-off longer.
         owned: partitions that the application may read, in list order.
-        last: assignment taken over last, with the generation that gave it.
+        last: assignment taken over last, with the generation that gave it and its bytes.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
         by_pattern: whether the topics are those that a pattern was found to match.
         beat: the heartbeat sent last; one that says the same is the same.
@@ -136,6 +136,7 @@ class ClientMember:
         "given",
         "join_reason",
         "last",
+        "last_bytes",
         "last_generation",
         "losses",
         "member_id",
@@ -178,6 +179,7 @@ class ClientMember:
         self.owned: tuple[TopicPartition, ...] = ()
         self.given: tuple[TopicPartition, ...] = ()
         self.last: tuple[TopicPartition, ...] | None = None
+        self.last_bytes = b""
         self.last_generation = NO_GENERATION
         self.watched: dict[str, int] | None = None
         self.failure: str | None = None

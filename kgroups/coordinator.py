@@ -1,0 +1,252 @@
+"""The group coordinator without I/O, the client halves that talk to it, and their messages.
+
+    coordinator = Coordinator(CoordinatorConfig(), Topology(), uuid4, now_ms=0)
+    coordinator.submit(now_ms, token, JoinGroupRequest(...))
+    for effect in coordinator.take(): ...
+
+Names of requests, answers, states and errors are Kafka's.
+"""
+
+from kgroups.core.coordinator.admin_messages import (
+    DeletedGroup,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    DescribedGroup,
+    DescribedMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    FoundCoordinator,
+    ListedGroup,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+from kgroups.core.coordinator.classic.messages import (
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupProtocol,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+    SyncGroupAssignment,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
+from kgroups.core.coordinator.client.classic.client import ClassicClient
+from kgroups.core.coordinator.client.classic.states import ClientState
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.default_assignors import client_assignors
+from kgroups.core.coordinator.client.effects import (
+    Assign,
+    Callback,
+    CallbackDone,
+    CallbackKind,
+    ClientEvent,
+    ClientEventKind,
+    Close,
+    CommitOffsets,
+    Poll,
+    Polled,
+    Send,
+    Subscribe,
+    TopicPartition,
+    Unsubscribe,
+    UpdateTopics,
+)
+from kgroups.core.coordinator.client.kip848.client import Kip848Client
+from kgroups.core.coordinator.client.manual import ManualClient
+from kgroups.core.coordinator.client.ports import (
+    ClientAssignor,
+    ClientPorts,
+    PortError,
+)
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.default_ports import coordinator_ports
+from kgroups.core.coordinator.effects import (
+    Dropped,
+    Event,
+    EventKind,
+    Reply,
+    Write,
+)
+from kgroups.core.coordinator.groups import (
+    GroupKind,
+    GroupSnapshot,
+    MemberSnapshot,
+)
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupDescribeMember,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    DescribedConsumerGroup,
+    TopicPartitions,
+)
+from kgroups.core.coordinator.log.record_codec import (
+    decode_record,
+    encode_record,
+)
+from kgroups.core.coordinator.log.records import Record
+from kgroups.core.coordinator.offsets.messages import (
+    FetchedGroup,
+    FetchedPartition,
+    FetchedTopic,
+    OffsetCommitPartition,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitTopic,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteTopic,
+    OffsetFetchGroup,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchTopic,
+    PartitionError,
+    TopicErrors,
+    TxnOffsetCommitRequest,
+    WriteTxnMarkerRequest,
+    WriteTxnMarkerResponse,
+)
+from kgroups.core.coordinator.ports import (
+    AssignableMember,
+    AssignmentSpec,
+    AssignorFailed,
+    Ports,
+    ServerAssign,
+)
+from kgroups.core.coordinator.topology import (
+    BrokerEndpoint,
+    TopicInfo,
+    Topology,
+)
+from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.reader import DecodeError
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.wire.coordinator_codec import (
+    Asked,
+    frame_json,
+    read_frame,
+    read_json,
+    versions_of_fields,
+    write_frame,
+    write_json,
+)
+
+__all__ = [
+    "Api",
+    "Asked",
+    "Assign",
+    "AssignableMember",
+    "AssignmentSpec",
+    "AssignorFailed",
+    "BrokerEndpoint",
+    "Callback",
+    "CallbackDone",
+    "CallbackKind",
+    "ClassicClient",
+    "ClientAssignor",
+    "ClientConfig",
+    "ClientEvent",
+    "ClientEventKind",
+    "ClientPorts",
+    "ClientState",
+    "Close",
+    "CommitOffsets",
+    "ConsumerGroupDescribeMember",
+    "ConsumerGroupDescribeRequest",
+    "ConsumerGroupDescribeResponse",
+    "ConsumerGroupHeartbeatRequest",
+    "ConsumerGroupHeartbeatResponse",
+    "Coordinator",
+    "CoordinatorConfig",
+    "DecodeError",
+    "DeleteGroupsRequest",
+    "DeleteGroupsResponse",
+    "DeletedGroup",
+    "DescribeGroupsRequest",
+    "DescribeGroupsResponse",
+    "DescribedConsumerGroup",
+    "DescribedGroup",
+    "DescribedMember",
+    "Dropped",
+    "ErrorCode",
+    "Event",
+    "EventKind",
+    "FetchedGroup",
+    "FetchedPartition",
+    "FetchedTopic",
+    "FindCoordinatorRequest",
+    "FindCoordinatorResponse",
+    "FoundCoordinator",
+    "GroupKind",
+    "GroupSnapshot",
+    "HeartbeatRequest",
+    "HeartbeatResponse",
+    "JoinGroupProtocol",
+    "JoinGroupRequest",
+    "JoinGroupResponse",
+    "JoinGroupResponseMember",
+    "Kip848Client",
+    "LeaveGroupRequest",
+    "LeaveGroupResponse",
+    "ListGroupsRequest",
+    "ListGroupsResponse",
+    "ListedGroup",
+    "ManualClient",
+    "MemberIdentity",
+    "MemberResponse",
+    "MemberSnapshot",
+    "OffsetCommitPartition",
+    "OffsetCommitRequest",
+    "OffsetCommitResponse",
+    "OffsetCommitTopic",
+    "OffsetDeleteRequest",
+    "OffsetDeleteResponse",
+    "OffsetDeleteTopic",
+    "OffsetFetchGroup",
+    "OffsetFetchRequest",
+    "OffsetFetchResponse",
+    "OffsetFetchTopic",
+    "PartitionError",
+    "Poll",
+    "Polled",
+    "PortError",
+    "Ports",
+    "Record",
+    "Reply",
+    "Send",
+    "ServerAssign",
+    "Subscribe",
+    "SyncGroupAssignment",
+    "SyncGroupRequest",
+    "SyncGroupResponse",
+    "TopicErrors",
+    "TopicInfo",
+    "TopicPartition",
+    "TopicPartitions",
+    "Topology",
+    "TxnOffsetCommitRequest",
+    "Unsubscribe",
+    "UpdateTopics",
+    "Write",
+    "WriteTxnMarkerRequest",
+    "WriteTxnMarkerResponse",
+    "client_assignors",
+    "coordinator_ports",
+    "decode_record",
+    "encode_record",
+    "frame_json",
+    "read_frame",
+    "read_json",
+    "versions_of_fields",
+    "write_frame",
+    "write_json",
+]

@@ -1,0 +1,1 @@
+../../kgroups/__init__.py

@@ -1,0 +1,1 @@
+../../kgroups/cluster.py
