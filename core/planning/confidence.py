@@ -146,7 +146,9 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
 def _deals_evenly(roster: Roster, prospects: Prospects) -> bool:
     """Whether the sizes of shares are known whatever comes: all members read the same."""
     return len({frozenset(seat.topics) for seat in roster.seats}) == 1 and all(
-        prospect.strategy.assignor.name in EVEN and _comes_to_rest(prospect)
+        prospect.strategy.assignor.name in EVEN
+        and (prospect.strategy.runs_on_broker or prospect.strategy.leader_client is not None)
+        and _comes_to_rest(prospect)
         for prospect in prospects.each
     )
 

@@ -22,6 +22,7 @@ from kgroups.core.planning.leaders.libraries import (
     SPEAKERS,
     Trace,
     form_of,
+    is_foreign,
     is_older,
     libraries_of,
     named_by_client_id,
@@ -61,6 +62,7 @@ class LeaderGuess:
         reason: why, half a sentence for a note.
         older: those of them that may be of a time before the strategy got its present form.
         leaders: members that may lead, with what their library can be; empty if one that joins may.
+        foreign: whether one of them shows that its class of this name is no library's own.
     """
 
     libraries: tuple[str, ...]
@@ -68,6 +70,7 @@ class LeaderGuess:
     reason: str
     older: frozenset[str] = frozenset()
     leaders: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    foreign: bool = False
 
     @property
     def likeliest(self) -> str:
@@ -123,7 +126,12 @@ def infer_leader(
         if is_older(member, library, protocol)
     )
     ids = {member.member_id: found for member, found in leaders}
-    return LeaderGuess(tuple(ranked), False, _reason(group), older, ids)
+    # What members show is of the strategy that the group has now.
+    foreign = protocol == group.assignor and any(
+        member.member_id not in known.libraries and is_foreign(member, protocol)
+        for member, _ in leaders
+    )
+    return LeaderGuess(tuple(ranked), False, _reason(group), older, ids, foreign)
 
 
 def _next_leaders(

@@ -76,7 +76,8 @@ class Form(Enum):
     NOTHING = "Java's layout without partitions, with a generation"
     PARTITIONS = "Java's layout with partitions and a generation"
     UNDATED = "Java's layout with partitions or without, and the generation -1"
-    PREFIXED = "a version of two bytes before Java's layout"
+    PREFIXED = "the version 1 in two bytes before Java's layout"
+    OTHER = "no layout of any library"
 
 
 # What members say that have had nothing yet.
@@ -92,7 +93,7 @@ def form_of(data: bytes | None) -> Form:
     if len(data) == 4:
         return Form.GENERATION if any(data) else Form.ZERO
     if data[:2] != b"\0\0":
-        return Form.PREFIXED
+        return Form.PREFIXED if data[:2] == b"\0\1" else Form.OTHER
     if data.endswith(b"\xff\xff\xff\xff"):
         return Form.UNDATED
     return Form.PARTITIONS if any(data[:4]) else Form.NOTHING
@@ -286,6 +287,23 @@ def _fits_past(trace: Trace, shown: Shown) -> bool:
 def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
     """The client libraries that send such a subscription; none if that is not known."""
     return frozenset(each.library for each in traces_of(member, strategy))
+
+
+def is_foreign(member: Member, strategy: str | None) -> bool:
+    """Whether it shows user data that no library has under this name: the class is another one."""
+    known = [each for each in TRACES if strategy in each.strategies]
+    version = member.subscription_version
+    sent, got = form_of(member.user_data), form_of(member.assignment_user_data)
+    return bool(known) and (
+        (
+            version is not None
+            and not any(
+                each.version == min(version, NEWEST_VERSION) and sent in each.sends
+                for each in known
+            )
+        )
+        or (member.assignment_version is not None and not any(got in each.adds for each in known))
+    )
 
 
 def is_older(member: Member, library: str, strategy: str | None) -> bool:

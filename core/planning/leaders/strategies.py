@@ -117,6 +117,11 @@ def leader_strategies(
     if name not in SPEAKERS:
         strategy = _load(name, "java")
         return (Strategy(strategy, protocol, doubt=_foreign(name, strategy)),)
+    if guess.foreign:
+        doubt = (
+            f"no client library sends what the members send: `{name}` is a class of another kind"
+        )
+        return (Strategy(_load(name, guess.likeliest), protocol, doubt=doubt),)
     return tuple(
         Strategy(
             RACK_BALANCING[name] if balances_racks else _load(name, library),

@@ -292,3 +292,37 @@ def test_a_foreign_strategy_is_never_exact(shown: str, said: str | None, reason:
         plan = plan_group(cluster_of(group, {"t": 4}), group, [], said)
         assert plan.confidence not in ("exact", "outcomes")
         assert reason in (plan.confidence_reason or "")
+
+
+@pytest.mark.parametrize(
+    ("assignor", "version", "sent", "given", "foreign"),
+    [
+        ("roundrobin", 3, None, None, False),
+        ("roundrobin", 3, b"{}", None, True),
+        ("roundrobin", 3, None, b"zone=a", True),
+        ("sticky", 3, b"own", None, True),
+        ("sticky", 0, b"\0\1" + bytes(8), b"", False),  # kafka-python's
+        ("cooperative-sticky", 3, b"\0\0\0\7", None, False),
+        ("cooperative-sticky", 3, b"\0\7", None, True),
+    ],
+)
+def test_a_class_under_the_name_of_a_librarys(
+    assignor: str, version: int, sent: bytes | None, given: bytes | None, *, foreign: bool
+) -> None:
+    """User data that no library has under that name say that the class is another one."""
+    members = [
+        replace(
+            member(name, {"t": [number]}),
+            subscription_version=version,
+            user_data=sent,
+            assignment_version=version,
+            assignment_user_data=given,
+        )
+        for number, name in enumerate("ab")
+    ]
+    group = group_of(*members, assignor=assignor)
+    plan = plan_group(cluster_of(group, {"t": 3}), group)
+    assert ("a class of another kind" in (plan.confidence_reason or "")) is foreign
+    assert (plan.confidence == "likely") is foreign
+    told = plan_group(cluster_of(group, {"t": 3}), group, leader="java")
+    assert "another kind" not in (told.confidence_reason or "")
