@@ -10,6 +10,7 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.logged_leaders import QUICK, LoggedLeaders, logged_leaders
 from kgroups.core.kafka.lookups.newest_records import Reach
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -48,7 +49,7 @@ def with_leaders(
         if group.type == "classic" and group.members and group.leader is None
     ]
     if not asked:
-        groups = [group for group in groups if leader_matters(group, grows=grows)]
+        groups = [group for group in groups if leader_matters(Evidence(group), grows=grows)]
     if not groups or (not asked and most is not None and len(groups) > most):
         return snapshot
     hidden = [group for group in groups if group.offsets_partition is None]

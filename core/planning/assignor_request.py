@@ -22,7 +22,6 @@ from kgroups.core.coordinator.kip848.tally import NO_COUNT, TopicCount, is_homog
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.claims import JAVA, Claim, said_of
-from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, is_undated, rack_told
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
@@ -344,7 +343,7 @@ def library_of(seat: Seat, roster: Roster, leader: str | None) -> str:
         return seat.library
     if seat.joins or not roster.group.assignor:
         return leader or JAVA
-    possible = possible_libraries(seat.member, roster.group.assignor, roster.known)
+    possible = roster.evidence.libraries[seat.member.member_id]
     if leader in possible:
         return leader
     return next((name for name in LIBRARIES if name in possible), JAVA)

@@ -62,7 +62,7 @@ def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
 
 def _leader_is_logged(roster: Roster) -> bool:
     """Whether the group's own record says which of the members leads until the changes."""
-    group, told = roster.group, roster.known.leaders is None
+    group, told = roster.group, roster.evidence.known.leaders is None
     return told and any(member.member_id == group.leader for member in group.members or ())
 
 

@@ -1,7 +1,7 @@
 """The dry run: a group as it is, what-if changes, and the assignment that follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kgroups.assignors.spec import Fault
@@ -10,7 +10,7 @@ from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partit
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import Word, confidence_of
-from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
+from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Known
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
@@ -187,7 +187,7 @@ def plan_group(
         UsageError: a change that cannot be made; no such strategy.
         KgroupsError: the strategy failed.
     """
-    roster = replace(next_roster(snapshot, group, changes), known=known)
+    roster = next_roster(snapshot, group, changes, known)
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)

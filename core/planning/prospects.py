@@ -114,12 +114,11 @@ def find_prospects(
         strategies: Sequence[Strategy] = (server_strategy(group, name),)
     else:
         guess = infer_leader(
-            group,
+            roster.evidence,
             leader,
             gone={member.member_id for member in roster.leavers},
             newcomers=[seat.library for seat in roster.seats if seat.joins],
             strategy=name,
-            known=roster.known,
         )
         leaders = guess.leaders
         strategies = leader_strategies(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.core.planning.changes.kinds import Pattern
-from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.snapshot import Group, Member, Topic
 
 # Library -> what it makes of one pattern for a coordinator.
@@ -60,7 +60,7 @@ class Roster:
     """A group and its cluster after the changes.
 
     Args:
-        group: the group as it is now.
+        evidence: of the group as it is now.
         seats: members that stay, in the broker's order, then those that join.
         left: members that leave, as they read before.
         topics: the cluster's topics by name.
@@ -68,19 +68,22 @@ class Roster:
         guesses: what had to be guessed, one sentence each: what comes of it is not certain.
         topics_before: topics that somebody subscribes to and that are new or have grown: as they
             were, None for a new one.
-        known: what is known of the members besides what they show.
         broker_racks: broker id to its rack, None for those without; empty if not known.
     """
 
-    group: Group
+    evidence: Evidence
     seats: tuple[Seat, ...]
     left: tuple[Seat, ...]
     topics: Mapping[str, Topic]
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     topics_before: Mapping[str, Topic | None] = field(default_factory=dict)
-    known: Known = NOTHING_KNOWN
     broker_racks: Mapping[int, str | None] = field(default_factory=dict)
+
+    @property
+    def group(self) -> Group:
+        """The group as it is now."""
+        return self.evidence.group
 
     @property
     def leavers(self) -> tuple[Member, ...]:

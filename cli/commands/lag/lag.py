@@ -48,6 +48,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place, within
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.times import parse_duration_ms
 
@@ -199,7 +200,7 @@ def report(
         pictures=html is not None,
         times=record_times,
         compare_ms=0 if compare is None else round(parse_duration_ms(compare, least_ms=1_000)),
-        leader_of=lambda group: infer_leader(group).likeliest,
+        leader_of=lambda group: infer_leader(Evidence(group)).likeliest,
     )
     source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
     has_window = bool(over or since or until or strict or compare)

@@ -11,6 +11,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import snapshot_of_file
 from kgroups.core.extras import require_extra
 from kgroups.core.planning.fleet import Fleet, next_fleet
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -62,7 +63,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
         LagQuery(
             by=query.by,
             assignors=assignors,
-            leader_of=lambda group: infer_leader(group, texts.library).likeliest,
+            leader_of=lambda group: infer_leader(Evidence(group), texts.library).likeliest,
             top=query.top,
         ),
         later=fleet,

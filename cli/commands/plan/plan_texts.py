@@ -33,6 +33,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.explanation.explain import explain, parse_partition
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
@@ -164,7 +165,9 @@ class PlanTexts:
         if group.type == "consumer":
             return "re2"
         return (
-            "librdkafka" if infer_leader(group, self.library).likeliest == "librdkafka" else "java"
+            "librdkafka"
+            if infer_leader(Evidence(group), self.library).likeliest == "librdkafka"
+            else "java"
         )
 
     def topics_named(self) -> set[str]:

@@ -35,6 +35,7 @@ from kgroups.core.planning.changes.topics import (
     subscribe,
     subscribe_by_pattern,
 )
+from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Evidence, Known
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
@@ -51,13 +52,19 @@ MADE_BY: Final[Mapping[type, Callable[[Draft, Any], None]]] = {
 }
 
 
-def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Change]) -> Roster:
+def next_roster(
+    snapshot: ClusterSnapshot,
+    group: Group,
+    changes: Sequence[Change],
+    known: Known = NOTHING_KNOWN,
+) -> Roster:
     """The group after the changes.
 
     Args:
         snapshot: has the topics that exist.
         group: with its members.
         changes: in the order in which they happen.
+        known: what is known of the members besides what they show.
     Raises:
         RefusedError: the group is in no state that shows what its members subscribe to.
         NotFoundError: a change names a member, host or topic that is not there.
@@ -81,7 +88,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
     draft.seats = [_resolved(seat, draft.topics, found) for seat in draft.seats]
     read = {topic for seat in draft.seats for topic in seat.topics}
     return Roster(
-        group,
+        Evidence(group, known),
         tuple(draft.seats),
         tuple(draft.left),
         draft.topics,

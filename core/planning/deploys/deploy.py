@@ -11,7 +11,7 @@ from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, 
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.deploys.ways import Ways, find_ways
-from kgroups.core.planning.leaders.guess import Known
+from kgroups.core.planning.leaders.evidence import Known
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import Metrics, measure, member_lag

@@ -18,7 +18,6 @@ from kgroups.core.planning.changes.kinds import (
     SwitchClient,
 )
 from kgroups.core.planning.deploys.walk import Event, Walk
-from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.snapshot import Group, Member
 
@@ -131,7 +130,7 @@ def _away(walk: Walk, member: Member) -> Iterator[Event]:
 
 
 def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
-    possible = possible_libraries(member, walk.group.assignor, walk.known)
+    possible = walk.evidence.libraries[member.member_id]
     own = next(iter(possible)) if len(possible) == 1 else None
     regex = _given(member.subscription_regex, library or own)
     joins = AddMembers(

@@ -11,12 +11,8 @@ from typing import Final
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import Word
-from kgroups.core.planning.leaders.guess import (
-    NOTHING_KNOWN,
-    Known,
-    infer_leader,
-    possible_libraries,
-)
+from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Evidence, Known
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.draws import ids_matter
@@ -93,6 +89,11 @@ class Walk:
         if self.leader is not None:  # it is one of the members, and may leave
             self.known = _known_of(self.group, self.leader, self.known, alike=self.alike)
             self.leader = None
+
+    @property
+    def evidence(self) -> Evidence:
+        """Of the group as it is now."""
+        return Evidence(self.group, self.known)
 
     def id_of(self, name: str) -> str:
         """The id that the member of this name has now."""
@@ -215,7 +216,7 @@ class Walk:
         """
         if self.group.type != "classic":
             return False
-        leaders = infer_leader(self.group, known=self.known).leaders
+        leaders = infer_leader(self.evidence).leaders
         possible = leaders.get(member, frozenset())
         return "franz-go" in (possible if library is None or not possible else {library})
 
@@ -295,7 +296,8 @@ def _known_of(group: Group, library: str, known: Known, *, alike: bool) -> Known
         ids = [member.member_id for member in members]
         return replace(known, libraries=dict.fromkeys(ids, library))
     named = [member for member in members if member.member_id == group.leader]
-    able = [m for m in members if library in possible_libraries(m, group.assignor)]
+    shown = Evidence(group).libraries
+    able = [member for member in members if library in shown[member.member_id]]
     leaders = [member.member_id for member in named or able or members]
     libraries = dict.fromkeys(leaders if len(leaders) == 1 else (), library)
     return replace(known, libraries=libraries, leaders=dict.fromkeys(leaders, frozenset({library})))

@@ -284,11 +284,6 @@ def _fits_past(trace: Trace, shown: Shown) -> bool:
     return not (silent and COOPERATIVE in trace.strategies and shown.owns)
 
 
-def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
-    """The client libraries that send such a subscription; none if that is not known."""
-    return frozenset(each.library for each in traces_of(member, strategy))
-
-
 def is_foreign(member: Member, strategy: str | None) -> bool:
     """Whether it shows user data that no library has under this name: the class is another one."""
     known = [each for each in TRACES if strategy in each.strategies]

@@ -18,7 +18,6 @@ from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.planning.leaders.authors import dealt_counts, dealt_owners
-from kgroups.core.planning.leaders.guess import may_have_come_back
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Group, Member, Topic
@@ -39,8 +38,8 @@ def rack_settings(roster: Roster) -> frozenset[bool]:
     known = any(roster.broker_racks.values()) or not roster.broker_racks
     if not known or not any(seat.member.rack for seat in roster.seats):
         return NEVER
-    if roster.known.balances_racks is not None:
-        return frozenset({roster.known.balances_racks})
+    if roster.evidence.known.balances_racks is not None:
+        return frozenset({roster.evidence.known.balances_racks})
     rounds = _rounds(roster)
     found = frozenset(
         setting
@@ -53,19 +52,18 @@ def rack_settings(roster: Roster) -> frozenset[bool]:
 def _rounds(roster: Roster) -> Sequence[Group]:
     """Rounds that the next leader has led, as far as that is known."""
     group = roster.group
-    members = group.members or ()
+    unsure = roster.evidence.someone_may_have_come_back
     gone = {member.member_id for member in roster.leavers}
-    leader = next((m for m in members if m.member_id == group.leader), None)
-    if roster.known.leaders is not None or not roster.broker_racks:
+    leader = next((m for m in group.members or () if m.member_id == group.leader), None)
+    if roster.evidence.known.leaders is not None or not roster.broker_racks:
         return ()
     if leader is None:
-        stayed = not gone and not any(may_have_come_back(group, member) for member in members)
-        return (group,) if stayed else ()
+        return () if gone or unsure else (group,)
     if leader.member_id in gone:
         return ()
     if group.led:
         return group.led
-    return () if any(may_have_come_back(group, member) for member in members) else (group,)
+    return () if unsure else (group,)
 
 
 def _could_have_dealt(group: Group, topics: Mapping[str, Topic], balances_racks: bool) -> bool:

@@ -10,11 +10,10 @@ kafka-python.
 
 from typing import Final
 
-from kgroups.core.planning.leaders.guess import may_have_come_back, possible_libraries
 from kgroups.core.planning.leaders.libraries import FORGET_THEY_LEAD, MAY_FORGET_VERSION
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.snapshot import Group, Member
+from kgroups.core.snapshot import Member
 
 JAVA: Final = "java"
 LIBRDKAFKA: Final = "librdkafka"
@@ -49,7 +48,7 @@ def _overlooks(roster: Roster, seat: Seat, strategy: Strategy) -> bool | None:
     if library == LIBRDKAFKA:
         unread = not any(name in seat.topics for name in roster.topics_before)
         return unread and strategy.protocol == "eager"
-    back = _is_back(roster.group, seat.member)
+    back = _is_back(roster, seat.member)
     if library in FORGET_THEY_LEAD:
         return back
     if library == JAVA and version is not None and version <= MAY_FORGET_VERSION:
@@ -57,18 +56,18 @@ def _overlooks(roster: Roster, seat: Seat, strategy: Strategy) -> bool | None:
     return False
 
 
-def _is_back(group: Group, member: Member) -> bool | None:
+def _is_back(roster: Roster, member: Member) -> bool | None:
     """Whether it came back as a static member since the last rebalance; None: perhaps."""
-    if member.member_id == group.leader and group.leader_is_back:
+    if member.member_id == roster.group.leader and roster.group.leader_is_back:
         return True
-    return None if may_have_come_back(group, member) else False
+    return None if roster.evidence.may_have_come_back(member) else False
 
 
 def _others_may_tell(roster: Roster, strategy: Strategy) -> bool:
     """Whether members of librdkafka may notice, and say something else when they join again."""
     leaders = [seat.member.member_id for seat in _leaders(roster, strategy)]
     return strategy.protocol == "cooperative" and any(
-        LIBRDKAFKA in possible_libraries(seat.member, roster.group.assignor, roster.known)
+        LIBRDKAFKA in roster.evidence.libraries[seat.member.member_id]
         for seat in roster.seats
         if seat.member.member_id not in leaders
         and any(name in seat.topics for name in roster.topics_before)

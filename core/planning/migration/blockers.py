@@ -14,8 +14,8 @@ from typing import Final
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Pattern
-from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, possible_libraries
-from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE, traces_of
+from kgroups.core.planning.leaders.evidence import Evidence
+from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE
 from kgroups.core.planning.migration.broker_rules import POLICY, PROTOCOLS, BrokerRules
 from kgroups.core.planning.plan import Blocker
 from kgroups.core.planning.topic_patterns import matching_topics
@@ -44,30 +44,29 @@ MOST_NAMED: Final = 3
 
 
 def find_blockers(
-    group: Group,
+    evidence: Evidence,
     protocol: MemberProtocol,
     rules: BrokerRules,
     topics: Mapping[str, Topic],
     *,
     patterns: Sequence[Pattern] = (),
-    known: Known = NOTHING_KNOWN,
 ) -> tuple[Blocker, ...]:
     """Everything that stands in the way, the whole group's first.
 
     Args:
-        group: as it is.
+        evidence: of the group as it is.
         protocol: to which it is to go.
         topics: of the cluster.
         patterns: by which classic members subscribe, as the user says.
-        known: what is known of the members besides what they show.
     """
+    group = evidence.group
     members = [one for one in group.members or () if one.member_protocol != protocol]
     if protocol == "classic":
         return tuple(_on_the_way_back(group, members, rules))
     found = list(_of_brokers(group, rules)) if group.type == "classic" else []
     for member in members:
-        found += _of_member(group, member, known)
-    found += _of_patterns(group, patterns, topics, members, known)
+        found += _of_member(evidence, member)
+    found += _of_patterns(group, patterns, topics, members)
     return tuple(found)
 
 
@@ -123,7 +122,8 @@ def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
         )
 
 
-def _of_member(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
+def _of_member(evidence: Evidence, member: Member) -> Iterator[Blocker]:
+    group = evidence.group
     name, strategy = member.member_id, group.assignor
     if member.assignment_user_data:
         yield Blocker(
@@ -153,14 +153,14 @@ def _of_member(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
                 ),
                 "what depends on them is lost",
             )
-    yield from _of_client(group, member, known)
+    yield from _of_client(evidence, member)
 
 
-def _of_client(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
-    name = member.member_id
+def _of_client(evidence: Evidence, member: Member) -> Iterator[Blocker]:
+    group, name = evidence.group, member.member_id
     if group.type != "classic" or (group.assignor or "") not in COUNTERPARTS:
         return  # nothing tells the library
-    libraries = possible_libraries(member, group.assignor, known)
+    libraries = evidence.libraries[name]
     able = libraries & SPEAK_KIP848.keys()
     if not able:
         yield Blocker(
@@ -172,7 +172,7 @@ def _of_client(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
         )
         return
     version = member.subscription_version
-    traces = traces_of(member, group.assignor)
+    traces = evidence.traces[name]
     if version is None or not traces or version >= NEWEST_SUBSCRIPTION:
         return
     old = sorted({one.library for one in traces if one.library in able})
@@ -192,7 +192,6 @@ def _of_patterns(
     patterns: Sequence[Pattern],
     topics: Mapping[str, Topic],
     members: Sequence[Member],
-    known: Known,
 ) -> Iterator[Blocker]:
     """Patterns that the brokers read otherwise than the clients do until now."""
     for pattern in patterns:

@@ -50,7 +50,7 @@ def move_to_protocol(
     if not waiting:
         return ProtocolMove((), tuple(_nobody(walk, protocol)))
     blockers = find_blockers(
-        group, protocol, rules, walk.snapshot.topics, patterns=patterns, known=walk.known
+        walk.evidence, protocol, rules, walk.snapshot.topics, patterns=patterns
     )
     refused = [one for one in blockers if one.refused_by == "broker"]
     if refused:

@@ -16,7 +16,7 @@ from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
 from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.deploys.rolling import members_in_order
 from kgroups.core.planning.deploys.walk import Event, Walk
-from kgroups.core.planning.leaders.guess import Known, possible_libraries
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import chosen_assignor, server_strategy
 from kgroups.core.planning.migration.blockers import SPEAK_KIP848
@@ -165,7 +165,7 @@ class Roll:
                         client_id=member.client_id,
                         rack=member.rack or None,
                         topics=member.subscription or (),
-                        library=_library_of(member, self.walk.known),
+                        library=self.walk.known.libraries.get(member.member_id),
                     ),
                 ),
                 back=name,
@@ -277,7 +277,7 @@ class Roll:
             return NO_CHOICE
         members = group.members or ()
         seats = tuple(Seat(member, member.subscription or ()) for member in members)
-        roster = Roster(group, seats, (), self.walk.snapshot.topics)
+        roster = Roster(Evidence(group), seats, (), self.walk.snapshot.topics)
         visible = visible_orders(roster, server_strategy(group, chosen_assignor(group)))
         known = [m.member_id for m in members if m.member_id not in unknown]
         return id_classes(f"{group.group}/{len(self.walk.stages)}", known, unknown, visible)
@@ -328,11 +328,8 @@ class Roll:
     def _turned_back(self, text: str) -> None:
         """The last KIP-848 member has gone: the classic members rebalance by themselves."""
         walk = self.walk
-        libraries = {
-            member.member_id: library
-            for member in walk.group.members or ()
-            if (library := _library_of(member, walk.known)) is not None
-        }
+        members = {member.member_id for member in walk.group.members or ()}
+        libraries = {k: v for k, v in walk.known.libraries.items() if k in members}
         leader = walk.group.leader or ""
         possible = libraries.get(leader)
         leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
@@ -350,11 +347,3 @@ def _renamed(member: Member, ids: Mapping[str, str]) -> Member:
 
 def _able(strategy: str | None) -> frozenset[str]:
     return frozenset(SPEAKERS.get(strategy or "", tuple(SPEAK_KIP848))) & SPEAK_KIP848.keys()
-
-
-def _library_of(member: Member, known: Known) -> str | None:
-    named = known.libraries.get(member.member_id)
-    if named is not None:
-        return named
-    possible = possible_libraries(member, None, known)
-    return next(iter(possible)) if len(possible) == 1 else None

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
@@ -57,7 +56,7 @@ def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
     leader = strategy.leader_client
     if leader in FIND_ALONE:
         return True
-    libraries = possible_libraries(seat.member, roster.group.assignor, roster.known)
+    libraries = roster.evidence.libraries[seat.member.member_id]
     return leader not in libraries and not FIND_ALONE.isdisjoint(libraries)
 
 

@@ -22,7 +22,6 @@ from typing import Final
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
-from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.moves import RoundStep
@@ -148,10 +147,7 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
 
 def _speak_for(roster: Roster, leader: str | None) -> bool:
     """Whether all members, also those that leave, may be of the leader's library."""
-    name, members = roster.group.assignor, roster.group.members or ()
-    return leader is None or all(
-        leader in possible_libraries(member, name, roster.known) for member in members
-    )
+    return leader is None or all(leader in one for one in roster.evidence.libraries.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from typing import Final
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
-from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import (
     LIBRARIES,
     PYTHON,
@@ -151,9 +150,7 @@ def _libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]
         yield {}
         return
     staying = [seat.member for seat in roster.seats if not seat.joins]
-    possible = {
-        member.member_id: possible_libraries(member, name, roster.known) for member in staying
-    }
+    possible = {m.member_id: roster.evidence.libraries[m.member_id] for m in staying}
     mixed = any(leader not in each for each in possible.values())
     options: dict[str, list[str]] = {}
     for member in staying:

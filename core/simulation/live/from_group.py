@@ -9,6 +9,7 @@ from typing import Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.rules import lag_at
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.live.measured_load import MeasuredLoad
@@ -80,7 +81,7 @@ def _protocol(group: Group) -> Protocol:
 
 
 def _library(group: Group) -> tuple[Library, list[str]]:
-    likeliest = "java" if group.type == "consumer" else infer_leader(group).likeliest
+    likeliest = "java" if group.type == "consumer" else infer_leader(Evidence(group)).likeliest
     for library in LIBRARIES:
         if library == likeliest:
             shown = "the Java client" if library == "java" else library

@@ -28,6 +28,7 @@ from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report, lagged_of
 from kgroups.core.lag.spark_engine import Spark
 from kgroups.core.lag.window.window_figures import FACTS
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -49,7 +50,7 @@ ALL_TOPICS = tuple(f"topic-{number}" for number in range(TOPIC_COUNT))
 
 def ask(spark: SparkSession, snapshot: ClusterSnapshot, **query: Any) -> LagReport:
     """A report of one snapshot."""
-    asked = LagQuery(leader_of=lambda group: infer_leader(group).likeliest, **query)
+    asked = LagQuery(leader_of=lambda group: infer_leader(Evidence(group)).likeliest, **query)
     return lag_report([snapshot], asked, session=spark)
 
 

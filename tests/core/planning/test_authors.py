@@ -18,8 +18,8 @@ from kgroups.assignors.spec import (
 )
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember, SetPartitions
 from kgroups.core.planning.leaders.authors import could_have_assigned
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader, leader_matters
-from kgroups.core.planning.leaders.libraries import libraries_of
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group
@@ -158,32 +158,41 @@ def _shares(answer: Assignment) -> dict[str, dict[str, list[int]]]:
 def test_who_assigned_is_who_leads() -> None:
     """What the group has now tells libraries apart that show the same bytes."""
     logged = replace(BY_ID, leader="c-1")
-    assert infer_leader(logged).libraries == ("librdkafka", "aiokafka")
-    assert infer_leader(replace(STATIC_FIRST, leader="c-1")).libraries == ("java", "kafka-python")
+    assert infer_leader(Evidence(logged)).libraries == ("librdkafka", "aiokafka")
+    assert infer_leader(Evidence(replace(STATIC_FIRST, leader="c-1"))).libraries == (
+        "java",
+        "kafka-python",
+    )
     grown = plan_group(cluster_of(logged, {"t": 4}), logged, [SetPartitions("t", 5)])
     assert grown.confidence == "exact"
 
 
 def test_a_static_leader_may_be_another_library_s_by_now() -> None:
     """It has been replaced without a rebalance, so that the assignment tells nothing of it."""
-    assert set(infer_leader(replace(BY_ID, leader="z-1")).libraries) == set(OLD)
-    assert set(infer_leader(BY_ID).libraries) == set(OLD)
+    assert set(infer_leader(Evidence(replace(BY_ID, leader="z-1"))).libraries) == set(OLD)
+    assert set(infer_leader(Evidence(BY_ID)).libraries) == set(OLD)
 
 
 def test_a_static_leader_that_has_assigned_what_there_is() -> None:
     """The log shows that it did so as it is now: then the assignment tells of it, too."""
     led = replace(BY_ID, leader="z-1", led=(replace(BY_ID, leader="z-1"),))
-    assert infer_leader(led).libraries == ("librdkafka", "aiokafka")
+    assert infer_leader(Evidence(led)).libraries == ("librdkafka", "aiokafka")
     dated = tuple(replace(one, generation=4) for one in BY_ID.members or ())
-    assert set(infer_leader(replace(BY_ID, members=dated)).libraries) == {"librdkafka", "aiokafka"}
+    assert set(infer_leader(Evidence(replace(BY_ID, members=dated))).libraries) == {
+        "librdkafka",
+        "aiokafka",
+    }
 
 
 def test_what_it_has_led_before_tells_its_library() -> None:
     """One member has everything now, which every library gives it; but it has led two before."""
     alone = replace(written(("c-1", None, {"t": [0, 1, 2]})), leader="c-1")
-    assert set(infer_leader(alone).libraries) == set(OLD)
+    assert set(infer_leader(Evidence(alone)).libraries) == set(OLD)
     before = replace(BY_ID, leader="c-1")
-    assert infer_leader(replace(alone, led=(before, alone))).libraries == ("librdkafka", "aiokafka")
+    assert infer_leader(Evidence(replace(alone, led=(before, alone)))).libraries == (
+        "librdkafka",
+        "aiokafka",
+    )
 
 
 def test_a_static_member_that_does_not_fit_may_lead() -> None:
@@ -193,27 +202,27 @@ def test_a_static_member_that_does_not_fit_may_lead() -> None:
         for name, share, generation in (("c-1", {"t": [0, 1]}, 1), ("z-1", {"t": [2]}, -1))
     ]
     stays = group_of(*java, assignor="sticky")
-    assert infer_leader(stays).libraries == ("java",)
+    assert infer_leader(Evidence(stays)).libraries == ("java",)
     back = replace(java[1], instance_id="z", subscription_version=0, user_data=b"")
     moved = replace(stays, members=(java[0], back))
-    assert set(infer_leader(moved).libraries) == {"java", "kafka-python", "aiokafka"}
-    assert set(infer_leader(replace(moved, leader="c-1")).libraries) == {"java"}
-    assert leader_matters(moved)
+    assert set(infer_leader(Evidence(moved)).libraries) == {"java", "kafka-python", "aiokafka"}
+    assert set(infer_leader(Evidence(replace(moved, leader="c-1"))).libraries) == {"java"}
+    assert leader_matters(Evidence(moved))
 
 
 def test_whether_it_leads_still_is_worth_a_look() -> None:
     """The others show nothing, so it matters who leaves."""
-    assert leader_matters(BY_ID)
+    assert leader_matters(Evidence(BY_ID))
     logged = replace(BY_ID, leader="c-1")
-    assert infer_leader(logged, gone={"z-1"}).libraries == ("librdkafka", "aiokafka")
-    assert set(infer_leader(logged, gone={"c-1"}).libraries) == set(OLD)
+    assert infer_leader(Evidence(logged), gone={"z-1"}).libraries == ("librdkafka", "aiokafka")
+    assert set(infer_leader(Evidence(logged), gone={"c-1"}).libraries) == set(OLD)
 
 
 def test_an_assignment_that_nobody_gives_tells_nothing() -> None:
     """It is of a release or an application of its own."""
     odd = written(("c-1", None, {"t": [0, 2]}), ("z-1", "z", {"t": [1]}))
     assert not any(could_have_assigned(odd, name) for name in EVERYBODY)
-    assert infer_leader(odd).libraries == OLD
+    assert infer_leader(Evidence(odd)).libraries == OLD
 
 
 @pytest.mark.parametrize(
@@ -230,7 +239,7 @@ def test_the_order_of_topics_tells_the_library(
 ) -> None:
     """Some libraries sort what they subscribe to; a Python set is walked in any order."""
     one = member("m", {}, version=0, user_data=b"", topics=topics)
-    assert libraries_of(one, "range") == frozenset(expected)
+    assert Evidence(group_of(one, assignor="range")).libraries["m"] == frozenset(expected)
 
 
 def test_the_last_member_gets_everything() -> None:

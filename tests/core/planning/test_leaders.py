@@ -17,6 +17,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
@@ -118,7 +119,7 @@ def sarama_group() -> Group:
 def test_a_leader_that_stays_is_of_the_library_that_wrote() -> None:
     """Which member leads is worth a look, though all of them show the same."""
     group = sarama_group()
-    assert leader_matters(group)
+    assert leader_matters(Evidence(group))
     plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b")])
     assert set(plan.leader_clients) == {"java", "sarama"}
     logged = replace(group, leader="a")
@@ -132,7 +133,7 @@ def test_where_members_show_one_library_who_leads_does_not_matter() -> None:
         replace(member(name, {"t": [0]}, version=3, user_data=NUMBER), assignment_version=3)
         for name in "ab"
     ]
-    assert not leader_matters(group_of(*java, assignor=COOPERATIVE))
+    assert not leader_matters(Evidence(group_of(*java, assignor=COOPERATIVE)))
 
 
 def test_a_leader_that_fails_is_one_outcome() -> None:

@@ -1,11 +1,16 @@
 """Which client library leads a group, told from what its members send and its leader wrote."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import pytest
 
+from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
-from kgroups.core.snapshot import Group
+from kgroups.core.planning.leaders.libraries import Trace, traces_of
+from kgroups.core.planning.plan import plan_group
+from kgroups.core.snapshot import Group, Member
 from tests.support.planning.member_bytes import (
     COOPERATIVE,
     EMPTY_V1,
@@ -16,7 +21,7 @@ from tests.support.planning.member_bytes import (
     V1,
     ZERO,
 )
-from tests.support.planning.small_groups import group_of, member
+from tests.support.planning.small_groups import cluster_of, group_of, member
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def test_what_members_show_tells_the_library(case: Case) -> None:
     if case.wrote is not None:
         version, data = case.wrote
         one = replace(one, assignment_version=version, assignment_user_data=data)
-    guess = infer_leader(group_of(one, assignor=case.protocol))
+    guess = infer_leader(Evidence(group_of(one, assignor=case.protocol)))
     assert guess.libraries == case.expected
     assert not guess.said
     assert guess.reason
@@ -114,37 +119,66 @@ def led(group: Group, leader: str | None = None, **wrote: object) -> Group:
 def test_in_a_mixed_group_the_leader_of_now_is_one_that_writes_so() -> None:
     """Java and librdkafka are both there; the assignment is of one of them."""
     mixed = group_of(JAVA_MEMBER, RDKAFKA_MEMBER)
-    assert set(infer_leader(mixed).libraries) == {"java", "franz-go", "librdkafka"}
+    assert set(infer_leader(Evidence(mixed)).libraries) == {"java", "franz-go", "librdkafka"}
     java = led(mixed, assignment_version=3, assignment_user_data=None)
-    assert infer_leader(java).libraries == ("java",)
+    assert infer_leader(Evidence(java)).libraries == ("java",)
     rdkafka = led(mixed, assignment_version=0, assignment_user_data=b"")
-    assert infer_leader(rdkafka).libraries == ("librdkafka",)
+    assert infer_leader(Evidence(rdkafka)).libraries == ("librdkafka",)
 
 
 def test_who_follows_a_leader_that_leaves() -> None:
     """The first of the others in the coordinator's order, which shows its own library."""
     mixed = led(group_of(JAVA_MEMBER, RDKAFKA_MEMBER), assignment_version=3)
-    assert infer_leader(mixed, gone={"a"}).libraries == ("librdkafka",)
-    assert infer_leader(mixed, gone={"b"}).libraries == ("java",)
-    assert infer_leader(mixed, gone={"a", "b"}, newcomers=["sarama"]).libraries == ("sarama",)
+    assert infer_leader(Evidence(mixed), gone={"a"}).libraries == ("librdkafka",)
+    assert infer_leader(Evidence(mixed), gone={"b"}).libraries == ("java",)
+    assert infer_leader(Evidence(mixed), gone={"a", "b"}, newcomers=["sarama"]).libraries == (
+        "sarama",
+    )
 
 
 def test_the_record_names_the_leader() -> None:
     """Where `__consumer_offsets` was read, who leads is no guess."""
     mixed = group_of(JAVA_MEMBER, RDKAFKA_MEMBER)
-    assert infer_leader(led(mixed, leader="b")).libraries == ("librdkafka",)
-    assert infer_leader(led(mixed, leader="b"), gone={"b"}).libraries == ("java", "franz-go")
-    assert infer_leader(led(mixed, leader="b"), gone={"a"}).libraries == ("librdkafka",)
+    assert infer_leader(Evidence(led(mixed, leader="b"))).libraries == ("librdkafka",)
+    assert infer_leader(Evidence(led(mixed, leader="b")), gone={"b"}).libraries == (
+        "java",
+        "franz-go",
+    )
+    assert infer_leader(Evidence(led(mixed, leader="b")), gone={"a"}).libraries == ("librdkafka",)
 
 
 def test_what_a_member_says_of_its_past_tells_the_library() -> None:
     """Java repeats the generation of its user data; librdkafka with partitions has user data."""
     silent = replace(member("a", {"t": [0]}, user_data=V1, version=2), generation=-1)
-    assert infer_leader(group_of(silent, assignor="sticky")).libraries == ("sarama",)
+    assert infer_leader(Evidence(group_of(silent, assignor="sticky"))).libraries == ("sarama",)
     repeats = replace(silent, generation=3)
-    assert infer_leader(group_of(repeats, assignor="sticky")).libraries == ("java", "sarama")
+    assert infer_leader(Evidence(group_of(repeats, assignor="sticky"))).libraries == (
+        "java",
+        "sarama",
+    )
     holds = replace(member("a", {"t": [0]}, user_data=b"", version=1), owned={"t": (0,)})
-    assert infer_leader(group_of(holds, assignor=COOPERATIVE)).libraries == ("kafka-python",)
+    assert infer_leader(Evidence(group_of(holds, assignor=COOPERATIVE))).libraries == (
+        "kafka-python",
+    )
     begins = replace(holds, owned={})
-    found = infer_leader(group_of(begins, assignor=COOPERATIVE)).libraries
+    found = infer_leader(Evidence(group_of(begins, assignor=COOPERATIVE))).libraries
     assert found == ("librdkafka", "kafka-python")
+
+
+def test_a_plan_reads_the_bytes_of_each_member_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many outcomes are played: everybody is handed the same evidence."""
+    read: Counter[str] = Counter()
+
+    def counted(one: Member, strategy: str | None) -> frozenset[Trace]:
+        read[one.member_id] += 1
+        return traces_of(one, strategy)
+
+    monkeypatch.setattr("kgroups.core.planning.leaders.evidence.traces_of", counted)
+    members = [
+        member(name, {"t": [place]}, version=1, user_data=EMPTY_V1)
+        for place, name in enumerate("abc")
+    ]
+    group = group_of(*members, assignor=COOPERATIVE)
+    plan = plan_group(cluster_of(group, {"t": 6}), group, [AddMembers(2)])
+    assert len(plan.outcomes.each) > 1
+    assert read == dict.fromkeys("abc", 1)

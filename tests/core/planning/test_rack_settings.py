@@ -19,6 +19,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.confidence import HIDDEN_RACKS
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.leaders.rack_settings import rack_settings
 from kgroups.core.planning.outcomes.outcome import canonical
@@ -231,9 +232,9 @@ def test_the_setting_is_always_possible(strategy: str, balances_racks: bool) -> 
 def test_the_log_is_read_for_it() -> None:
     """Who leads and what it dealt before make a difference where members are in racks."""
     group = dealt("sticky", False).groups[0]
-    assert leader_matters(group)
+    assert leader_matters(Evidence(group))
     bare = tuple(replace(each, rack=None) for each in group.members or ())
-    assert not leader_matters(replace(group, members=bare))
+    assert not leader_matters(Evidence(replace(group, members=bare)))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

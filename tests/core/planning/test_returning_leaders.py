@@ -6,6 +6,7 @@ import pytest
 
 from kgroups.core.planning.changes.kinds import Restart, SwitchClient
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import Group
@@ -72,6 +73,6 @@ def test_members_that_move_to_franz_go() -> None:
 def test_the_leader_is_looked_for() -> None:
     """Of franz-go's static members only the leader does so."""
     group = franz_go("sticky", AS_RANGE, ZERO)
-    assert leader_matters(replace(group, leader=None))
+    assert leader_matters(Evidence(replace(group, leader=None)))
     dynamic = tuple(replace(each, instance_id=None) for each in group.members or ())
-    assert not leader_matters(replace(group, leader=None, members=dynamic))
+    assert not leader_matters(Evidence(replace(group, leader=None, members=dynamic)))

@@ -17,6 +17,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
 )
 from kgroups.core.planning.confidence import HIDDEN_RACKS
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import round_step
@@ -283,7 +284,7 @@ def test_sticky_sarama_members_say_what_their_leader_wrote() -> None:
         return claim.previous is not None or claim.user_data is not None
 
     assert (says("java"), says("sarama")) == (True, False)
-    strategy = leader_strategies("sticky", infer_leader(group))[0]
+    strategy = leader_strategies("sticky", infer_leader(Evidence(group)))[0]
     assert strategy.leader_client == "java"
     found, complete = unseen(roster, strategy)
     assert complete
@@ -322,7 +323,7 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
     )
     snapshot = cluster_of(group, {"t": 2, "u": 1})
     roster = next_roster(snapshot, group, [Subscribe(("u",), added=True)])
-    strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"))[0]
+    strategy = leader_strategies("cooperative-sticky", infer_leader(Evidence(group), "java"))[0]
     held: Shares = {"a": {"t": (0,)}, "b": {"t": ()}}
     step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
     found = race_ends(

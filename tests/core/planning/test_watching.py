@@ -7,6 +7,7 @@ import pytest
 
 from kgroups.core.planning.changes.kinds import AddMembers, Change, Restart, SetPartitions
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import Group
@@ -124,4 +125,4 @@ def test_where_the_log_is_looked_at(instance: str | None, grows: bool, looked_at
         for name, held in (("a-1", {"t": [0]}), ("b-1", {"t": [1]}))
     ]
     group = group_of(*members, assignor="cooperative-sticky")
-    assert leader_matters(group, grows=grows) is looked_at
+    assert leader_matters(Evidence(group), grows=grows) is looked_at

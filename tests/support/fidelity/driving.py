@@ -12,6 +12,7 @@ from kgroups.core.planning.changes.kinds import (
     Deploy,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -214,7 +215,9 @@ class _Run:
     def _led(self, snapshot: ClusterSnapshot, step: Step) -> ClusterSnapshot:
         """The group with its leader, where `kgroups plan` looks for it unasked."""
         (group,) = snapshot.groups
-        if group.type != "classic" or not leader_matters(group, grows=step.kind in GROWTH):
+        if group.type != "classic" or not leader_matters(
+            Evidence(group), grows=step.kind in GROWTH
+        ):
             return snapshot
         try:
             led = logged_leaders(self.admin, [group], QUICK).led(group)

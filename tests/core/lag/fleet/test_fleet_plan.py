@@ -15,6 +15,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
 )
 from kgroups.core.planning.fleet import Fleet, next_fleet
+from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import (
@@ -41,7 +42,7 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """The rows of a report."""
     asked = LagQuery(
-        top=ALL, leader_of=lambda group: infer_leader(group, leader).likeliest, **query
+        top=ALL, leader_of=lambda group: infer_leader(Evidence(group), leader).likeliest, **query
     )
     return lag_report([snapshot], asked, later=later, session=spark).items
 
