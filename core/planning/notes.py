@@ -39,15 +39,14 @@ def outcome_notes(outcomes: Outcomes, shown: Outcomes, client: str | None) -> li
     notes = []
     count, own = len(outcomes.each), len(shown.each)
     if count > 1:
-        share = shown.each[0].share
-        which = "the likeliest" if share >= max(each.share for each in shown.each) else "one"
+        rank = shown.ranks()[0]
+        which = "the likeliest" if rank == 1 else f"the one of rank {rank}"
         led = "" if client is None else f" with a {client} leader"
         if own == count:
-            notes.append(f"{count} outcomes are possible{led}; {which} ({share:.0%}) is shown")
+            notes.append(f"{count} outcomes are possible{led}; {which} is shown")
         else:
             some = f"{own} of them{led}"
-            which += " of these"
-            notes.append(f"{count} outcomes are possible, {some}; {which} ({share:.0%}) is shown")
+            notes.append(f"{count} outcomes are possible, {some}; {which} of these is shown")
     if not outcomes.complete:
         notes.append("not every possible outcome was tried; these are a sample")
     return notes
@@ -86,7 +85,12 @@ def _ends(prospect: Prospect) -> set[object]:
 
 
 def _failures(prospects: Prospects) -> list[str]:
-    return [f"{failure.message} ({failure.share:.0%})" for failure in prospects.outcomes.failures]
+    outcomes = prospects.outcomes
+    ranks = outcomes.ranks()
+    return [
+        f"{failure.message} (rank {rank} of {len(ranks)})"
+        for failure, rank in zip(outcomes.failures, ranks[len(outcomes.each) :], strict=True)
+    ]
 
 
 def _unnoticed(roster: Roster, prospects: Prospects) -> list[str]:

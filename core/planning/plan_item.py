@@ -16,6 +16,7 @@ Item = dict[str, Any]
 def plan_item(plan: Plan) -> Item:
     """A plan as one item of a document; what is not known is None."""
     outcomes = plan.outcomes.each
+    ranks = plan.outcomes.ranks()
     return {
         "group": plan.group,
         "rebalance_protocol": plan.rebalance_protocol,
@@ -32,12 +33,15 @@ def plan_item(plan: Plan) -> Item:
         "rounds": [_step_item(step) for step in plan.steps],
         "metrics": dataclasses.asdict(plan.metrics),
         "outcomes": [
-            _outcome_item(outcome, figures)
-            for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=True)
+            _outcome_item(outcome, rank, figures)
+            for outcome, rank, figures in zip(outcomes, ranks, plan.outcome_metrics, strict=False)
         ],
         "stages": [_stage_item(stage) for stage in plan.stages],
         "blockers": [dataclasses.asdict(blocker) for blocker in plan.blockers],
-        "failures": [_failure_item(failure) for failure in plan.outcomes.failures],
+        "failures": [
+            _failure_item(failure, rank)
+            for failure, rank in zip(plan.outcomes.failures, ranks[len(outcomes) :], strict=True)
+        ],
         "outcomes_count": len(outcomes),
         "outcomes_complete": plan.outcomes.complete and bool(outcomes or plan.outcomes.failures),
         "faults": [dataclasses.asdict(fault) for fault in plan.faults],
@@ -82,10 +86,10 @@ def _share(topic: str, partition: int, member_id: str) -> Item:
     return {"topic": topic, "partition": partition, "member_id": member_id}
 
 
-def _outcome_item(outcome: Outcome, figures: Metrics) -> Item:
+def _outcome_item(outcome: Outcome, rank: int, figures: Metrics) -> Item:
     shares = outcome.settled.shares
     return {
-        "share": round(outcome.share, 4),
+        "rank": rank,
         "leader_clients": list(outcome.leaders),
         "moved": figures.moved,
         "members": [
@@ -112,9 +116,9 @@ def _stage_item(stage: Stage) -> Item:
     }
 
 
-def _failure_item(failure: Failure) -> Item:
+def _failure_item(failure: Failure, rank: int) -> Item:
     return {
-        "share": round(failure.share, 4),
+        "rank": rank,
         "leader_clients": list(failure.leaders),
         "code": failure.error.code,
         "message": failure.message,

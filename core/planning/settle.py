@@ -78,7 +78,7 @@ class Ends:
     complete: bool = True
     weights: tuple[float, ...] = ()
 
-    def shares(self) -> list[float]:
+    def parts(self) -> list[float]:
         """How likely each end and then each failure is; they sum up to 1."""
         weights = self.weights or (1.0,) * (len(self.each) + len(self.failures))
         return [weight / sum(weights) for weight in weights]
@@ -235,11 +235,11 @@ def played_draw(ends: Ends, ids: Mapping[str, str], unknown: Sequence[Seat]) -> 
         ids: name of a member that joins to its assumed id.
         unknown: the members whose ids are assumed.
     """
-    shares = ends.shares()
-    settled = zip(ends.each, shares, strict=False)
-    failed = zip(ends.failures, shares[len(ends.each) :], strict=True)
+    parts = ends.parts()
+    settled = zip(ends.each, parts, strict=False)
+    failed = zip(ends.failures, parts[len(ends.each) :], strict=True)
     return Played(
-        tuple((*_named(end, ids, unknown), share) for end, share in settled),
+        tuple((*_named(end, ids, unknown), part) for end, part in settled),
         tuple(failed),
         ends.complete,
     )

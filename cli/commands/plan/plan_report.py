@@ -63,7 +63,7 @@ ROUND_COLUMNS = (
 OUTCOME_COLUMNS = (
     *PLAN_COLUMNS,
     Column("outcome", "OUTCOME", right=True, shared=True),
-    Column("share", "SHARE", right=True, shared=True),
+    Column("rank", "RANK", right=True, shared=True),
     Column("leader_clients", "LEADER", shared=True, quiet=("",)),
     Column("moved", "MOVED", right=True, shared=True),
     Column("failure", "FAILS", quiet=(None,)),
@@ -210,14 +210,14 @@ def _round_rows(item: Item) -> Iterator[Row]:
 
 def _outcome_rows(item: Item) -> Iterator[Row]:
     for number, outcome in enumerate(item["outcomes"], 1):
-        chance = (number, f"{outcome['share']:.0%}", ",".join(outcome["leader_clients"]))
+        which = (number, outcome["rank"], ",".join(outcome["leader_clients"]))
         for member in outcome["members"]:
             held = assignment_text(member["assignment"])
             what = (outcome["moved"], None, member["member_id"], held)
-            yield (*_plan_values(item), *chance, *what)
+            yield (*_plan_values(item), *which, *what)
     for number, failure in enumerate(item["failures"], len(item["outcomes"]) + 1):
-        chance = (number, f"{failure['share']:.0%}", ",".join(failure["leader_clients"]))
-        yield (*_plan_values(item), *chance, None, failure["message"], None, None)
+        which = (number, failure["rank"], ",".join(failure["leader_clients"]))
+        yield (*_plan_values(item), *which, None, failure["message"], None, None)
 
 
 def _stage_rows(item: Item) -> Iterator[Row]:

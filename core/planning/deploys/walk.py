@@ -61,7 +61,7 @@ class Walk:
         assumed: ids that were assumed, with what they are known to begin with.
         choices: which outcome of each plan is followed.
         plans: those made on other walks, by the choices before them.
-        share: how likely its outcomes are together.
+        weight: how likely its outcomes are together.
         guessed: whether what members read had to be guessed.
         length: how many events there are; 0 while that is not known.
     """
@@ -79,7 +79,7 @@ class Walk:
     assumed: dict[str, str | None] = field(default_factory=dict)
     choices: Choices = field(default_factory=Choices)
     plans: MutableMapping[tuple[int, ...], Plan] = field(default_factory=dict)
-    share: float = 1.0
+    weight: float = 1.0
     guessed: bool = False
     length: int = 0
     start: Group = field(init=False)
@@ -197,7 +197,7 @@ class Walk:
         reason = "a static member that rejoins within its session keeps its partitions"
         plan = self._plan(()) if reckons else None
         if plan is not None and not self._changes_nothing(plan):
-            self.share /= 2
+            self.weight /= 2
             if self.choices.pick(range(2)):
                 self._rebalance(event, plan, RECKONS)
                 return
@@ -278,14 +278,14 @@ class Walk:
         if len(self.stages) + 1 < self.length:  # what comes then may depend on the ids
             each_ids = [
                 [
-                    replace(one, ids=ids, share=one.share / (1 + len(one.more_ids)))
+                    replace(one, ids=ids, weight=one.weight / (1 + len(one.more_ids)))
                     for ids in (one.ids, *one.more_ids)
                 ]
                 for one in outcomes
             ]
             outcomes = [*(ids[0] for ids in each_ids), *(o for ids in each_ids for o in ids[1:])]
         outcome = outcomes[self.choices.pick(range(len(outcomes)))]
-        self.share *= outcome.share
+        self.weight *= outcome.weight
         return outcome
 
 

@@ -50,7 +50,7 @@ class Ways:
     def outcomes(self) -> Outcomes:
         """How the deploy can end, by the names that members go by."""
         ends = [
-            Outcome(Settled(walk.shares(), (), ()), walk.share, _led(walk)) for walk in self.each
+            Outcome(Settled(walk.shares(), (), ()), walk.weight, _led(walk)) for walk in self.each
         ]
         return gathered(ends, complete=not self.doubts)
 

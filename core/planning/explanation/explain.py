@@ -82,15 +82,18 @@ def _rounds(plan: Plan, move: Move) -> list[str]:
 
 def _chance(plan: Plan, move: Move) -> list[str]:
     """How sure it is that it ends there, where that is not certain."""
-    if len(plan.outcomes.each) < 2:
+    outcomes = plan.outcomes
+    if len(outcomes.each) < 2:
         return []
-    held = (outcome.settled.shares.get(move.target or "", {}) for outcome in plan.outcomes.each)
-    same = sum(
-        outcome.share
-        for outcome, shares in zip(plan.outcomes.each, held, strict=True)
-        if move.partition in shares.get(move.topic, ())
-    )
-    return [f"this is its owner in {same:.0%} of the possible outcomes"]
+    ranks = [
+        rank
+        for outcome, rank in zip(outcomes.each, outcomes.ranks(), strict=False)
+        if move.partition in outcome.settled.shares.get(move.target or "", {}).get(move.topic, ())
+    ]
+    return [
+        f"this is its owner in {len(ranks)} of {len(outcomes.each)} possible outcomes, at best"
+        f" of rank {min(ranks)}"
+    ]
 
 
 def _unknown_rule(plan: Plan) -> str:

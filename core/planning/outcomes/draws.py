@@ -139,12 +139,12 @@ def find_outcomes(
         complete = complete and played.complete
         weight = draw.weight * each.weight
         outcomes += [
-            Outcome(end, weight * share, ids={n: draw.ids[o] for n, o in whose.items()})
-            for end, whose, share in played.ends
+            Outcome(end, weight * part, ids={n: draw.ids[o] for n, o in whose.items()})
+            for end, whose, part in played.ends
         ]
-        for failed, share in played.failures:
+        for failed, part in played.failures:
             error = _told_by_name(failed, draw.ids)
-            failures.append(Failure(error.message, weight * share, error))
+            failures.append(Failure(error.message, weight * part, error))
     return gathered(outcomes, failures, complete=complete)
 
 

@@ -1,11 +1,14 @@
-"""The ways in which a rebalance can end, and how likely each is."""
+"""The ways in which a rebalance can end, the likeliest first."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.settle import Settled
+
+# What differs less is equally likely: weights are products of many fractions.
+DIGITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +17,15 @@ class Outcome:
 
     Args:
         settled: the end; members that join go by their names in the roster.
-        share: how likely it is, 0 to 1.
+        weight: how likely it is taken to be, 0 to 1. Nobody measured the odds of most of what makes
+            the difference, so it only ranks outcomes.
         leaders: client libraries whose leader would end there; empty server side.
         ids: ids of members that join, with which it ends so: name in the roster to id.
         more_ids: others with which it does, that strategies can tell from these.
     """
 
     settled: Settled
-    share: float
+    weight: float
     leaders: tuple[str, ...] = ()
     ids: Mapping[str, str] = field(default_factory=dict, compare=False)
     more_ids: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
@@ -33,12 +37,12 @@ class Failure:
 
     Args:
         message: the error's.
-        share, leaders: as of an `Outcome`.
+        weight, leaders: as of an `Outcome`.
         error: what is raised where nothing else can happen.
     """
 
     message: str
-    share: float
+    weight: float
     error: KgroupsError = field(compare=False)
     leaders: tuple[str, ...] = ()
 
@@ -54,6 +58,18 @@ class Outcomes:
     each: tuple[Outcome, ...]
     failures: tuple[Failure, ...] = ()
     complete: bool = True
+
+    def ranks(self) -> list[int]:
+        """1 for the likeliest; of each outcome, then of each failure, among all of them.
+
+        Equally likely ones have the same rank.
+        """
+        ends: tuple[Outcome | Failure, ...] = (*self.each, *self.failures)
+        weights = [round(end.weight, DIGITS) for end in ends]
+        first: dict[float, int] = {}
+        for rank, weight in enumerate(sorted(weights, reverse=True), 1):
+            first.setdefault(weight, rank)
+        return [first[weight] for weight in weights]
 
     def led_by(self, library: str | None) -> "Outcomes":
         """The same, as the outcomes of a leader of this library."""
@@ -76,12 +92,12 @@ def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
     """
     return gathered(
         [
-            replace(outcome, share=outcome.share * weight)
+            replace(outcome, weight=outcome.weight * weight)
             for outcomes, weight in weighted
             for outcome in outcomes.each
         ],
         [
-            replace(failure, share=failure.share * weight)
+            replace(failure, weight=failure.weight * weight)
             for outcomes, weight in weighted
             for failure in outcomes.failures
         ],
@@ -106,11 +122,11 @@ def gathered(
     for failure in failures:
         before = failed.get(failure.message)
         failed[failure.message] = failure if before is None else _with(before, failure)
-    shares = [each.share for each in found.values()] + [each.share for each in failed.values()]
-    total = sum(shares) or 1.0
+    weights = [each.weight for each in found.values()] + [each.weight for each in failed.values()]
+    total = sum(weights) or 1.0
     return Outcomes(
         tuple(_ranked(each.united(total) for each in found.values())),
-        tuple(_ranked(replace(each, share=each.share / total) for each in failed.values())),
+        tuple(_ranked(replace(each, weight=each.weight / total) for each in failed.values())),
         complete,
     )
 
@@ -120,28 +136,31 @@ class _Alike:
 
     def __init__(self, first: Outcome) -> None:
         self.first = first
-        self.share = 0.0
+        self.weight = 0.0
         self.leaders: dict[str, None] = {}
         self.ids: dict[frozenset[tuple[str, str]], Mapping[str, str]] = {}
 
     def add(self, outcome: Outcome) -> None:
         """One more."""
-        self.share += outcome.share
+        self.weight += outcome.weight
         self.leaders.update(dict.fromkeys(outcome.leaders))
         for ids in (outcome.ids, *outcome.more_ids):
             self.ids.setdefault(frozenset(ids.items()), ids)
 
     def united(self, total: float) -> Outcome:
-        """All of them as one; shares are parts of the total."""
+        """All of them as one; weights are parts of the total."""
         _, *more = self.ids.values()
         return replace(
-            self.first, share=self.share / total, leaders=tuple(self.leaders), more_ids=tuple(more)
+            self.first,
+            weight=self.weight / total,
+            leaders=tuple(self.leaders),
+            more_ids=tuple(more),
         )
 
 
 def _with(one: Failure, other: Failure) -> Failure:
     leaders = tuple(dict.fromkeys((*one.leaders, *other.leaders)))
-    return replace(one, share=one.share + other.share, leaders=leaders)
+    return replace(one, weight=one.weight + other.weight, leaders=leaders)
 
 
 def _ranked(each: Iterable[End]) -> list[End]:
@@ -149,7 +168,7 @@ def _ranked(each: Iterable[End]) -> list[End]:
 
 
 def _rarity(end: Outcome | Failure) -> float:
-    return -end.share
+    return -end.weight
 
 
 def canonical(

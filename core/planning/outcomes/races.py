@@ -94,12 +94,12 @@ def race_ends(
     sure = is_sure(roster, strategy)
     lapses = 0 if not sure else RACED_LAPSES if raced else LAPSES
     rounds = rounds if sure else rounds // 2  # it will not be complete anyway
-    for late, share in _starts(roster, strategy):
-        start = _State(late, brought.held, brought.generation, (), share, lapses, {})
+    for late, weight in _starts(roster, strategy):
+        start = _State(late, brought.held, brought.generation, (), weight, lapses, {})
         _queue(waiting, race.key(start), start)
     seen: set[object] = set()
     while waiting and rounds > 0:
-        key = max(waiting, key=lambda each: waiting[each].share)
+        key = max(waiting, key=lambda each: waiting[each].weight)
         state = waiting.pop(key)
         seen.add(key)
         answers = race.answers
@@ -113,7 +113,7 @@ def race_ends(
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
         end = Settled(_as_shares(last.held), last.steps, (), settled=False)
-        race.ends.append((end, last.share))
+        race.ends.append((end, last.weight))
         race.complete = False
     complete = race.complete and not waiting and sure
     if race.sampled:  # then the same must come of all that were
@@ -122,7 +122,7 @@ def race_ends(
         tuple(end for end, _ in race.ends),
         tuple(failure for failure, _ in race.failures),
         complete,
-        tuple(share for _, share in (*race.ends, *race.failures)),
+        tuple(weight for _, weight in (*race.ends, *race.failures)),
     )
 
 
@@ -164,7 +164,7 @@ class _State:
     held: Mapping[str, Holdings]
     generation: int
     steps: tuple[RoundStep, ...]
-    share: float
+    weight: float
     lapses: int
     missed: Mapping[str, int]
     faults: tuple[Fault, ...] = ()
@@ -172,13 +172,13 @@ class _State:
 
 def _nearness(state: _State) -> tuple[bool, float]:
     """Greatest for what is nearest to an end: everything has come, then what is likeliest."""
-    return (not state.late, state.share)
+    return (not state.late, state.weight)
 
 
 def _queue(waiting: dict[object, _State], key: object, state: _State) -> None:
     """Equal states are one, as likely as both."""
     before = waiting.get(key)
-    waiting[key] = state if before is None else replace(before, share=before.share + state.share)
+    waiting[key] = state if before is None else replace(before, weight=before.weight + state.weight)
 
 
 @dataclass(slots=True)
@@ -219,12 +219,12 @@ class _Race:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
         roster = without_events(self.roster, state.late, self.strategy)
         foreign = self.foreign if state.lapses else ()
-        known = replace(state, share=state.share * KNOWN / (KNOWN + 1)) if foreign else state
+        known = replace(state, weight=state.weight * KNOWN / (KNOWN + 1)) if foreign else state
         yield from self._after_round(known, roster, play, most)
-        share = (state.share - known.share) / max(len(foreign), 1)
+        weight = (state.weight - known.weight) / max(len(foreign), 1)
         for unknown in foreign:
             less = without_topics(roster, unknown)
-            one = replace(state, share=share, lapses=state.lapses - 1)
+            one = replace(state, weight=weight, lapses=state.lapses - 1)
             yield from self._after_round(one, less, play, most, learns=True)
 
     def follow(self, state: _State, play: PlayRound) -> None:
@@ -252,8 +252,8 @@ class _Race:
         found = play(roster, brought, min(most, MISSED_RUNS) if state.missed else most)
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
-        share = state.share / max(len(found.each) + len(found.failures), 1)
-        self.failures += [(failed, share) for failed in found.failures]
+        weight = state.weight / max(len(found.each) + len(found.failures), 1)
+        self.failures += [(failed, weight) for failed in found.failures]
         for settled in found.each:
             steps = state.steps + settled.steps
             faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
@@ -264,15 +264,15 @@ class _Race:
                 held=settled.shares,
                 generation=state.generation + 1,
                 steps=steps,
-                share=share,
+                weight=weight,
                 missed={},
                 faults=faults,
             )
             missers = self._missers(after, roster, settled, pressed=learns, rests=rests)
-            on_time = replace(after, share=share * KEPT / (KEPT + 1)) if missers else after
+            on_time = replace(after, weight=weight * KEPT / (KEPT + 1)) if missers else after
             ways = [_behind(after, brought, who, len(missers), rests=rests) for who in missers]
             if rests:
-                self.ends.append((Settled(settled.shares, steps, faults), on_time.share))
+                self.ends.append((Settled(settled.shares, steps, faults), on_time.weight))
             else:
                 ways = [on_time, *ways]
                 self.last = self.last if state.late else after
@@ -281,7 +281,7 @@ class _Race:
                 continue
             for one in ways:
                 for late, chance in later_ones(state.late, moved=moved):
-                    yield replace(one, late=late, share=one.share * chance)
+                    yield replace(one, late=late, weight=one.weight * chance)
 
     def _missers(
         self, after: _State, roster: Roster, settled: Settled, *, pressed: bool, rests: bool
@@ -313,9 +313,9 @@ def _behind(
     held = {name: given for name, given in after.held.items() if name not in who}
     held |= {name: had[name] for name in who if name in had}
     missed = {name: brought.missed.get(name, brought.generation) for name in who}
-    share = after.share / (KEPT + 1) / ways
+    weight = after.weight / (KEPT + 1) / ways
     return replace(
-        after, held=held, missed=missed, lapses=0 if rests else after.lapses - 1, share=share
+        after, held=held, missed=missed, lapses=0 if rests else after.lapses - 1, weight=weight
     )
 
 

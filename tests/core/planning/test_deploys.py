@@ -128,7 +128,7 @@ def test_what_each_step_leaves_open_is_followed() -> None:
     assert len(ends) == len(plan.outcome_metrics) == 2
     assert {"app-0": {"t": (2, 3)}, "app-f": {"t": (0, 1)}} in ends
     assert {"app-0": {"t": (0, 1)}, "app-f": {"t": (2, 3)}} in ends
-    assert sum(each.share for each in plan.outcomes.each) == pytest.approx(1)
+    assert sum(each.weight for each in plan.outcomes.each) == pytest.approx(1)
 
 
 def test_the_leaders_library_is_not_that_of_the_others() -> None:

@@ -155,4 +155,4 @@ def test_numbers_of_a_newcomer_whose_id_is_not_known() -> None:
     plan = plan_group(cluster_of(group, {"t": 6}), group, [AddMembers()], "roundrobin", "java")
     text = "\n".join(explain(plan, "t", 4).reasons)
     assert " is number " not in text.replace("; this is number ", "")
-    assert "of the possible outcomes" in text
+    assert "possible outcomes, at best of rank 1" in text

@@ -149,7 +149,8 @@ def test_a_leader_that_fails_is_one_outcome() -> None:
     assert len(plan.outcomes.each) == 1
     (failure,) = plan.outcomes.failures
     assert failure.leaders == ("kafka-python",)
-    assert 0 < failure.share < 1
+    assert 0 < failure.weight < 1
+    assert any("(rank " in note for note in plan.notes)
     assert any("KeyError" in note for note in plan.notes)
     item = plan_item(plan)
     assert item["failures"][0]["leader_clients"] == ["kafka-python"]

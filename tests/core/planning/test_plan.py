@@ -145,7 +145,9 @@ def test_unknown_ids_give_every_outcome(count: int) -> None:
     assert plan.outcomes.complete
     # One newcomer: 3 places. Two alike: 6 ways to put two equal ones among two others.
     assert len(plan.outcomes.each) == (3 if count == 1 else 6)
-    assert sum(outcome.share for outcome in plan.outcomes.each) == pytest.approx(1)
+    assert sum(outcome.weight for outcome in plan.outcomes.each) == pytest.approx(1)
+    assert [each["rank"] for each in plan_item(plan)["outcomes"]] == plan.outcomes.ranks()
+    assert plan.outcomes.ranks()[0] == 1
     for outcome in plan.outcomes.each:
         parts = sorted(p for held in outcome.settled.shares.values() for p in held.get("t", ()))
         assert parts == list(range(6))

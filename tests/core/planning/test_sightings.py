@@ -12,13 +12,15 @@ import pytest
 from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
 from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
+from kgroups.core.errors import KgroupsError
 from kgroups.core.planning import prospects
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.outcomes import draws
-from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, canonical, gathered
 from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
+from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
@@ -173,4 +175,13 @@ def test_what_is_complete_has_every_outcome(
 
 def shares_of(outcomes: Outcomes) -> dict[object, Any]:
     """How likely each end is."""
-    return {canonical(each.settled.shares): pytest.approx(each.share) for each in outcomes.each}
+    return {canonical(each.settled.shares): pytest.approx(each.weight) for each in outcomes.each}
+
+
+def test_equally_likely_ends_have_the_same_rank() -> None:
+    """Failures among them; which of these stands first says nothing."""
+    settled = [Settled({"a": {"t": (number,)}}, (), ()) for number in range(3)]
+    ends = [Outcome(settled[0], 0.3), Outcome(settled[1], 0.1), Outcome(settled[2], 0.300000001)]
+    failure = Failure("it fails", 0.3, KgroupsError("it fails"))
+    outcomes = gathered(ends, [failure], complete=True)
+    assert outcomes.ranks() == [1, 1, 4, 1]
