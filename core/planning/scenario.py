@@ -7,12 +7,11 @@ accepted. The format is described in `cli/schemas/scenario.json`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.document import Cursor, Document
-from kgroups.core.planning.changes.change_table import BY_KEY, ChangeOption, Context
+from kgroups.core.planning.changes.change_table import BY_KEY
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
 from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.leaders.libraries import LIBRARIES
@@ -45,7 +44,7 @@ class Scenario:
     """What a scenario file says.
 
     Args:
-        changes: group to what happens to it, in order.
+        changes: group to what happens to it, in order; `meant_in` says what that means in it.
         leaders: group to the client library of its leader.
     """
 
@@ -87,9 +86,7 @@ def parse_scenario(document: Document) -> Scenario:
         fields = cursor.fields(("members",), GROUP_KEYS)
         group = _group(name, cursor, topics)
         groups.append(group)
-        ids = frozenset(member.member_id for member in group.members or ())
-        context = Context(ids, "re2" if group.type == "consumer" else "java")
-        changes[name] = _changes(fields["changes"], context) if "changes" in fields.values else ()
+        changes[name] = fields.optional("changes", _changes) or ()
         client = fields.optional("client", lambda c: c.text(LIBRARIES))
         if group.type == "classic":
             leaders[name] = client or LIBRARIES[0]
@@ -253,7 +250,7 @@ def _claim(member: Member, cursor: Cursor, owners: dict[TopicPartition, str]) ->
             owners[topic, number] = member.member_id
 
 
-def _changes(cursor: Cursor, context: Context) -> tuple[Change | Deploy, ...]:
+def _changes(cursor: Cursor) -> tuple[Change | Deploy, ...]:
     found: list[Change | Deploy] = []
     for entry in cursor.items():
         fields = entry.fields((), CHANGE_KEYS)
@@ -261,14 +258,8 @@ def _changes(cursor: Cursor, context: Context) -> tuple[Change | Deploy, ...]:
             entry.fail(
                 f"expected one change, found {len(fields.values)}", hint=_one_of(CHANGE_KEYS)
             )
-        for key in fields.values:
-            option = BY_KEY[key]
-            found.append(_spelled(fields[key], partial(_parsed, option, context)))
+        found += [_spelled(fields[key], BY_KEY[key].parse) for key in fields.values]
     return tuple(found)
-
-
-def _parsed(option: ChangeOption, context: Context, text: str) -> Change | Deploy:
-    return option.parse(text, context)
 
 
 def _spelled(cursor: Cursor, parse: Callable[[str], _T]) -> _T:

@@ -4,6 +4,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Final, cast
@@ -19,22 +20,20 @@ from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
 from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
-from kgroups.core.planning.changes.change_table import CHANGES, Context
+from kgroups.core.planning.changes.change_table import CHANGES
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,
     AddMembers,
     AddTopic,
     Change,
     Deploy,
-    Dialect,
     Pattern,
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.changes.meaning import meant_in
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.explanation.explain import explain, parse_partition
-from kgroups.core.planning.leaders.evidence import Evidence
-from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
@@ -52,7 +51,7 @@ RACKS: Final = {"racks": True, "no-racks": False}
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlanTexts:
     """The options of a plan, as they were written.
 
@@ -85,7 +84,7 @@ class PlanTexts:
         if self.explain:
             for text in self.explain:
                 parse_partition(text)
-        self._of_nobody()
+        _ = self.parsed
 
     @property
     def library(self) -> str | None:
@@ -134,19 +133,19 @@ class PlanTexts:
         """Whether members are to move to another protocol."""
         return bool(self.changes.get(TO_PROTOCOL))
 
-    def changes_for(self, group: Group) -> list[Change | Deploy]:
-        """What happens to a group, in the order of the table."""
-        ids = {member.member_id for member in group.members or ()}
-        ids |= {member.instance_id for member in group.members or () if member.instance_id}
-        context = Context(frozenset(ids), self._dialect(group) if self.has_changes else "java")
+    @cached_property
+    def parsed(self) -> Sequence[Change | Deploy]:
+        """What is to happen, in the order of the table; `meant_in` says what it means in a group.
+
+        Raises:
+            UsageError: a text is wrong.
+        """
         return [
-            option.parse(text, context)
-            for option in CHANGES
-            for text in self.changes.get(option.key, ())
+            option.parse(text) for option in CHANGES for text in self.changes.get(option.key, ())
         ]
 
     def one_rebalance_for(self, group: Group) -> list[Change]:
-        """The same, of changes that lead to one rebalance.
+        """What happens to a group in one rebalance.
 
         Raises:
             UsageError: a deploy is among them.
@@ -158,36 +157,24 @@ class PlanTexts:
                     hint="it works on one group: `kgroups plan GROUP`",
                 )
         # Parsers of the other rows give nothing but these.
-        return cast("list[Change]", self.changes_for(group))
-
-    def _dialect(self, group: Group) -> Dialect:
-        """Whose patterns the members of a group use."""
-        if group.type == "consumer":
-            return "re2"
-        return (
-            "librdkafka"
-            if infer_leader(Evidence(group), self.library).likeliest == "librdkafka"
-            else "java"
-        )
+        return cast("list[Change]", meant_in(group, self.parsed, self.library))
 
     def topics_named(self) -> set[str]:
         """The topics that have to be there for the changes to be made."""
-        made = self._of_nobody()
-        grown = {each.topic for each in made if isinstance(each, SetPartitions)}
-        new = {each.topic for each in made if isinstance(each, AddTopic)}
+        grown = {each.topic for each in self.parsed if isinstance(each, SetPartitions)}
+        new = {each.topic for each in self.parsed if isinstance(each, AddTopic)}
         return (self._subscribed() | grown) - new
 
     @property
     def grows(self) -> bool:
         """Whether topics are created or grow."""
-        return any(isinstance(each, AddTopic | SetPartitions) for each in self._of_nobody())
+        return any(isinstance(each, AddTopic | SetPartitions) for each in self.parsed)
 
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
         named = self._subscribed()
-        made = self._of_nobody()
-        patterns = {each.pattern for each in made if isinstance(each, Pattern)}
-        joining = [each.pattern for each in made if isinstance(each, AddMembers)]
+        patterns = {each.pattern for each in self.parsed if isinstance(each, Pattern)}
+        joining = [each.pattern for each in self.parsed if isinstance(each, AddMembers)]
         patterns |= {each.pattern for each in joining if each is not None}
         matchers: list[Callable[[str], bool]] = []
         for pattern, dialect in product(sorted(patterns), DIALECTS):
@@ -202,17 +189,12 @@ class PlanTexts:
 
     def _subscribed(self) -> set[str]:
         """Topics that members are to read by name."""
-        made = self._of_nobody()
         return {
             topic
-            for each in made
+            for each in self.parsed
             if isinstance(each, AddMembers | Subscribe)
             for topic in each.topics or ()
         }
-
-    def _of_nobody(self) -> list[Change | Deploy]:
-        """The changes as they are without a group."""
-        return self.changes_for(Group("", "classic", "Empty", members=()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +315,8 @@ def plan_or_error(
     """The plan of one group as an item; None, and one more error, if it cannot be planned."""
     if assignor is not None and ":" in assignor and "" not in sys.path:
         sys.path.insert(0, "")  # where kgroups runs, as `python -m` has it
-    changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
     leader = texts.library or source.leaders.get(group.group)
+    changes = meant_in(group, [*source.changes.get(group.group, ()), *texts.parsed], leader)
     try:
         plan = plan_changes(
             source.snapshot,

@@ -12,24 +12,10 @@ from kgroups.core.planning.changes import spelling
 from kgroups.core.planning.changes.kinds import (
     Change,
     Deploy,
-    Dialect,
     DropHost,
     Expire,
     Restart,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the meaning of a text may depend on.
-
-    Args:
-        present: ids and instance ids of the group's members.
-        dialect: whose patterns its members use.
-    """
-
-    present: frozenset[str] = frozenset()
-    dialect: Dialect = "java"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +37,7 @@ class ChangeOption:
     usage: str
     help: str
     about: str
-    parse: Callable[[str, Context], Change | Deploy]
+    parse: Callable[[str], Change | Deploy]
     deploys: bool = False
 
     @property
@@ -67,7 +53,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "ID|N",
         "Remove members.",
         "a member leaves (member id, instance id or client id), or N members do",
-        lambda text, context: spelling.parse_remove_member(text, context.present),
+        spelling.parse_remove_member,
     ),
     ChangeOption(
         "--drop-host",
@@ -75,7 +61,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "HOST",
         "Remove all members on hosts.",
         "every member on a host leaves",
-        lambda text, _: DropHost(text),
+        DropHost,
     ),
     ChangeOption(
         "--set-partitions",
@@ -83,7 +69,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "TOPIC=N",
         "Add partitions to topics.",
         "a topic grows to N partitions",
-        lambda text, _: spelling.parse_set_partitions(text),
+        spelling.parse_set_partitions,
     ),
     ChangeOption(
         "--add-topic",
@@ -91,7 +77,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "TOPIC=N",
         "Create topics.",
         "a topic is created",
-        lambda text, _: spelling.parse_add_topic(text),
+        spelling.parse_add_topic,
     ),
     ChangeOption(
         "--add-members",
@@ -102,7 +88,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
             "N members join; they are like the others, except for client=LIBRARY, rack=RACK, "
             "topics=T1+T2, pattern=[DIALECT:]REGEX, static=INSTANCE-ID"
         ),
-        lambda text, context: spelling.parse_add_members(text, context.dialect),
+        spelling.parse_add_members,
     ),
     ChangeOption(
         "--subscribe",
@@ -110,7 +96,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "[MEMBER=][+]TOPIC[,TOPIC]...",
         "Change the subscribed topics.",
         "members, including new ones, subscribe to other topics, or (+) to more",
-        lambda text, _: spelling.parse_subscribe(text),
+        spelling.parse_subscribe,
     ),
     ChangeOption(
         "--pattern",
@@ -121,7 +107,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
             "members subscribe by a pattern: java, librdkafka or re2. Needed for classic groups, "
             "which do not report their patterns"
         ),
-        lambda text, context: spelling.parse_pattern(text, context.dialect),
+        spelling.parse_pattern,
     ),
     ChangeOption(
         "--restart",
@@ -129,7 +115,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "MEMBER",
         "Restart members.",
         "a member leaves and rejoins; a static one within its session timeout",
-        lambda text, _: Restart(spelling.named(text, "--restart")),
+        lambda text: Restart(spelling.named(text, "--restart")),
         deploys=True,
     ),
     ChangeOption(
@@ -138,7 +124,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "MEMBER",
         "Let the sessions of members expire.",
         "a member is gone for longer than its session timeout, then rejoins",
-        lambda text, _: Expire(spelling.named(text, "--expire")),
+        lambda text: Expire(spelling.named(text, "--expire")),
         deploys=True,
     ),
     ChangeOption(
@@ -147,7 +133,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "all|CLIENT-ID",
         "Restart members one by one.",
         "members restart one after another",
-        lambda text, _: spelling.parse_rolling_restart(text),
+        spelling.parse_rolling_restart,
         deploys=True,
     ),
     ChangeOption(
@@ -156,7 +142,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "LIBRARY",
         "Move to another client library.",
         "members move to another client library, one by one",
-        lambda text, _: spelling.parse_switch_client(text),
+        spelling.parse_switch_client,
         deploys=True,
     ),
     ChangeOption(
@@ -169,7 +155,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
             "each member. --assignor is their group.remote.assignor or, back, their "
             "partition.assignment.strategy"
         ),
-        lambda text, _: spelling.parse_to_protocol(text),
+        spelling.parse_to_protocol,
         deploys=True,
     ),
 )

@@ -51,9 +51,14 @@ class RemoveMember:
 
 @dataclass(frozen=True, slots=True)
 class RemoveMembers:
-    """So many members leave: the last ones in the order of their ids."""
+    """So many members leave: the last ones in the order of their ids.
+
+    Args:
+        name: the number as it was written: in a group that has a member of this id, it means that.
+    """
 
     count: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +107,13 @@ class Pattern:
         pattern: the regular expression, without the `^` that librdkafka asks for.
         dialect: whose rules it is read by.
         member: member id, instance id or client id of those that change; None: all.
+        said: whether the dialect was named; else it is that of the group's clients.
     """
 
     pattern: str
     dialect: Dialect
     member: str | None = None
+    said: bool = True
 
 
 @dataclass(frozen=True, slots=True)

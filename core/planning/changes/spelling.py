@@ -1,6 +1,7 @@
 """The texts that spell what-if changes, on the command line and in scenario files."""
 
 import re
+import sys
 from typing import Final, NoReturn, get_args
 
 from kgroups.core.errors import UsageError
@@ -27,17 +28,18 @@ from kgroups.core.snapshot import MemberProtocol
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
-def parse_remove_member(text: str, present: frozenset[str] = frozenset()) -> Change:
+def parse_remove_member(text: str) -> Change:
     """The change that `--remove-member ID|N` spells; a number is an id if a member has it.
 
     Raises:
         UsageError: empty, or a number below 1.
     """
-    if text in present or not text.isdecimal():
-        if not text:
-            refuse("--remove-member", text, "a member id, or how many members leave")
+    if not text:
+        refuse("--remove-member", text, "a member id, or how many members leave")
+    if not text.isdecimal():
         return RemoveMember(text)
-    return RemoveMembers(whole(text, text, "--remove-member", "ID or N", MAX_MEMBERS))
+    # No bound: it may be the id of a member.
+    return RemoveMembers(whole(text, text, "--remove-member", "ID or N", sys.maxsize), text)
 
 
 def parse_set_partitions(text: str) -> SetPartitions:
@@ -73,11 +75,11 @@ def parse_subscribe(text: str) -> Subscribe:
     return Subscribe(names, added, member or None)
 
 
-def parse_pattern(text: str, default: Dialect) -> Pattern:
+def parse_pattern(text: str, default: Dialect | None = None) -> Pattern:
     """The change that `--pattern [DIALECT:]REGEX` spells.
 
     Args:
-        default: dialect where the text names none: that of the group's clients.
+        default: dialect where the text names none; None: that of the group's clients.
     Raises:
         UsageError: no pattern.
     """
@@ -87,7 +89,7 @@ def parse_pattern(text: str, default: Dialect) -> Pattern:
             break
     if not text:
         refuse("--pattern", text, "[java:|librdkafka:|re2:]REGEX")
-    return Pattern(text, default)
+    return Pattern(text, default or "java", said=default is not None)
 
 
 def _topic_count(text: str, option: str) -> tuple[str, int]:
@@ -202,11 +204,9 @@ _KEY: Final = re.compile(rf",(?=(?:{'|'.join(ADD_KEYS)})=)")
 _PATTERN: Final = ",pattern="
 
 
-def parse_add_members(text: str, dialect: Dialect | None = None) -> AddMembers:
+def parse_add_members(text: str) -> AddMembers:
     """The change that `--add-members N[:CLIENT-ID[@RACK]][,KEY=VALUE]...` spells.
 
-    Args:
-        dialect: whose patterns the group's members use; None: by the new members' library.
     Raises:
         UsageError: not of that form.
     """
@@ -236,7 +236,7 @@ def parse_add_members(text: str, dialect: Dialect | None = None) -> AddMembers:
         given.get("static"),
         topics,
         library=library,
-        pattern=_pattern(given.get("pattern"), library, dialect),
+        pattern=_pattern(given["pattern"], library) if found else None,
     )
 
 
@@ -263,8 +263,7 @@ def _head(head: str, text: str) -> tuple[int, str | None, str | None]:
     return count, client_id or None, rack or None
 
 
-def _pattern(text: str | None, library: str | None, dialect: Dialect | None) -> Pattern | None:
-    if text is None:
-        return None
-    own: Dialect = "librdkafka" if library == "librdkafka" else "java"
-    return parse_pattern(text, dialect if library is None and dialect is not None else own)
+def _pattern(text: str, library: str | None) -> Pattern:
+    if library is None:
+        return parse_pattern(text)
+    return parse_pattern(text, "librdkafka" if library == "librdkafka" else "java")

@@ -11,7 +11,7 @@ import kgroups.cli.schemas as schemas
 from kgroups.cli.commands.plan.plan import help_text, plan
 from kgroups.cli.commands.plan.plan_options import changes_help
 from kgroups.core.input_files.document import parse_document
-from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption, Context
+from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
 from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.planning.scenario import parse_scenario
 
@@ -47,7 +47,7 @@ def test_every_change_has_an_option_and_a_key(option: ChangeOption) -> None:
         f"    changes: [{{{option.key}: '{EXAMPLES[option.key]}'}}]\n"
     )
     scenario = parse_scenario(parse_document(text, "s.yaml", "yaml"))
-    assert scenario.changes["g"] == (option.parse(EXAMPLES[option.key], Context(frozenset("a"))),)
+    assert scenario.changes["g"] == (option.parse(EXAMPLES[option.key]),)
 
 
 def test_the_schema_of_scenarios_follows() -> None:

@@ -1,6 +1,7 @@
 """The texts of the what-if options become changes, or say what they should look like."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,12 +10,14 @@ from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
+    Deploy,
     Pattern,
     RemoveMember,
     RemoveMembers,
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.changes.meaning import meant_in
 from kgroups.core.planning.changes.spelling import (
     parse_add_members,
     parse_add_topic,
@@ -23,6 +26,8 @@ from kgroups.core.planning.changes.spelling import (
     parse_set_partitions,
     parse_subscribe,
 )
+from kgroups.core.snapshot import Group
+from tests.support.planning.small_groups import group_of, member
 
 
 @pytest.mark.parametrize(
@@ -48,7 +53,7 @@ from kgroups.core.planning.changes.spelling import (
         ),
         (parse_add_members, "1,pattern=re2:a", AddMembers(1, pattern=Pattern("a", "re2"))),
         (parse_remove_member, "app-1", RemoveMember("app-1")),
-        (parse_remove_member, "2", RemoveMembers(2)),
+        (parse_remove_member, "2", RemoveMembers(2, "2")),
         (parse_set_partitions, "orders=12", SetPartitions("orders", 12)),
         (parse_add_topic, "a.b_c-d=1", AddTopic("a.b_c-d", 1)),
         (parse_subscribe, "a,b", Subscribe(("a", "b"))),
@@ -65,8 +70,30 @@ def test_parse(parse: Callable[[str], Change], text: str, change: Change) -> Non
 
 
 def test_a_number_can_be_a_member() -> None:
-    """A number that is somebody's member id names that member."""
-    assert parse_remove_member("7", frozenset({"7"})) == RemoveMember("7")
+    """A number that is somebody's member id names that member, and else says how many leave."""
+    read = [parse_remove_member("20250707")]
+    assert meant_in(group_of(member("20250707", {})), read) == [RemoveMember("20250707")]
+    assert meant_in(group_of(member("a", {}, instance_id="20250707")), read) == [
+        RemoveMember("20250707")
+    ]
+    assert meant_in(group_of(member("a", {})), read) == read
+
+
+def test_a_pattern_is_of_the_groups_dialect_unless_it_names_one() -> None:
+    """The text is read once; what it leaves open each group decides."""
+    texts = ["1,pattern=a", "1,client=java,pattern=a", "1,pattern=re2:a"]
+    read: list[Change | Deploy] = [parse_pattern("a"), *map(parse_add_members, texts)]
+    group = group_of(member("a", {}))
+
+    def dialects(group: Group, leader: str | None = None) -> list[str]:
+        patterns = [
+            c.pattern if isinstance(c, AddMembers) else c for c in meant_in(group, read, leader)
+        ]
+        return [each.dialect for each in patterns if isinstance(each, Pattern)]
+
+    assert dialects(group) == ["java", "java", "java", "re2"]
+    assert dialects(group, "librdkafka") == ["librdkafka", "librdkafka", "java", "re2"]
+    assert dialects(replace(group, type="consumer")) == ["re2", "re2", "java", "re2"]
 
 
 @pytest.mark.parametrize(

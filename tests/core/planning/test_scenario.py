@@ -55,7 +55,7 @@ def test_a_scenario_is_a_snapshot_with_changes() -> None:
     assert (first.subscription, first.client_id) == (("orders",), "app-1")
     assert second.subscription == ("orders", "payments")
     assert (second.instance_id, second.rack, second.host) == ("i2", "r1", "h")
-    assert scenario.changes["app"] == (AddMembers(2, "web"), RemoveMembers(1))
+    assert scenario.changes["app"] == (AddMembers(2, "web"), RemoveMembers(1, "1"))
     assert scenario.leaders == {"app": "librdkafka"}
     assert (kip.type, kip.assignor) == ("consumer", "uniform")
     assert (kip.members or ())[0].subscription_regex == "pay.*"
