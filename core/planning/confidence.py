@@ -9,7 +9,7 @@ from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.missed import may_miss
-from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.outcomes.sizes import sizes_are_certain
 from kgroups.core.planning.outcomes.unseen import (
     foreign_topics,
@@ -132,7 +132,7 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
     strategy = prospect.strategy
     who = strategy.leader_client
     if events_of(roster, strategy) - {LEARNS} != finders_of(roster, strategy):
-        also = ", or on new member ids" if _has_unknown_ids(roster) else ""
+        also = ", or on new member ids" if roster.newcomers else ""
         return (
             "the changes may come in one rebalance or in several, and the result depends on "
             f"that{also}"
@@ -206,7 +206,7 @@ def _ground(prospects: Prospects) -> str:
 def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     """What decides between the outcomes."""
     found = []
-    ends = [_ends(prospect) for prospect in prospects.each]
+    ends = [_ends_and_failures(prospect) for prospect in prospects.each]
     libraries = [prospect.strategy.leader_client or "" for prospect in prospects.each]
     by_library = [
         {e for end, other in zip(ends, libraries, strict=True) if other == library for e in end}
@@ -238,7 +238,7 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         found.append("members do not show their client libraries")
     if unraced and unraced[0].strategy.runs_on_broker:
         found.append("it depends on new member ids, or on the order in which members join")
-    elif _has_unknown_ids(roster) and any(_ids_decide(each.outcomes) for each in unraced):
+    elif roster.newcomers and any(_ids_decide(each.outcomes) for each in unraced):
         found.append("it depends on new member ids")
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         found.append("the racks in which brokers place new partitions decide")
@@ -247,10 +247,6 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     elif unraced and not found:
         found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found
-
-
-def _has_unknown_ids(roster: Roster) -> bool:
-    return any(seat.joins and not seat.id_known for seat in roster.seats)
 
 
 def _ids_decide(outcomes: Outcomes) -> bool:
@@ -262,9 +258,8 @@ def _ids_decide(outcomes: Outcomes) -> bool:
     return len(each) > 1
 
 
-def _ends(prospect: Prospect) -> frozenset[object]:
-    each = (canonical(outcome.settled.shares) for outcome in prospect.outcomes.each)
-    return frozenset((*each, *(failure.message for failure in prospect.outcomes.failures)))
+def _ends_and_failures(prospect: Prospect) -> frozenset[object]:
+    return prospect.outcomes.ends | {failure.message for failure in prospect.outcomes.failures}
 
 
 def _or(names: Sequence[str]) -> str:

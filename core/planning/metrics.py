@@ -1,6 +1,7 @@
 """Figures of a plan: how even it is and what it costs."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
@@ -110,7 +111,7 @@ def measure(
     moves: Sequence[Move],
     *,
     wanted: Mapping[str, int],
-    subscribers: Mapping[str, int],
+    subscriptions: Iterable[Iterable[str]],
     forced: frozenset[TopicPartition],
     lags: Mapping[TopicPartition, int | None],
     rounds: int,
@@ -121,7 +122,7 @@ def measure(
         after: member id to topic to partitions, members without any included.
         moves: every partition with its owners before and after.
         wanted: partitions of each subscribed topic that exists.
-        subscribers: members that subscribe to each topic.
+        subscriptions: topics of each member.
         forced: partitions that had to leave their owner.
         lags: records to be read by partition; None or absent where not known.
     """
@@ -150,7 +151,7 @@ def measure(
         lag_max=max(known, default=None),
         lag_stddev=deviation(known) if len(known) == len(member_lags) else None,
         unknown_lag_partitions=sum(lags.get(key) is None for key in assigned),
-        topic_spread=_topic_spread(after, wanted, subscribers),
+        topic_spread=_topic_spread(after, wanted, subscriptions),
         rounds=rounds,
         blockers=0,
     )
@@ -174,9 +175,10 @@ def deviation(values: Sequence[int]) -> float | None:
 
 
 def _topic_spread(
-    after: Assigned, wanted: Mapping[str, int], subscribers: Mapping[str, int]
+    after: Assigned, wanted: Mapping[str, int], subscriptions: Iterable[Iterable[str]]
 ) -> int:
     """max over topics of (most partitions of one member - ceil(partitions / subscribers))."""
+    subscribers = Counter(topic for topics in subscriptions for topic in set(topics))
     largest: dict[str, int] = {}
     for topics in after.values():
         for topic, numbers in topics.items():

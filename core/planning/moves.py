@@ -1,6 +1,6 @@
 """What happens to each partition between two assignments."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -9,6 +9,7 @@ from kgroups.core.snapshot import TopicPartition
 MoveKind = Literal["kept", "moved", "revoked_first", "newly_assigned", "lost"]
 RebalanceProtocol = Literal["eager", "cooperative", "consumer"]
 Assigned = Mapping[str, Mapping[str, Sequence[int]]]
+Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
 class Move(NamedTuple):
@@ -101,7 +102,7 @@ def _owners(assigned: Assigned) -> dict[TopicPartition, list[str]]:
 
 def round_step(before: Assigned, after: Assigned) -> RoundStep:
     """What members give up and get between two rounds."""
-    held, given = set(_pairs(before)), set(_pairs(after))
+    held, given = ownership(before), ownership(after)
     present = set(after)
     return RoundStep(
         revoked=tuple(sorted(pair for pair in held - given if pair[2] in present)),
@@ -109,8 +110,19 @@ def round_step(before: Assigned, after: Assigned) -> RoundStep:
     )
 
 
-def _pairs(assigned: Assigned) -> Iterable[tuple[str, int, str]]:
-    for member, topics in assigned.items():
-        for topic, partitions in topics.items():
-            for partition in partitions:
-                yield topic, partition, member
+def ownership(assigned: Assigned) -> frozenset[tuple[str, int, str]]:
+    """Who has what, whatever the order: topic, partition and member of each."""
+    return frozenset(
+        (topic, partition, member)
+        for member, topics in assigned.items()
+        for topic, partitions in topics.items()
+        for partition in partitions
+    )
+
+
+def as_shares(assigned: Assigned) -> Shares:
+    """The same, partitions in tuples."""
+    return {
+        member: {topic: tuple(numbers) for topic, numbers in topics.items()}
+        for member, topics in assigned.items()
+    }

@@ -1,9 +1,8 @@
 """What is to be known of a plan besides its figures, one sentence each."""
 
-from collections.abc import Mapping, Sequence
-
 from kgroups.core.planning.leaders.watching import LIBRDKAFKA
-from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.moves import ownership
+from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Member
@@ -62,13 +61,12 @@ def _unsettled(shown: Prospect) -> list[str]:
 def _disagreement(prospects: Prospects) -> list[str]:
     """Which client libraries would do something else than the one that is shown."""
     shown = prospects.shown
-    ends = _ends(shown)
     others = [
         client
         for prospect in prospects.each
         if (client := prospect.strategy.leader_client or "") != shown.strategy.leader_client
         and prospect.outcomes.each
-        and _ends(prospect) != ends
+        and prospect.outcomes.ends != shown.outcomes.ends
     ]
     if not others:
         return []
@@ -78,10 +76,6 @@ def _disagreement(prospects: Prospects) -> list[str]:
             f"{' or '.join(dict.fromkeys(others))} would assign differently: choose one with `--as`"
         )
     ]
-
-
-def _ends(prospect: Prospect) -> set[object]:
-    return {canonical(outcome.settled.shares) for outcome in prospect.outcomes.each}
 
 
 def _failures(prospects: Prospects) -> list[str]:
@@ -139,8 +133,4 @@ def _is_moving(member: Member) -> bool:
     target, current = member.target_assignment, member.assignment
     if target is None or current is None:
         return False
-    return _as_sets(target) != _as_sets(current)
-
-
-def _as_sets(held: Mapping[str, Sequence[int]]) -> dict[str, frozenset[int]]:
-    return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}
+    return ownership({"": target}) != ownership({"": current})

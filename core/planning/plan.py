@@ -13,13 +13,20 @@ from kgroups.core.planning.confidence import Word, confidence_of
 from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Known
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
-from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
+from kgroups.core.planning.moves import (
+    Assigned,
+    Move,
+    RebalanceProtocol,
+    RoundStep,
+    find_moves,
+    ownership,
+)
 from kgroups.core.planning.notes import notes_of, outcome_notes
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
-from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
 
 MANUAL_NOTE: Final = (
     "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
@@ -227,7 +234,7 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         leaders=prospects.leaders,
         strategies=tuple(prospect.strategy for prospect in prospects.each),
         undecided_ids=any(
-            len(each.outcomes.each) > 1 and _has_unknown_ids(roster, each)
+            len(each.outcomes.each) > 1 and _meets_unknown_ids(roster, each)
             for each in prospects.each
         ),
         partition_counts=_wanted(roster),
@@ -253,12 +260,9 @@ def _outcome_metrics(
     )
 
 
-def _has_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
-    """Whether ids matter that do not exist yet: of members, and server side of topics."""
-    topics = roster.subscribed() if prospect.strategy.runs_on_broker else []
-    return any(not seat.id_known for seat in roster.seats) or any(
-        roster.topics[name].topic_id is None for name in topics
-    )
+def _meets_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
+    """Whether there are ids that do not exist yet: of members, and server side of topics."""
+    return bool(roster.newcomers or (prospect.strategy.runs_on_broker and roster.topics_without_id))
 
 
 def _staying(roster: Roster) -> set[str]:
@@ -306,26 +310,42 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
     before = _current(roster.group)
     members: list[PlannedMember] = []
     for seat in roster.seats:
-        facts = seat.member
-        held = settled.shares.get(facts.member_id, {})
-        had = None if seat.joins else before.get(facts.member_id, {})
-        members.append(
-            PlannedMember(
-                member_id=facts.member_id,
-                client_id=facts.client_id,
-                instance_id=facts.instance_id,
-                host=facts.host,
-                joins=seat.joins,
-                assignment=held,
-                partitions=sum(map(len, held.values())),
-                lag=member_lag(held, lags),
-                partitions_before=None if had is None else sum(map(len, had.values())),
-                lag_before=None if had is None else member_lag(had, lags),
-                topics=seat.topics,
-                rack=facts.rack or None,
-            )
-        )
+        name = seat.member.member_id
+        had = None if seat.joins else before.get(name, {})
+        held = settled.shares.get(name, {})
+        members.append(planned_member(seat.member, name, seat.topics, had, held, lags))
     return tuple(members)
+
+
+def planned_member(
+    facts: Member,
+    name: str,
+    topics: tuple[str, ...],
+    had: Mapping[str, Sequence[int]] | None,
+    held: Mapping[str, tuple[int, ...]],
+    lags: LagByPartition,
+) -> PlannedMember:
+    """One member after the changes.
+
+    Args:
+        name: that it goes by.
+        had: what it has now; None for a member that joins.
+        held: what it gets.
+    """
+    return PlannedMember(
+        member_id=name,
+        client_id=facts.client_id,
+        instance_id=facts.instance_id,
+        host=facts.host,
+        joins=had is None,
+        assignment=held,
+        partitions=sum(map(len, held.values())),
+        lag=member_lag(held, lags),
+        partitions_before=None if had is None else sum(map(len, had.values())),
+        lag_before=None if had is None else member_lag(had, lags),
+        topics=topics,
+        rack=facts.rack or None,
+    )
 
 
 def _wanted(roster: Roster) -> dict[str, int]:
@@ -346,23 +366,14 @@ def _racks(roster: Roster) -> dict[TopicPartition, tuple[str | None, ...]]:
 def _metrics(
     roster: Roster, settled: Settled, moves: Sequence[Move], lags: LagByPartition
 ) -> Metrics:
-    subscribers: dict[str, int] = {}
-    for seat in roster.seats:
-        for topic in set(seat.topics):
-            subscribers[topic] = subscribers.get(topic, 0) + 1
     reads = {(s.member.member_id, topic) for s in roster.seats for topic in s.topics}
-    had = (
-        (member, topic, partition)
-        for member, topics in _current(roster.group).items()
-        for topic, partitions in topics.items()
-        for partition in partitions
-    )
-    forced = frozenset((t, p) for member, t, p in had if (member, t) not in reads)
+    had = ownership(_current(roster.group))
+    forced = frozenset((t, p) for t, p, member in had if (member, t) not in reads)
     return measure(
         settled.shares,
         moves,
         wanted=_wanted(roster),
-        subscribers=subscribers,
+        subscriptions=[seat.topics for seat in roster.seats],
         forced=forced,
         lags=lags,
         rounds=len(settled.steps),

@@ -27,7 +27,7 @@ from kgroups.core.planning.leaders.strategies import (
     server_strategy,
 )
 from kgroups.core.planning.leaders.watching import goes_unnoticed
-from kgroups.core.planning.moves import RoundStep
+from kgroups.core.planning.moves import RoundStep, as_shares
 from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.events import is_raced
@@ -214,13 +214,8 @@ def _or_as_it_is(roster: Roster, outcomes: Outcomes) -> Outcomes:
 
 def _as_it_is(roster: Roster) -> Outcome:
     """Nothing happens: everybody keeps what it has."""
-    shares = {
-        seat.member.member_id: {
-            topic: tuple(numbers) for topic, numbers in (seat.member.assignment or {}).items()
-        }
-        for seat in roster.seats
-    }
-    return Outcome(Settled(shares, (), ()), 1.0)
+    held = {seat.member.member_id: seat.member.assignment or {} for seat in roster.seats}
+    return Outcome(Settled(as_shares(held), (), ()), 1.0)
 
 
 def _spoken(roster: Roster, strategy: Strategy) -> dict[str, str]:

@@ -39,6 +39,12 @@ class Seat:
     read_before: tuple[str, ...] = ()
 
     @property
+    def kind(self) -> object:
+        """Equal for members that differ in nothing but their ids."""
+        facts = self.member
+        return (facts.client_id, facts.instance_id, facts.rack, self.topics, self.library)
+
+    @property
     def finds_topics(self) -> bool:
         """Whether its pattern stands for more topics than it now subscribes to."""
         known = set(self.member.subscription or ())
@@ -89,6 +95,16 @@ class Roster:
     def leavers(self) -> tuple[Member, ...]:
         """The facts of members that leave."""
         return tuple(seat.member for seat in self.left)
+
+    @property
+    def newcomers(self) -> tuple[Seat, ...]:
+        """Members that join with ids that are not known."""
+        return tuple(seat for seat in self.seats if not seat.id_known)
+
+    @property
+    def topics_without_id(self) -> list[str]:
+        """Subscribed topics whose ids are not known, by name."""
+        return sorted(name for name in self.subscribed() if self.topics[name].topic_id is None)
 
     @property
     def topics_changed(self) -> bool:

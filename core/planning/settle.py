@@ -22,7 +22,7 @@ from kgroups.core.planning.assignor_request import (
     build_request,
     words_of,
 )
-from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
+from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, Shares, as_shares, round_step
 from kgroups.core.planning.outcomes.sightings import Sightings
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import TopicPartition
@@ -32,8 +32,6 @@ MAX_ROUNDS: Final = 10
 
 # Rounds that are computed at most, where chance has a say.
 MAX_ANSWERS: Final = 2_000
-
-Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +165,7 @@ def _after(
     rounds: int,
 ) -> Settled | _Path:
     """The end that a round brings, or the rebalance that follows it."""
-    shares = {
-        member: {topic: tuple(numbers) for topic, numbers in topics.items()}
-        for member, topics in answer.items()
-    }
+    shares = as_shares(dict(answer.items()))
     _check_unique(strategy, shares)
     brought = path.brought
     step = round_step(brought.held if brought.current is None else brought.current, shares)
@@ -250,25 +245,15 @@ def _named(
 ) -> tuple[Settled, Mapping[str, str]]:
     """The end, and whose assumed id each member has: alike ones are named in order of shares."""
     whose = {name: name for name in ids}
-    for alike in _alike(unknown):
+    kinds: dict[object, list[str]] = {}
+    for seat in unknown:
+        kinds.setdefault(seat.kind, []).append(seat.member.member_id)
+    for alike in kinds.values():
         # Which of two equal newcomers gets which share means nothing: the first gets the first.
         ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
         whose.update(zip(alike, ordered, strict=True))
     names = {ids[other]: name for name, other in whose.items()}
     return settled.renamed(names), whose
-
-
-def kind_of(seat: Seat) -> object:
-    """Equal for members that differ in nothing but their ids."""
-    facts = seat.member
-    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
-
-
-def _alike(unknown: Sequence[Seat]) -> list[list[str]]:
-    groups: dict[object, list[str]] = {}
-    for seat in unknown:
-        groups.setdefault(kind_of(seat), []).append(seat.member.member_id)
-    return list(groups.values())
 
 
 def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:

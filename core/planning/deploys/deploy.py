@@ -14,13 +14,20 @@ from kgroups.core.planning.deploys.ways import Ways, find_ways
 from kgroups.core.planning.leaders.evidence import Known
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
-from kgroups.core.planning.metrics import Metrics, measure, member_lag
+from kgroups.core.planning.metrics import Metrics, measure
 from kgroups.core.planning.migration.broker_rules import BrokerRules
 from kgroups.core.planning.migration.move import ProtocolMove, move_to_protocol
-from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, find_moves
+from kgroups.core.planning.moves import (
+    Assigned,
+    Move,
+    RebalanceProtocol,
+    as_shares,
+    find_moves,
+    ownership,
+)
 from kgroups.core.planning.notes import outcome_notes
-from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
+from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.plan import Plan, PlannedMember, plan_group, planned_member
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 CHANGES_MADE: Final = "the changes are applied"
@@ -173,17 +180,13 @@ def _ending(first: Plan, ways: Ways) -> Plan:
     after = walk.shares()
     lags = {**first.partition_lags, **last.partition_lags}
     members = _members(walk, before, lags)
-    readers: dict[str, int] = {}
-    for member in members:
-        for topic in set(member.topics):
-            readers[topic] = readers.get(topic, 0) + 1
 
     def measured(shares: Assigned) -> Metrics:
         return measure(
             shares,
             _moves(last, before, shares),
             wanted=last.partition_counts,
-            subscribers=readers,
+            subscriptions=[member.topics for member in members],
             forced=frozenset(),
             lags=lags,
             rounds=sum(stage.rebalances for stage in walk.stages),
@@ -210,8 +213,8 @@ def _ending(first: Plan, ways: Ways) -> Plan:
 
 def _first(outcomes: Outcomes, shares: Assigned) -> Outcomes:
     """The outcomes, first the one of these shares: the first way shows it."""
-    shown = canonical(shares)
-    ranked = sorted(outcomes.each, key=lambda each: canonical(each.settled.shares) != shown)
+    shown = ownership(shares)
+    ranked = sorted(outcomes.each, key=lambda each: ownership(each.settled.shares) != shown)
     return replace(outcomes, each=tuple(ranked))
 
 
@@ -225,25 +228,10 @@ def _members(
     before: Mapping[str, Mapping[str, Sequence[int]]],
     lags: Mapping[TopicPartition, int | None],
 ) -> tuple[PlannedMember, ...]:
+    held = as_shares(walk.shares())
     members: list[PlannedMember] = []
     for facts in walk.group.members or ():
         name = walk.names.get(facts.member_id, facts.member_id)
-        held = {topic: tuple(numbers) for topic, numbers in (facts.assignment or {}).items()}
-        had = before.get(name)
-        members.append(
-            PlannedMember(
-                member_id=name,
-                client_id=facts.client_id,
-                instance_id=facts.instance_id,
-                host=facts.host,
-                joins=had is None,
-                assignment=held,
-                partitions=sum(map(len, held.values())),
-                lag=member_lag(held, lags),
-                partitions_before=None if had is None else sum(map(len, had.values())),
-                lag_before=None if had is None else member_lag(had, lags),
-                topics=facts.subscription or (),
-                rack=facts.rack or None,
-            )
-        )
+        topics = facts.subscription or ()
+        members.append(planned_member(facts, name, topics, before.get(name), held[name], lags))
     return tuple(members)

@@ -14,13 +14,12 @@ from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Evidence, Known
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
-from kgroups.core.planning.moves import find_moves
+from kgroups.core.planning.moves import Shares, find_moves, ownership
 from kgroups.core.planning.outcomes.draws import ids_matter
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
-from kgroups.core.planning.outcomes.outcome import Outcome, canonical
+from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, Stage, plan_group
 from kgroups.core.planning.roster import Seat
-from kgroups.core.planning.settle import Shares
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 RECKONS: Final = "a franz-go leader that comes back may make the group rebalance"
@@ -223,8 +222,7 @@ class Walk:
     def _changes_nothing(self, plan: Plan) -> bool:
         """Whether another rebalance would leave everything as it is, for certain."""
         now = {m.member_id: m.assignment or {} for m in self.group.members or ()}
-        ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
-        return plan.confidence == "exact" and ends == {canonical(now)}
+        return plan.confidence == "exact" and plan.outcomes.ends == {ownership(now)}
 
     def _move_on(self, plan: Plan, event: Event) -> bool:
         """Take the group as the plan leaves it; says whether it rebalances on the way."""
@@ -305,18 +303,8 @@ def _known_of(group: Group, library: str, known: Known, *, alike: bool) -> Known
 
 def shown_outcome(plan: Plan) -> Outcome | None:
     """The outcome that a plan shows: the likeliest of the likeliest leader."""
-    shown = {
-        member.member_id: {topic: set(numbers) for topic, numbers in member.assignment.items()}
-        for member in plan.members
-    }
-    for outcome in plan.outcomes.each:
-        held = {
-            name: {topic: set(numbers) for topic, numbers in topics.items()}
-            for name, topics in outcome.settled.shares.items()
-        }
-        if held == shown:
-            return outcome
-    return None
+    shown = ownership({member.member_id: member.assignment for member in plan.members})
+    return next((one for one in plan.outcomes.each if ownership(one.settled.shares) == shown), None)
 
 
 def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str) -> Member:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Final
 
-from kgroups.assignors.other_clients.choices import owners_of
 from kgroups.assignors.other_clients.variants import librdkafka_order
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
@@ -25,6 +24,7 @@ from kgroups.assignors.spec import (
     TopicPartitions,
 )
 from kgroups.core.planning.leaders.libraries import RANGE, ROUND_ROBIN
+from kgroups.core.planning.moves import ownership
 from kgroups.core.snapshot import Group, Member
 
 STARTS_FROM_NOTHING: Final = frozenset({RANGE, ROUND_ROBIN})
@@ -70,7 +70,7 @@ def could_have_assigned(group: Group, library: str) -> bool:
             answer = strategy.assign(AssignmentRequest(listed, topics))
         except AssignorError:
             continue
-        if owners_of(answer) == dealt_owners(members):
+        if ownership(dict(answer.items())) == dealt_owners(members):
             return True
     return False
 
@@ -94,17 +94,9 @@ def dealt_counts(members: Sequence[Member], *, withheld: bool = False) -> Mappin
     return {topic: len(held) for topic, held in numbers.items() if held}
 
 
-def dealt_owners(
-    members: Sequence[Member],
-) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
-    """Who has what, as `owners_of` tells it of an answer."""
-    return frozenset(
-        (
-            member.member_id,
-            frozenset((t, n) for t, held in (member.assignment or {}).items() for n in held),
-        )
-        for member in members
-    )
+def dealt_owners(members: Sequence[Member]) -> frozenset[tuple[str, int, str]]:
+    """Who has what, as `ownership` tells it of an answer."""
+    return ownership({member.member_id: member.assignment or {} for member in members})
 
 
 def _keep_their_places(members: Sequence[Member]) -> bool:

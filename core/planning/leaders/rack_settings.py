@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Final
 
-from kgroups.assignors.other_clients.choices import owners_of, possible_answers
+from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.other_clients.variants import RACK_BALANCING
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.planning.leaders.authors import dealt_counts, dealt_owners
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Group, Member, Topic
 
@@ -89,7 +90,8 @@ def _could_have_dealt(group: Group, topics: Mapping[str, Topic], balances_racks:
     for led in leaderships:
         request = AssignmentRequest(listed, led, leader=group.leader)
         given = possible_answers(strategy, request, MOST_RUNS)
-        if not given.complete or dealt_owners(members) in map(owners_of, given.each):
+        answers = {ownership(dict(answer.items())) for answer in given.each}
+        if not given.complete or dealt_owners(members) in answers:
             return True
     return False
 

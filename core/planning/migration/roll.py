@@ -24,9 +24,8 @@ from kgroups.core.planning.migration.broker_rules import BrokerRules, check_assi
 from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
 from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms, terms_of
 from kgroups.core.planning.migration.speakers import Refused
-from kgroups.core.planning.moves import find_moves
+from kgroups.core.planning.moves import find_moves, ownership
 from kgroups.core.planning.outcomes.ids import assumed_id
-from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.visible import visible_orders
 from kgroups.core.planning.plan import Stage
 from kgroups.core.planning.roster import Roster, Seat
@@ -258,7 +257,7 @@ class Roll:
                 back.get(m.member_id, m.member_id): m.assignment or {}
                 for m in settled.group.members or ()
             }
-            key = canonical(shares)
+            key = ownership(shares)
             known = found.get(key)
             weight = each.weight + (known.weight if known else 0.0)
             found[key] = _Way(

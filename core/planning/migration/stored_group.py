@@ -40,6 +40,7 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.planning.assignor_request import current_generation
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.ids import drawn_uuid
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import Group, Member, Topic
@@ -179,7 +180,7 @@ def _kip848_member(
     asked: Mapping[str, str | None],
 ) -> Kip848Member:
     held, target = facts.assignment or {}, facts.target_assignment
-    reached = target is None or _as_sets(held) == _as_sets(target)
+    reached = target is None or ownership({"": held}) == ownership({"": target})
     own_epoch = epoch if facts.member_epoch is None else facts.member_epoch
     classic = None
     if facts.member_protocol == "classic":
@@ -212,7 +213,3 @@ def _sets(held: Holdings, topology: Topology) -> dict[UUID, frozenset[int]]:
         for topic, numbers in held.items()
         if numbers and topic in topology.topics
     }
-
-
-def _as_sets(held: Holdings) -> dict[str, frozenset[int]]:
-    return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}

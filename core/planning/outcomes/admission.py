@@ -55,7 +55,7 @@ def sequences(roster: Roster, strategy_name: str) -> Sequences:
         together = (frozenset(events),) if events else ()
         return Sequences(((together, 1.0),))
     kinds = {
-        seat.member.member_id: (_kind(seat), lookups.get(seat.member.member_id))
+        seat.member.member_id: (_known_kind(seat), lookups.get(seat.member.member_id))
         for seat in roster.seats
     }
     every = (*events, *dict.fromkeys(lookups.values()))
@@ -122,15 +122,12 @@ def _last(member_id: str) -> str:
     return f"last {member_id}"
 
 
-def _kind(seat: Seat) -> object:
+def _known_kind(seat: Seat) -> object:
     """Equal for members of which it does not matter which one comes first.
 
     All their ids are tried, and nobody can tell one from the other.
     """
-    if not seat.joins or seat.id_known:
-        return seat.member.member_id
-    facts = seat.member
-    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
+    return seat.member.member_id if seat.id_known else seat.kind
 
 
 def _batches(

@@ -39,7 +39,7 @@ from kgroups.core.planning.outcomes.spaces import (
 from kgroups.core.planning.outcomes.unseen import Unseen, unseen
 from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Ends, Played, kind_of, played_draw
+from kgroups.core.planning.settle import Ends, Played, played_draw
 
 MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
@@ -102,7 +102,7 @@ def find_outcomes(
         runs: how many classes of ids are run at most; those of which it is known what comes do not
             count.
     """
-    unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
+    unknown = roster.newcomers
     drawn = _broker_draws if strategy.runs_on_broker else _draws
     draws, complete = drawn(roster, strategy, unknown)
     hidden, all_hidden = unseen(roster, strategy)
@@ -215,7 +215,7 @@ def _broker_draws(
 
 def _arrived(roster: Roster, unknown: Sequence[Seat], admitted: Sequences) -> Sequence[Draw] | None:
     """One draw of each class of ids and each order in which they are met; None if too many."""
-    new_topics = _topics_without_id(roster)
+    new_topics = roster.topics_without_id
     if len(new_topics) > MOST_NEW_TOPICS:
         return None
     topics = list(islice(_topic_draws(roster, new_topics), MAX_CLASSES + 1))
@@ -247,7 +247,7 @@ def _draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
     """One draw of each class of ids, and whether these are all classes."""
-    new_topics = _topics_without_id(roster) if strategy.runs_on_broker else []
+    new_topics = roster.topics_without_id if strategy.runs_on_broker else []
     if not unknown and not new_topics:
         return [Draw()], True
     newcomers = [_newcomer(seat, distinct=strategy.runs_on_broker) for seat in unknown]
@@ -267,7 +267,7 @@ def _draws(
 def _newcomer(seat: Seat, *, distinct: bool) -> Newcomer:
     """The member of this seat; `distinct` where it matters which of two alike ones came first."""
     name = seat.member.member_id
-    return Newcomer(name, _space(seat), name if distinct else kind_of(seat))
+    return Newcomer(name, _space(seat), name if distinct else seat.kind)
 
 
 def _space(seat: Seat) -> IdSpace:
@@ -346,10 +346,6 @@ def _topic_tables(
         found[order] = (first, weight + 1)
     total = capacity ** len(new_topics)
     return capacity, [(drawn, weight / total) for drawn, weight in found.values()]
-
-
-def _topics_without_id(roster: Roster) -> list[str]:
-    return [name for name in sorted(roster.subscribed()) if roster.topics[name].topic_id is None]
 
 
 def _random_draw(

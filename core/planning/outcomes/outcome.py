@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.settle import Settled
 
 # What differs less is equally likely: weights are products of many fractions.
@@ -71,6 +72,11 @@ class Outcomes:
             first.setdefault(weight, rank)
         return [first[weight] for weight in weights]
 
+    @property
+    def ends(self) -> frozenset[object]:
+        """The different ends, without the failures."""
+        return frozenset(ownership(outcome.settled.shares) for outcome in self.each)
+
     def led_by(self, library: str | None) -> "Outcomes":
         """The same, as the outcomes of a leader of this library."""
         leaders = () if library is None else (library,)
@@ -115,7 +121,7 @@ def gathered(
         settled = outcome.settled
         _, key = ends.get(id(settled), (None, None))
         if key is None:
-            key = canonical(settled.shares)
+            key = ownership(settled.shares)
             ends[id(settled)] = settled, key
         found.setdefault(key, _Alike(outcome)).add(outcome)
     failed: dict[str, Failure] = {}
@@ -169,15 +175,3 @@ def _ranked(each: Iterable[End]) -> list[End]:
 
 def _rarity(end: Outcome | Failure) -> float:
     return -end.weight
-
-
-def canonical(
-    shares: Mapping[str, Mapping[str, Sequence[int]]],
-) -> frozenset[tuple[str, str, int]]:
-    """What two equal ends have in common: who gets which partitions, whatever the order."""
-    return frozenset(
-        (member, topic, number)
-        for member, held in shares.items()
-        for topic, numbers in held.items()
-        for number in numbers
-    )

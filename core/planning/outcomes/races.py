@@ -24,7 +24,7 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.moves import RoundStep
+from kgroups.core.planning.moves import RoundStep, as_shares, ownership
 from kgroups.core.planning.outcomes.events import (
     FIND_ALONE,
     LEARNS,
@@ -37,10 +37,9 @@ from kgroups.core.planning.outcomes.events import (
     without_topics,
 )
 from kgroups.core.planning.outcomes.missed import discarders, may_miss, misses
-from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, Shares
+from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
@@ -112,12 +111,12 @@ def race_ends(
         race.follow(max(waiting.values(), key=_nearness), play)
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
-        end = Settled(_as_shares(last.held), last.steps, (), settled=False)
+        end = Settled(as_shares(last.held), last.steps, (), settled=False)
         race.ends.append((end, last.weight))
         race.complete = False
     complete = race.complete and not waiting and sure
     if race.sampled:  # then the same must come of all that were
-        complete = complete and len({canonical(end.shares) for end, _ in race.ends}) == 1
+        complete = complete and len({ownership(end.shares) for end, _ in race.ends}) == 1
     return Ends(
         tuple(end for end, _ in race.ends),
         tuple(failure for failure, _ in race.failures),
@@ -208,10 +207,10 @@ class _Race:
 
         A Python leader looks at generations only where two members claim the same.
         """
-        held = canonical(state.held)
+        held = ownership(state.held)
         behind = frozenset((name, state.generation - then) for name, then in state.missed.items())
         if behind and self.strategy.leader_client in PYTHON:
-            owned = {(topic, number) for _, topic, number in held}
+            owned = {(topic, number) for topic, number, _ in held}
             behind = behind if len(owned) < len(held) else frozenset()
         return (state.late, held, state.lapses, behind)
 
@@ -325,10 +324,3 @@ def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], fl
     if is_raced(roster, strategy):
         return later_ones(events, moved=False)
     return later_ones(events & {LEARNS}, moved=True)
-
-
-def _as_shares(held: Mapping[str, Holdings]) -> Shares:
-    return {
-        member: {topic: tuple(numbers) for topic, numbers in topics.items()}
-        for member, topics in held.items()
-    }

@@ -24,8 +24,8 @@ from kgroups.core.planning.assignor_request import (
 )
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.events import without_topics
-from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group, Member
 from tests.core.planning.test_races import ends_of, planned
@@ -116,8 +116,8 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
         has = {name: had.get(name, {}) if name in late else each for name, each in given.items()}
         missed = dict.fromkeys(late & had.keys(), generation)
     plan = plan_group(snapshot, group, [join], leader="java")
-    ends = {canonical(each.settled.shares) for each in plan.outcomes.each}
-    assert canonical(has) in ends
+    ends = {ownership(each.settled.shares) for each in plan.outcomes.each}
+    assert ownership(has) in ends
     assert (plan.confidence, len(ends)) == ("outcomes", 2)
 
 
@@ -148,7 +148,7 @@ def test_kafka_python_may_throw_away_what_a_round_gave_it() -> None:
         z2: {"b": [0, 6], "c": [*range(5)], "f": [3]},
         "y3-new-1": {"b": [1, 2, 3, 4, 5], "f": [0, 1, 2]},
     }
-    assert canonical(came) in {canonical(each.settled.shares) for each in plan.outcomes.each}
+    assert ownership(came) in {ownership(each.settled.shares) for each in plan.outcomes.each}
     assert plan.confidence == "counts"
 
 

@@ -22,7 +22,7 @@ from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.leaders.rack_settings import rack_settings
-from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -99,7 +99,7 @@ def plan_of(snapshot: ClusterSnapshot, *changes: Change) -> Plan:
 
 def ends(plan: Plan) -> set[object]:
     """Every outcome that a plan names."""
-    return {canonical(each.settled.shares) for each in plan.outcomes.each}
+    return {ownership(each.settled.shares) for each in plan.outcomes.each}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

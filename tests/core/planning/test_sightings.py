@@ -15,8 +15,9 @@ from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning import prospects
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes import draws
-from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, canonical, gathered
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
@@ -175,7 +176,7 @@ def test_what_is_complete_has_every_outcome(
 
 def shares_of(outcomes: Outcomes) -> dict[object, Any]:
     """How likely each end is."""
-    return {canonical(each.settled.shares): pytest.approx(each.weight) for each in outcomes.each}
+    return {ownership(each.settled.shares): pytest.approx(each.weight) for each in outcomes.each}
 
 
 def test_equally_likely_ends_have_the_same_rank() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.core.planning.changes.kinds import RemoveMember
-from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group
 from tests.support.planning.small_groups import Held, cluster_of, group_of, member
@@ -53,6 +53,6 @@ def test_it_does_not_see_what_they_have(dated: bool) -> None:
         cluster_of(group, {"d": 6, "e": 7, "g": 4}), group, [RemoveMember("y4")], leader="franz-go"
     )
     ids = {each.member_id.rsplit("-", 5)[0]: each.member_id for each in group.members or ()}
-    came = canonical({ids[name]: held for name, held in CAME.items()})
-    ends = {canonical(outcome.settled.shares) for outcome in plan.outcomes.each}
+    came = ownership({ids[name]: held for name, held in CAME.items()})
+    ends = {ownership(outcome.settled.shares) for outcome in plan.outcomes.each}
     assert (came in ends) is not dated

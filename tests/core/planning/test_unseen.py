@@ -20,12 +20,11 @@ from kgroups.core.planning.confidence import HIDDEN_RACKS
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
-from kgroups.core.planning.moves import round_step
-from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.moves import Shares, ownership, round_step
 from kgroups.core.planning.outcomes.races import race_ends
 from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.planning.settle import Ends, Settled, Shares
+from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -35,7 +34,7 @@ BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
 
 def ends(plan: Plan) -> set[object]:
     """Every outcome that a plan names."""
-    return {canonical(each.settled.shares) for each in plan.outcomes.each}
+    return {ownership(each.settled.shares) for each in plan.outcomes.each}
 
 
 def racked(assignor: str, replicas: int = 1) -> ClusterSnapshot:
@@ -124,7 +123,7 @@ def aiokafka(*orders: str) -> ClusterSnapshot:
 
 
 JOINS = AddMembers(client_id="z5", topics=("e", "f"), library="aiokafka")
-SEEN_ON_A_BROKER = canonical(
+SEEN_ON_A_BROKER = ownership(
     {
         "x1-1": {"f": [1, 2, 3]},
         "x2-1": {"e": [2, 3, 4]},
@@ -177,7 +176,7 @@ def test_a_member_may_be_franz_gos_under_a_java_leader() -> None:
     assert (plan.leader_client, plan.confidence) == ("java", "outcomes")
     assert "do not show their client libraries" in (plan.confidence_reason or "")
     assert {each.assignment["a"] for each in plan.members} == {(4, 5), (0, 1, 2, 3)}
-    forgets = canonical({"k-y1-8b14": {"a": [3, 5], "b": [0, 1]}, "a2-195c": {"a": [0, 1, 2, 4]}})
+    forgets = ownership({"k-y1-8b14": {"a": [3, 5], "b": [0, 1]}, "a2-195c": {"a": [0, 1, 2, 4]}})
     assert forgets in ends(plan)
 
 
@@ -204,7 +203,7 @@ def test_a_leader_may_meet_an_unread_topic_late() -> None:
     assert plan.confidence == "outcomes"
     assert "may not know a topic" in (plan.confidence_reason or "")
     came = {"k-y1": {"b": [0, 1], "a": [0, 3]}, "a2": {"a": [1, 2, 4, 5]}}
-    assert canonical({**came, "z3-new-1": {"f": list(range(7))}}) in ends(plan)
+    assert ownership({**came, "z3-new-1": {"f": list(range(7))}}) in ends(plan)
 
 
 def test_kafka_pythons_roundrobin_may_fail_while_members_change() -> None:
@@ -249,7 +248,7 @@ def test_a_leader_that_follows_may_not_know_what_others_read() -> None:
     plan = plan_group(snapshot, snapshot.groups[0], [RemoveMember("k-c2")], leader="kafka-python")
     assert plan.confidence == "outcomes"
     came = {"x3-1": {"f": [0, 1, 2, 3, 4]}, "l-c1-1": {"f": [5, 6], "h": [0, 1, 2, 3]}}
-    assert canonical(came) in ends(plan)
+    assert ownership(came) in ends(plan)
 
 
 def test_a_sarama_member_begins_anew_with_another_subscription() -> None:
@@ -367,10 +366,10 @@ def test_a_sticky_member_that_has_just_joined_may_be_of_another_library() -> Non
     join = AddMembers(client_id="c3", instance_id="m-c3", library="kafka-python")
     plan = plan_group(cluster_of(group, {"f": 7}), group, [join])
     came = {y1: {"f": [0, 1, 2]}, z2: {"f": [3, 5]}, "m-c3-new-1": {"f": [4, 6]}}
-    assert canonical(came) in ends(plan)
+    assert ownership(came) in ends(plan)
     assert plan.confidence == "outcomes"
     told = plan_group(cluster_of(group, {"f": 7}), group, [join], leader="kafka-python")
-    assert canonical(came) not in ends(told)
+    assert ownership(came) not in ends(told)
 
 
 def test_a_late_leader_learns_between_two_rounds() -> None:
@@ -390,7 +389,7 @@ def test_a_late_leader_learns_between_two_rounds() -> None:
     cluster = cluster_of(group, {"a": 7, "f": 4})
     plan = plan_group(cluster, group, [RemoveMember(z4)], leader="kafka-python")
     came = {a1: {"f": [1, 2, 3]}, x2: {"a": [2, 4, 6], "f": [0]}, c3: {"a": [0, 1, 3, 5]}}
-    assert canonical(came) in ends(plan)
+    assert ownership(came) in ends(plan)
     assert plan.confidence == "outcomes"
 
 
@@ -423,7 +422,7 @@ def test_a_java_leader_may_not_know_what_it_does_not_read() -> None:
         "c3-1": {"b": [0, 2], "f": [2, 5]},
         "m-c4-1": {"f": [0, 3, 6]},
     }
-    assert canonical(came) in ends(plan)
+    assert ownership(came) in ends(plan)
     assert plan.confidence == "outcomes"
     assert "does not read itself" in (plan.confidence_reason or "")
 
