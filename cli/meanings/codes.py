@@ -174,7 +174,13 @@ _OWN: Final[Mapping[str, _Row]] = {
         "a record of __consumer_offsets cannot be read; the others are reported",
         "inspect the partition and offset with `kafka-dump-log.sh`",
     ),
+    "CONTROLLER_ID_NOT_REGISTERED": (3, "no controller with this id is registered", None),
     "DUCKDB_FAILED": (1, "DuckDB failed", "see the message: it has DuckDB's own words"),
+    "GROUP_DELETION_FAILED": (
+        1,
+        "the broker could not delete what it keeps beside the group, such as a streams topology",
+        "the message has the broker's own words; try again, or read its log",
+    ),
     "INCONSISTENT_GROUP_PROTOCOL": (
         2,
         "no assignor is supported by every member of the group",
@@ -257,6 +263,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "fix it, or name the property in its `waives`",
     ),
     "SPARK_FAILED": (1, "Spark did not start, or failed", "run with --verbose for its own words"),
+    "STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED": (
+        1,
+        "the broker could not store the description of a streams topology",
+        "read the broker's log: the plugin that stores them failed",
+    ),
     "STORE_FAILED": (
         1,
         "an object store refused a request for another reason than those that have a code",

@@ -205,7 +205,7 @@ WIRE_FORMS: Final[Mapping[Api, WireForm]] = MappingProxyType(
         Api.SYNC_GROUP: WireForm((0, 5), SyncGroupRequest),
         Api.DESCRIBE_GROUPS: WireForm((0, 6), DescribeGroupsRequest),
         Api.LIST_GROUPS: WireForm((0, 5), ListGroupsRequest),
-        Api.DELETE_GROUPS: WireForm((0, 2), DeleteGroupsRequest),
+        Api.DELETE_GROUPS: WireForm((0, 3), DeleteGroupsRequest),
         Api.OFFSET_DELETE: WireForm(
             (0, 0), OffsetDeleteRequest, convert_before=1, convert=_deleted_offsets
         ),
@@ -217,4 +217,4 @@ WIRE_FORMS: Final[Mapping[Api, WireForm]] = MappingProxyType(
         ),
     }
 )
-"""The APIs of the coordinator: those of Kafka 4.3, with the versions that it has or had."""
+"""The APIs of the coordinator: those of Kafka 4.4, with the versions that it has or had."""

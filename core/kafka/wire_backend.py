@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
@@ -39,7 +39,7 @@ from kgroups.core.kafka.reads.log_bounds import (
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.offsets.result import Doubt, result_of
-from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.errors import MEANINGS, error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
@@ -83,7 +83,7 @@ async def _delete(
 
         async def ask(
             broker: int, limit: float, grouped: dict[int, list[str]] = grouped
-        ) -> dict[str, str | None]:
+        ) -> dict[str, Failure]:
             return await _delete_on(cluster, broker, grouped[broker], limit)
 
         results, failures = await cluster.each_broker(ask, deadline, grouped)
@@ -104,10 +104,16 @@ async def _delete(
 
 async def _delete_on(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
-) -> dict[str, str | None]:
+) -> dict[str, Failure]:
     _, answer = await cluster.ask(broker, Api.DELETE_GROUPS, requests.delete_groups(groups), limit)
-    found = {item.group_id: error_name(item.error_code) for item in answer.results}
+    found = {item.group_id: _refusal(item) for item in answer.results}
     return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}
+
+
+def _refusal(item: Any) -> Failure:
+    """Why a group was not deleted: its code, or the broker's words where we have none of it."""
+    code, text = error_name(item.error_code), getattr(item, "error_message", None)
+    return code if code is None or code in MEANINGS or not text else BrokerFailure(code, text)
 
 
 Progress = Callable[[str], None]

@@ -1,7 +1,7 @@
 """The APIs that the embedded cluster serves, with their versions.
 
 The lowest versions are those of Kafka 4 (KIP-896 took the older ones away) or lower where the
-message tables know more; the highest are those of Kafka 4.3.
+message tables know more; the highest are those of Kafka 4.4.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ API_VERSIONS: Caps = MappingProxyType(
         Api.FETCH: (4, 18),
         Api.LIST_OFFSETS: (1, 11),
         Api.METADATA: (0, 13),
-        Api.API_VERSIONS: (0, 4),
+        Api.API_VERSIONS: (0, 5),
         Api.CREATE_TOPICS: (2, 7),
         Api.DELETE_TOPICS: (1, 6),
         Api.DELETE_RECORDS: (0, 2),

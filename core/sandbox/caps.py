@@ -105,6 +105,7 @@ _STEPS: Mapping[str, Mapping[Api, int]] = {
     "4.1": {Api.PRODUCE: 13, Api.FETCH: 18},
     "4.2": {Api.LIST_OFFSETS: 11, Api.OFFSET_COMMIT: 10, Api.OFFSET_FETCH: 10},
     "4.3": {},
+    "4.4": {Api.API_VERSIONS: 5, Api.DELETE_GROUPS: 3},
 }
 
 RELEASES: tuple[str, ...] = tuple(_STEPS)

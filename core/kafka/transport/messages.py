@@ -54,12 +54,12 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.DELETE_RECORDS: Spoken(0, 2, row_factor=4),
     Api.DESCRIBE_CONFIGS: Spoken(1, 4),
     Api.SASL_AUTHENTICATE: Spoken(0, 2, most=1 << 20),
-    Api.DELETE_GROUPS: Spoken(0, 2, row_factor=4),
+    Api.DELETE_GROUPS: Spoken(0, 3, row_factor=4),  # 3 says why
     Api.OFFSET_DELETE: Spoken(0, 0, row_factor=4),
     Api.DESCRIBE_QUORUM: Spoken(1, 2),  # 0 has no times
     Api.CONSUMER_GROUP_DESCRIBE: Spoken(0, 1),
     Api.SHARE_GROUP_DESCRIBE: Spoken(1, 1),
-    Api.STREAMS_GROUP_DESCRIBE: Spoken(0, 0),
+    Api.STREAMS_GROUP_DESCRIBE: Spoken(0, 1),
 }
 
 

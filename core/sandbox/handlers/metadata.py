@@ -16,13 +16,20 @@ from kgroups.core.sandbox.storage.topics import (
 )
 from kgroups.core.sandbox.wire.frame_codec import api_versions_answer
 
+NAMES_BROKER = 5
+"""Version of ApiVersions from which it says whom it is meant for."""
+
 NO_OPERATIONS = -(2**31)
 """Authorized operations, where they were not asked for or there is no authorizer."""
 
 
 def api_versions(call: Call) -> Message:
-    """What is offered."""
-    return api_versions_answer(call.cluster.caps)
+    """What is offered; to who takes this for another broker, that it is none (KIP-1242)."""
+    place = call.cluster.cluster_id, call.broker.broker_id
+    meant = None if call.version < NAMES_BROKER else (call.body.cluster_id, call.body.node_id)
+    if meant is None or meant[0] is None or meant == place:
+        return api_versions_answer(call.cluster.caps)
+    return Struct(error_code=ErrorCode.REBOOTSTRAP_REQUIRED, api_keys=())
 
 
 def metadata(call: Call) -> Struct:

@@ -376,6 +376,45 @@ def test_error_of_the_future_costs_one_group() -> None:
     assert broker.count("offset_fetch") == 1
 
 
+def test_a_broker_of_4_4_says_why_a_group_was_not_deleted() -> None:
+    """DeleteGroups 3: its own words, unless ours say what to do."""
+    brokers, gone = Brokers(), "The topology description of group a could not be deleted."
+    rows = [
+        {"group_id": "a", "error_code": 134, "error_message": gone},
+        {"group_id": "b", "error_code": NOT_FOUND, "error_message": "Group b not found."},
+    ]
+    with _scripted(brokers, {"delete_groups": 3}) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["delete_groups"] = lambda _version, _request: {"results": rows}
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            found = [outcome.error for outcome in admin.delete_groups(["a", "b"])]
+    assert [error and (error.code, error.message, error.exit_code) for error in found] == [
+        ("GROUP_DELETION_FAILED", gone, 1),
+        ("GROUP_ID_NOT_FOUND", "no such group", 5),
+    ]
+
+
+def test_a_broker_of_4_4_names_the_assignor_of_a_streams_group() -> None:
+    """StreamsGroupDescribe 1."""
+    row = {
+        "group_id": "a",
+        "error_code": 0,
+        "group_state": "Empty",
+        "group_epoch": 3,
+        "assignment_epoch": 3,
+        "topology": None,
+        "members": [],
+        "assignor_name": "sticky",
+    }
+    brokers = Brokers()
+    with _scripted(brokers, {"streams_group_describe": 1, "describe_groups": -1}) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["streams_group_describe"] = lambda _version, _request: {"groups": [row]}
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            (group,) = admin.snapshot(["a"]).groups
+    assert (group.type, group.state, group.assignor) == ("streams", "Empty", "sticky")
+
+
 @pytest.mark.parametrize("code", [NOT_COORDINATOR, LOADING])
 def test_moving_or_loading_coordinator_is_asked_again(code: int) -> None:
     """Errors that pass are waited out; the coordinator is looked up anew."""

@@ -18,8 +18,8 @@ from kgroups.core.protocol.writer import Struct, writer
 from tests.support.protocol.kio_messages import as_message, kio_bytes, random_entity
 from tests.support.protocol.newer_tables import add_unknown, with_unknown_tags
 from tests.support.protocol.random_messages import random_message, same
+from tests.support.protocol.spoken_apis import NEWER_THAN_KIO
 
-NEWER_THAN_KIO = {(Api.API_VERSIONS, 5), (Api.DELETE_GROUPS, 3), (Api.STREAMS_GROUP_DESCRIBE, 1)}
 ROUNDS = 8
 SIDES: dict[str, tuple[Callable[[int], Table], Callable[[int, int], type]]] = {
     "requests": (request_table, load_request_schema),

@@ -17,7 +17,7 @@ from tests.support.sandbox.frame_client import WireClient, join_body, read_answe
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
 HEARTBEAT = {"group_id": "none", "generation_id": 1, "member_id": "m", "group_instance_id": None}
-UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION = 25, 35
+UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, REBOOTSTRAP_REQUIRED = 25, 35, 129
 
 
 def test_api_versions(one: Sandbox) -> None:
@@ -31,6 +31,30 @@ def test_api_versions(one: Sandbox) -> None:
             }
             assert keys[Api.FETCH] == (4, 18)
             assert keys[Api.JOIN_GROUP] == (0, 9)
+
+
+def test_api_versions_meant_for_another_broker() -> None:
+    """A broker of 4.4 tells a client that takes it for another one to begin anew (KIP-1242)."""
+    with (
+        Sandbox(brokers=1, as_version="4.4", cluster_id="this") as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        said = {"client_software_name": "t", "client_software_version": "1"}
+        found = {
+            place: client.ask(
+                Api.API_VERSIONS, 5, {**said, "cluster_id": place[0], "node_id": place[1]}
+            )["error_code"]
+            for place in ((None, -1), (None, 7), ("this", 1), ("this", 2), ("that", 1))
+        }
+        (left,) = client.ask(Api.DELETE_GROUPS, 3, {"groups_names": ["g"]})["results"]
+    assert found == {
+        (None, -1): 0,
+        (None, 7): 0,
+        ("this", 1): 0,
+        ("this", 2): REBOOTSTRAP_REQUIRED,
+        ("that", 1): REBOOTSTRAP_REQUIRED,
+    }
+    assert left == {"group_id": "g", "error_code": 69, "error_message": None}
 
 
 def test_api_versions_newer_than_known(one: Sandbox) -> None:

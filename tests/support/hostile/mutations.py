@@ -5,7 +5,6 @@ Run in a process of its own, because bytes that take too much memory may end the
 read, how many refused, and the most memory it held.
 """
 
-import io
 import json
 import random
 import resource
@@ -16,15 +15,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kio.serial import entity_writer
-
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
 from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted
+from kgroups.core.protocol.frames import write_response
+from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
-from tests.support.protocol.kio_messages import random_entity
-from tests.support.protocol.spoken_apis import APIS, api_of, kafka_name, schema
+from tests.support.protocol.random_messages import random_message
+from tests.support.protocol.spoken_apis import APIS, api_of
 
 ADDRESS_SPACE_BYTES = 2 << 30
 
@@ -52,11 +51,8 @@ EXTREMES = (
 
 def answer(api: str, version: int, rng: random.Random) -> bytes:
     """A whole answer of this API with random fields, correlation id first."""
-    kind = getattr(schema(api, version, "response"), kafka_name(api) + "Response")
-    body = io.BytesIO()
-    entity_writer(kind)(body, random_entity(kind, rng))
-    header = struct.pack(">i", 7) + (b"\0" if kind.__header_schema__.__version__ >= 1 else b"")
-    return header + body.getvalue()
+    message = random_message(response_table(api_of(api)), version, rng)
+    return bytes(write_response(api_of(api), version, 7, message)[4:])  # after the length
 
 
 def unnamed_groups(count: int) -> bytes:

@@ -13,14 +13,19 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
+from kgroups.core.protocol.frames import write_response
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
-from tests.support.protocol.spoken_apis import APIS, schema
+from tests.support.protocol.plain import as_message
+from tests.support.protocol.spoken_apis import APIS, NEWER_THAN_KIO, schema
 
 Answer = Callable[[int, Any], Any]
 """From version and request to the fields of the answer, or to raw bytes of it."""
 
 NO_WAIT = timedelta(0)
 NAMES = {api.key: name for name, api in APIS.items()}
+KIO_KNOWS = {api.name.lower(): newer - 1 for api, newer in NEWER_THAN_KIO}
+"""Highest versions that kio has, where ours are higher; answers to those are plain fields."""
 
 
 def part(api: str, version: int, class_name: str, **fields: object) -> Any:
@@ -46,7 +51,7 @@ class ScriptedBroker:
 
     Args:
         answers: API name to its answer; what is not here hangs.
-        caps: API name to the highest version offered; others offer what we know.
+        caps: API name to the highest version offered; others offer what we and kio know.
     """
 
     def __init__(
@@ -54,7 +59,7 @@ class ScriptedBroker:
     ) -> None:
         self.answers = dict(answers)
         self.seen: list[tuple[str, int, Any]] = []
-        self._caps = dict(caps or {})
+        self._caps = KIO_KNOWS | dict(caps or {})
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self.port = 0
@@ -118,6 +123,10 @@ class ScriptedBroker:
 
         key, version, correlation_id, name_size = struct.unpack_from(">hhih", frame)
         api = NAMES[key]
+        if version > KIO_KNOWS.get(api, version):
+            self.seen.append((api, version, None))
+            answer = as_message(self.answers[api](version, None))
+            return bytes(write_response(Api(key), version, correlation_id, answer)[4:])
         module = schema(api, version, "request")
         words = "".join(word.capitalize() for word in api.split("_"))
         kind = getattr(module, f"{words}Request")

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from kgroups.core.kafka.transport import messages
 from kgroups.core.protocol.tables.api_keys import Api
 
+NEWER_THAN_KIO = {(Api.API_VERSIONS, 5), (Api.DELETE_GROUPS, 3), (Api.STREAMS_GROUP_DESCRIBE, 1)}
+"""Versions of ours that kio has not."""
+
 
 class Known(NamedTuple):
     """An API that the adapter speaks: its key and versions."""
@@ -25,11 +28,6 @@ APIS = {
 def api_of(name: str) -> Api:
     """The API of a name."""
     return Api[name.upper()]
-
-
-def kafka_name(name: str) -> str:
-    """Kafka's spelling: `ListGroups`."""
-    return messages.kafka_name(api_of(name))
 
 
 @cache
