@@ -192,7 +192,7 @@ def _ground(prospects: Prospects) -> str:
     clients = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
     libraries = list(dict.fromkeys(clients))
     if all(prospect.unnoticed for prospect in prospects.each):
-        return f"a {_or(libraries)} leader does not notice that topics grow"
+        return f"a {one_of(libraries)} leader does not notice that topics grow"
     if not libraries:
         strategy = prospects.each[0].strategy
         if strategy.runs_on_broker:
@@ -200,7 +200,7 @@ def _ground(prospects: Prospects) -> str:
         return f"`{strategy.assignor.name}` assigns, and all its inputs are known"
     if len(libraries) == 1:
         return f"the leader is a {libraries[0]} client ({prospects.reason})"
-    return f"the leader is a {_or(libraries)} client, and all of them would assign alike"
+    return f"the leader is a {one_of(libraries)} client, and all of them would assign alike"
 
 
 def _choices(roster: Roster, prospects: Prospects) -> list[str]:
@@ -213,12 +213,12 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         for library in libraries
     ]
     if any(one != by_library[0] for one in by_library):
-        found.append(f"the leader may be a {_or(libraries)} client, and they assign differently")
+        found.append(f"the leader may be a {one_of(libraries)} client, and they assign differently")
     if any(end != each for end, each in zip(ends, by_library, strict=True)):
         found.append(HIDDEN_RACKS)
     failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
     if failing:
-        found.append(f"a {_or(failing)} leader fails this rebalance")
+        found.append(f"a {one_of(failing)} leader fails this rebalance")
     if any(prospect.unnoticed is not False for prospect in prospects.each):
         found.append("the leader may not notice that topics grow")
     several = [
@@ -262,7 +262,7 @@ def _ends_and_failures(prospect: Prospect) -> frozenset[object]:
     return prospect.outcomes.ends | {failure.message for failure in prospect.outcomes.failures}
 
 
-def _or(names: Sequence[str]) -> str:
-    """Names as an enumeration."""
+def one_of(names: Sequence[str]) -> str:
+    """Names as an enumeration: `java, sarama or franz-go`."""
     *most, last = dict.fromkeys(names)
     return f"{', '.join(most)} or {last}" if most else last

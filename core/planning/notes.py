@@ -1,5 +1,6 @@
 """What is to be known of a plan besides its figures, one sentence each."""
 
+from kgroups.core.planning.confidence import one_of
 from kgroups.core.planning.leaders.watching import LIBRDKAFKA
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.outcome import Outcomes
@@ -73,7 +74,7 @@ def _disagreement(prospects: Prospects) -> list[str]:
     return [
         (
             f"a {shown.strategy.leader_client} leader is assumed; a leader of "
-            f"{' or '.join(dict.fromkeys(others))} would assign differently: choose one with `--as`"
+            f"{one_of(others)} would assign differently: choose one with `--as`"
         )
     ]
 

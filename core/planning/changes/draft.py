@@ -1,7 +1,7 @@
 """A group while the changes are applied to it."""
 
 from collections import Counter
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -9,7 +9,7 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.member_ids import whole_id
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.roster import Seat
-from kgroups.core.snapshot import Group, Topic
+from kgroups.core.snapshot import Group, Member, Topic
 
 _T = TypeVar("_T")
 
@@ -43,20 +43,8 @@ class Draft:
             NotFoundError: nobody does.
             UsageError: several do.
         """
-        found = [seat for seat in self.seats if seat.member.member_id == name]
-        found = found or [seat for seat in self.seats if goes_by(seat, name)]
-        if not found:
-            whole = self.whole_id(name)
-            found = [seat for seat in self.seats if seat.member.member_id == whole]
-        if len(found) > 1:
-            ids = ", ".join(seat.member.member_id for seat in found[:3])
-            raise UsageError(
-                f"`{name}` is the client id of {len(found)} members of `{self.group.group}`",
-                hint=f"use a member id: {ids}",
-            )
-        if not found:
-            raise self.lacks(name)
-        return found[0]
+        member = member_called(name, [seat.member for seat in self.seats], self.group.group)
+        return next(seat for seat in self.seats if seat.member is member)
 
     def whole_id(self, name: str) -> str | None:
         """The id of the only member whose id begins so; None if there is none.
@@ -66,13 +54,43 @@ class Draft:
         """
         return whole_id(name, (seat.member.member_id for seat in self.seats), self.group.group)
 
-    def lacks(self, name: str) -> NotFoundError:
-        """What is to be said of a name that nobody goes by."""
-        return NotFoundError(
-            f"`{self.group.group}` has no member `{name}`",
-            hint="`kgroups describe GROUP --members` lists its members",
-            code="UNKNOWN_MEMBER_ID",
+
+def member_called(
+    name: str, members: Sequence[Member], group: str, names: Mapping[str, str] | None = None
+) -> Member:
+    """The one member that goes by this name: its id, instance id, client id, or how its id begins.
+
+    Args:
+        group: its name, for messages.
+        names: member id to another name that the member goes by.
+    Raises:
+        NotFoundError: nobody does.
+        UsageError: several do.
+    """
+    known = names or {}
+    found = [m for m in members if name in (m.member_id, known.get(m.member_id))]
+    found = found or [member for member in members if member.instance_id == name]
+    found = found or [member for member in members if member.client_id == name]
+    if not found:
+        whole = whole_id(name, (member.member_id for member in members), group)
+        found = [member for member in members if member.member_id == whole]
+    if len(found) > 1:
+        raise UsageError(
+            f"`{name}` is the client id of {len(found)} members of `{group}`",
+            hint=f"use a member id: {', '.join(member.member_id for member in found[:3])}",
         )
+    if not found:
+        raise unknown_member(name, group)
+    return found[0]
+
+
+def unknown_member(name: str, group: str) -> NotFoundError:
+    """What is to be said of a name that nobody goes by."""
+    return NotFoundError(
+        f"`{group}` has no member `{name}`",
+        hint="`kgroups describe GROUP --members` lists its members",
+        code="UNKNOWN_MEMBER_ID",
+    )
 
 
 def goes_by(seat: Seat, name: str | None) -> bool:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.lag.uncommitted import CONDITION, ranges_text
-from kgroups.core.planning.changes.draft import Draft, goes_by
+from kgroups.core.planning.changes.draft import Draft, goes_by, unknown_member
 from kgroups.core.planning.changes.kinds import AddTopic, Pattern, SetPartitions, Subscribe
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.topic_patterns import topic_matcher
@@ -98,7 +98,7 @@ def _reaching(draft: Draft, change: _Change) -> _Change:
         return change
     whole = draft.whole_id(name)
     if whole is None:
-        raise draft.lacks(name)
+        raise unknown_member(name, draft.group.group)
     return replace(change, member=whole)
 
 

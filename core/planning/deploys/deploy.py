@@ -8,7 +8,7 @@ from typing import Final
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
-from kgroups.core.planning.deploys.rolling import events_of
+from kgroups.core.planning.deploys.rolling import deploy_events
 from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.deploys.ways import Ways, find_ways
 from kgroups.core.planning.leaders.evidence import Known
@@ -94,7 +94,7 @@ def plan_changes(
                 walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns
             )
             continue
-        for event in events_of(deploy, walk):
+        for event in deploy_events(deploy, walk):
             walk.step(event)
     if moved is None:
         return _ending(plan, Ways((walk,)))
@@ -125,7 +125,7 @@ def _walked(walk: Walk, once: Sequence[Change], deploys: Sequence[Deploy]) -> Wa
     if once:
         walk.step(Event(CHANGES_MADE, tuple(once)))
     for deploy in deploys:
-        for event in events_of(deploy, walk):
+        for event in deploy_events(deploy, walk):
             walk.step(event)
     return walk
 

@@ -1,12 +1,12 @@
 """Which events a deploy is made of: restarts, members that come back too late, another library."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.member_ids import whole_id
+from kgroups.core.planning.changes.draft import member_called
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     Deploy,
@@ -25,7 +25,7 @@ from kgroups.core.snapshot import Group, Member
 WRITTEN_PATTERN: Final = re.compile(r"\.\*\(\?:\(\?:(?P<go>.*)\)\)\.\*|\((?P<rd>\^[^()]*)\)")
 
 
-def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
+def deploy_events(deploy: Deploy, walk: Walk) -> Iterator[Event]:
     """The events of a deploy, from the group as it is when it begins.
 
     Raises:
@@ -39,11 +39,11 @@ def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
         case Expire(member=name):
             yield from _away(walk, _named(walk, name))
         case RollingRestart(who=who):
-            for member in members_in_order(group, walk, who):
+            for member in members_in_order(group, who):
                 yield from _restart(walk, member)
         case SwitchClient(library=library):
             _check_library(group, library)
-            for member in members_in_order(group, walk, None):
+            for member in members_in_order(group, None):
                 yield from _restart(walk, member, library)
 
 
@@ -52,27 +52,10 @@ def _shown(walk: Walk, member: Member) -> str:
 
 
 def _named(walk: Walk, name: str) -> Member:
-    members = walk.group.members or ()
-    found = [m for m in members if name in (m.member_id, _shown(walk, m), m.instance_id)]
-    found = found or [m for m in members if m.client_id == name]
-    if not found:
-        whole = whole_id(name, (m.member_id for m in members), walk.group.group)
-        found = [m for m in members if m.member_id == whole]
-    if not found:
-        raise NotFoundError(
-            f"`{walk.group.group}` has no member `{name}`",
-            hint="`kgroups describe GROUP --members` lists its members",
-            code="UNKNOWN_MEMBER_ID",
-        )
-    if len(found) > 1:
-        raise UsageError(
-            f"`{name}` is the client id of {len(found)} members of `{walk.group.group}`",
-            hint="use a member id, or all of them: `--rolling-restart`",
-        )
-    return found[0]
+    return member_called(name, walk.group.members or (), walk.group.group, walk.names)
 
 
-def members_in_order(group: Group, walk: Walk, who: str | None) -> list[Member]:
+def members_in_order(group: Group, who: str | None) -> list[Member]:
     """Members in the order in which a deploy goes through them: by instance or client id.
 
     Args:
@@ -88,8 +71,7 @@ def members_in_order(group: Group, walk: Walk, who: str | None) -> list[Member]:
             else f"`{group.group}` has no members",
             code="UNKNOWN_MEMBER_ID",
         )
-    key: Callable[[Member], tuple[str, str]] = lambda m: (m.instance_id or m.client_id, m.member_id)  # noqa: E731
-    return sorted(members, key=key)
+    return sorted(members, key=lambda m: (m.instance_id or m.client_id, m.member_id))
 
 
 def _restart(walk: Walk, member: Member, library: str | None = None) -> Iterator[Event]:

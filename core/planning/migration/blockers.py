@@ -14,6 +14,7 @@ from typing import Final
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Pattern
+from kgroups.core.planning.confidence import one_of
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE
 from kgroups.core.planning.migration.broker_rules import POLICY, PROTOCOLS, BrokerRules
@@ -66,7 +67,7 @@ def find_blockers(
     found = list(_of_brokers(group, rules)) if group.type == "classic" else []
     for member in members:
         found += _of_member(evidence, member)
-    found += _of_patterns(group, patterns, topics, members)
+    found += _of_patterns(patterns, topics, members)
     return tuple(found)
 
 
@@ -166,7 +167,7 @@ def _of_client(evidence: Evidence, member: Member) -> Iterator[Blocker]:
         yield Blocker(
             name,
             "CLIENT_LIBRARY",
-            f"{_or(sorted(libraries))} clients do not speak KIP-848",
+            f"{one_of(sorted(libraries))} clients do not speak KIP-848",
             f"switch it to a library that does: {_since()}",
             "client",
         )
@@ -180,15 +181,14 @@ def _of_client(evidence: Evidence, member: Member) -> Iterator[Blocker]:
         yield Blocker(
             name,
             "CLIENT_TOO_OLD",
-            f"its subscription has version {version}: the {_or(old)} client is older than"
-            f" {_or([SENT_SINCE.get(one, SPEAK_KIP848[one]) for one in old])}",
+            f"its subscription has version {version}: the {one_of(old)} client is older than"
+            f" {one_of([SENT_SINCE.get(one, SPEAK_KIP848[one]) for one in old])}",
             f"upgrade it in the same rolling restart: {_since()}",
             "client",
         )
 
 
 def _of_patterns(
-    group: Group,
     patterns: Sequence[Pattern],
     topics: Mapping[str, Topic],
     members: Sequence[Member],
@@ -272,8 +272,3 @@ def _on_the_way_back(
 
 def _since() -> str:
     return ", ".join(f"{library} {version}" for library, version in SPEAK_KIP848.items())
-
-
-def _or(names: Sequence[str]) -> str:
-    *most, last = dict.fromkeys(names)
-    return f"{', '.join(most)} or {last}" if most else last

@@ -91,7 +91,7 @@ class Roll:
         group = self.walk.group
         waiting = [
             member.member_id
-            for member in members_in_order(group, self.walk, None)
+            for member in members_in_order(group, None)
             if member.member_protocol != self.protocol
         ]
         for member_id in waiting:
@@ -209,7 +209,7 @@ class Roll:
         if comes is not None:
             unknown[comes.member_id] = None
         try:
-            ways, complete = self._ways(action, unknown, comes)
+            ways, complete = self._ways(action, unknown)
         except Refused as refusal:
             raise RefusedError(
                 f"the coordinator refuses `{name}`: {refusal}",
@@ -239,16 +239,14 @@ class Roll:
             self.ids_are_open = False
             walk.doubts.append(f"{text}: {word}, {reason}")
 
-    def _ways(
-        self, action: Action, unknown: Mapping[str, str | None], comes: Member | None
-    ) -> tuple[list[_Way], bool]:
+    def _ways(self, action: Action, unknown: Mapping[str, str | None]) -> tuple[list[_Way], bool]:
         """The ways in which a step can end, the likeliest first, and whether these are all.
 
         Raises:
             Refused: the coordinator answers with an error.
         """
         probe = self._played(action, {})
-        classes = self._classes(probe, unknown, comes)
+        classes = self._classes(probe, unknown)
         found: dict[object, _Way] = {}
         for each in classes.each:
             settled = self._played(action, each.ids, each.places)
@@ -267,9 +265,7 @@ class Roll:
         complete = classes.complete and all(way.settled.rests for way in ranked)
         return ranked, complete
 
-    def _classes(
-        self, probe: Settled, unknown: Mapping[str, str | None], comes: Member | None
-    ) -> IdClasses:
+    def _classes(self, probe: Settled, unknown: Mapping[str, str | None]) -> IdClasses:
         """The ids that the assignor in force can tell apart."""
         group = probe.group
         if not unknown or group.type == "classic":

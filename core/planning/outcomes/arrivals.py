@@ -10,7 +10,7 @@ Source: GroupMetadataManager.consumerGroupHeartbeat; TargetAssignmentBuilder; Ti
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
@@ -19,10 +19,10 @@ from kgroups.assignors.order.java_order import grown_capacity
 from kgroups.assignors.order.timeline_hash_map import grown_orders
 from kgroups.core.planning.outcomes.admission import Batch, stages
 from kgroups.core.planning.outcomes.ids import bucket
+from kgroups.core.planning.outcomes.places import MAX_COMBINATIONS, Drawn, bucket_classes
 from kgroups.core.planning.roster import Roster
 
-# Combinations of buckets that are looked at, and arrivals that are told apart.
-MAX_COMBINATIONS: Final = 4_096
+# Arrivals that are told apart.
 MAX_ARRIVALS: Final = 512
 
 # That a target is made in a later heartbeat than the newcomer's: its own came too soon after the
@@ -65,12 +65,13 @@ def arrivals(
         for name in (seat.member.member_id for seat in roster.seats)
         if name not in unknown
     }
-    total, found = capacity ** len(unknown), dict[tuple[Order, ...], Arrival]()
+    found: dict[tuple[Order, ...], Arrival] = {}
     met = list(_met(roster, batches))
-    for drawn, count in _alike(roster, sorted(set(known.values())), capacity, len(unknown)):
+    stand = _standing(roster, sorted(set(known.values())), capacity)
+    for drawn, chance in bucket_classes(capacity, len(unknown), stand):
         buckets = dict(zip(unknown, drawn, strict=True))
         for orders, share in _orders(roster, {**known, **buckets}, met):
-            weight = share * count / total
+            weight = share * chance
             before = found.get(orders)
             found[orders] = (
                 Arrival(buckets, orders, weight, capacity)
@@ -82,26 +83,22 @@ def arrivals(
     return list(found.values())
 
 
-def _alike(
-    roster: Roster, known: Sequence[int], capacity: int, number: int
-) -> list[tuple[tuple[int, ...], int]]:
-    """Buckets for so many newcomers, one set for all that stand alike, and how many do.
+def _standing(roster: Roster, known: Sequence[int], capacity: int) -> Callable[[Drawn], Hashable]:
+    """Where newcomers stand that have these buckets: equal where nobody can tell the difference.
 
     Args:
         known: buckets of the others, ascending, each once.
     """
-    found: dict[object, tuple[tuple[int, ...], int]] = {}
     # In a table that grows meanwhile, buckets that stand alike now did not before.
-    grows = capacity > grown_capacity(sum(not seat.joins for seat in roster.seats))
-    for drawn in product(range(capacity), repeat=number):
+    if capacity > grown_capacity(sum(not seat.joins for seat in roster.seats)):
+        return lambda drawn: drawn
+
+    def stand(drawn: Drawn) -> Hashable:
         places = sorted(set(drawn))
-        key: object = drawn
-        if not grows:
-            spots = [(bisect_left(known, place), place in known) for place in drawn]
-            key = (*spots, *map(places.index, drawn))
-        first, count = found.get(key, (drawn, 0))
-        found[key] = (first, count + 1)
-    return list(found.values())
+        spots = [(bisect_left(known, place), place in known) for place in drawn]
+        return (*spots, *map(places.index, drawn))
+
+    return stand
 
 
 def _orders(

@@ -23,8 +23,10 @@ from kgroups.core.planning.outcomes.ids import drawn_uuid
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.places import (
     Buckets,
+    Drawn,
     Heads,
     Newcomer,
+    bucket_classes,
     bucket_orders,
     text_orders,
 )
@@ -338,14 +340,12 @@ def _topic_tables(
         for name in names
         if (topic_id := roster.topics[name].topic_id) is not None
     }
-    found: dict[object, tuple[tuple[int, ...], int]] = {}
-    for drawn in islice(product(range(capacity), repeat=len(new_topics)), MAX_CLASSES):
+
+    def order(drawn: Drawn) -> tuple[str, ...]:
         codes = {**known, **dict(zip(new_topics, drawn, strict=True))}
-        order = tuple(sorted(names, key=lambda name: codes[name] & (capacity - 1)))
-        first, weight = found.get(order, (drawn, 0))
-        found[order] = (first, weight + 1)
-    total = capacity ** len(new_topics)
-    return capacity, [(drawn, weight / total) for drawn, weight in found.values()]
+        return tuple(sorted(names, key=lambda name: codes[name] & (capacity - 1)))
+
+    return capacity, bucket_classes(capacity, len(new_topics), order)
 
 
 def _random_draw(

@@ -5,9 +5,9 @@ hash table, which follows from its bucket. Both are independent of each other, s
 of them can be named: the orders in text, times what the buckets can make of the tables' orders.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, groupby, permutations, product
+from itertools import combinations_with_replacement, groupby, islice, permutations, product
 from math import factorial
 from typing import Final
 
@@ -18,6 +18,8 @@ from kgroups.core.planning.outcomes.visible import Tables
 
 # Combinations of buckets that are looked at.
 MAX_COMBINATIONS: Final = 4_096
+
+Drawn = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +159,38 @@ def bucket_orders(
     if capacity ** len(newcomers) > MAX_COMBINATIONS:
         return None
     codes = [spread(string_hash(member_id)) for member_id in known]
-    found: dict[object, tuple[tuple[int, ...], int]] = {}
-    for drawn in product(range(capacity), repeat=len(newcomers)):
+
+    def ranks(drawn: Drawn) -> tuple[tuple[int, ...], ...]:
         order: Sequence[int] = range(total)
-        ranks = []
+        found = []
         for table in tables:
             places = [code & (table - 1) for code in (*codes, *drawn)]
             order = sorted(order, key=places.__getitem__)
-            ranks.append(tuple(order.index(len(codes) + n) for n in range(len(newcomers))))
-        first, weight = found.get(tuple(ranks), (drawn, 0))
-        found[tuple(ranks)] = (first, weight + 1)
+            found.append(tuple(order.index(len(codes) + n) for n in range(len(newcomers))))
+        return tuple(found)
+
     names = [each.name for each in newcomers]
     return [
-        Buckets(dict(zip(names, drawn, strict=True)), weight / capacity ** len(names), capacity)
-        for drawn, weight in found.values()
+        Buckets(dict(zip(names, drawn, strict=True)), weight, capacity)
+        for drawn, weight in bucket_classes(capacity, len(names), ranks)
     ]
+
+
+def bucket_classes(
+    capacity: int, count: int, see: Callable[[Drawn], Hashable]
+) -> list[tuple[Drawn, float]]:
+    """Of all buckets that so many ids may be in, one set of each class, and how likely that is.
+
+    Args:
+        capacity: of the table.
+        see: equal for buckets that cannot be told apart.
+    """
+    classes: dict[Hashable, tuple[Drawn, int]] = {}
+    for drawn in islice(product(range(capacity), repeat=count), MAX_COMBINATIONS):
+        key = see(drawn)
+        first, number = classes.get(key, (drawn, 0))
+        classes[key] = (first, number + 1)
+    return [(drawn, number / capacity**count) for drawn, number in classes.values()]
 
 
 def _grown(capacity: int, size: int) -> int:

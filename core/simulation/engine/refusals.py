@@ -147,7 +147,7 @@ def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any
     ids = _counter()
     topology = Topology()
     coordinator = Coordinator(scenario.cluster, topology, ids, now_ms=1)
-    consumer = make_consumer(group, plan, "probe", _nowhere, ids, {})
+    consumer = make_consumer(group, plan, "probe", _nowhere, ids)
     consumer.start(1, topology)
     consumer.poll(1)
     for _ in range(4):

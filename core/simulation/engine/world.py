@@ -64,7 +64,7 @@ class World(ShortWay):
             brokers=self.scenario.brokers,
         )
         process.consumer = make_consumer(
-            group, plan, process.life, partial(self._positions, process), self.new_id, self.services
+            group, plan, process.life, partial(self._positions, process), self.new_id
         )
         seat.reads = plan
         seat.process = self.processes[process.life] = process

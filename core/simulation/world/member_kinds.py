@@ -9,7 +9,7 @@ from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.member_settings import Protocol
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
-from kgroups.core.simulation.world.actors import Address, Consumer, Service
+from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.classic_consumer import ClassicConsumer
 from kgroups.core.simulation.world.kip848_consumer import Kip848Consumer
 from kgroups.core.simulation.world.manual_consumer import ManualConsumer
@@ -44,7 +44,6 @@ def make_consumer(
     life: str,
     positions: Positions,
     new_id: Callable[[], UUID],
-    services: Mapping[Address, Service],
 ) -> Consumer:
     """The consumer of a new process.
 
@@ -52,7 +51,6 @@ def make_consumer(
         life: its name, unique in the run.
         positions: next offsets of the application.
         new_id: random ids, for members that make their own.
-        services: of the run.
     """
     if plan.assign:
         return ManualConsumer(group, plan, life, positions)

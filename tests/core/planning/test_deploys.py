@@ -16,7 +16,7 @@ from kgroups.core.planning.changes.kinds import (
     SwitchClient,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
-from kgroups.core.planning.deploys.rolling import events_of
+from kgroups.core.planning.deploys.rolling import deploy_events
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
@@ -238,7 +238,7 @@ def test_patterns_move_with_the_application(shown: str, library: str, sent: str)
     one = replace(member("a-0", {"t": [0]}, protocol="consumer"), subscription_regex=shown)
     group = group_of(one, assignor="uniform", kind="consumer")
     walk = Walk(cluster_of(group, {"t": 1}), group)
-    for event in events_of(SwitchClient(library), walk):
+    for event in deploy_events(SwitchClient(library), walk):
         walk.step(event)
     assert [m.subscription_regex for m in walk.group.members or ()] == [sent]
 
