@@ -128,10 +128,8 @@ class ClassicGroup(ClassicMembers, Group):
         return self.subscribed_topics is None or topic in self.subscribed_topics
 
     def check_commit(self, request: CommitRequest) -> ErrorCode:
-        if isinstance(request, TxnOffsetCommitRequest):
-            generation, transactional = request.generation_id, True
-        else:
-            generation, transactional = request.generation_id_or_member_epoch, False
+        generation = request.generation_id_or_member_epoch
+        transactional = isinstance(request, TxnOffsetCommitRequest)
         if generation < 0 and self.state is ClassicState.EMPTY:
             return OUTCOMES[Ask.COMMIT_OUTSIDER][self.state].error
         given = request.member_id != UNKNOWN_MEMBER_ID or request.group_instance_id is not None

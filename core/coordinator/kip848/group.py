@@ -204,10 +204,7 @@ class Kip848Group(Group):
 
     def check_commit(self, request: CommitRequest) -> ErrorCode | PartitionVerdict:
         transactional = not isinstance(request, OffsetCommitRequest)
-        if isinstance(request, OffsetCommitRequest):
-            epoch = request.generation_id_or_member_epoch
-        else:
-            epoch = request.generation_id
+        epoch = request.generation_id_or_member_epoch
         if epoch < 0 and not self.members:
             return NO_ERROR
         member = self.members.get(request.member_id)

@@ -33,6 +33,9 @@ from kgroups.core.protocol.errors import ErrorCode
 
 MEMBER_EPOCH_VERSION = 9
 TOPIC_ID_VERSION = 10
+TXN_TOPIC_ID_VERSION = 6  # KIP-1319; the errors of KIP-848 are told from here on, too
+
+_SINCE_KIP_848 = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.STALE_MEMBER_EPOCH)
 
 new_tuple = tuple.__new__
 
@@ -155,13 +158,16 @@ def commit_transaction_offsets(
     shard: Shard, token: Hashable, request: TxnOffsetCommitRequest
 ) -> None:
     """TxnOffsetCommit: the offsets wait for the end of the producer's transaction."""
-    resolved = _resolve(shard, request.topics, by_id=False)
+    by_id = request.version >= TXN_TOPIC_ID_VERSION
+    resolved = _resolve(shard, request.topics, by_id=by_id)
     if not any(partitions for _, _, partitions in resolved):
-        shard.reply(token, _answer(resolved, {}, by_id=False))
+        shard.reply(token, _answer(resolved, {}, by_id=by_id))
         return
     verdict, created = _judge(shard, request)
+    if verdict in _SINCE_KIP_848 and not by_id:
+        verdict = ErrorCode.ILLEGAL_GENERATION
     errors, records = _decide(shard, request.group_id or "", resolved, verdict, NO_TIMESTAMP)
-    _commit(shard, token, request, resolved, errors, records, created, by_id=False)
+    _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
 
 
 def end_transaction(shard: Shard, token: Hashable, request: WriteTxnMarkerRequest) -> None:
@@ -207,15 +213,9 @@ def _judge(
     group = shard.groups.get(request.group_id)
     if group is not None:
         return group.check_commit(request), None
-    transactional = isinstance(request, TxnOffsetCommitRequest)
-    generation = (
-        request.generation_id
-        if isinstance(request, TxnOffsetCommitRequest)
-        else request.generation_id_or_member_epoch
-    )
-    if generation < 0:
+    if request.generation_id_or_member_epoch < 0:
         return ErrorCode.NONE, create_group(shard, request.group_id, "an offset was committed")
-    if transactional or request.version < MEMBER_EPOCH_VERSION:
+    if isinstance(request, OffsetCommitRequest) and request.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION, None
     return ErrorCode.GROUP_ID_NOT_FOUND, None
 

@@ -1,7 +1,8 @@
 """Requests about committed offsets, with their answers.
 
-Topics are named, or from version 10 on given by id (`topic_id`, with an empty name). Answers carry
-both, and whoever encodes them picks what the version has.
+Topics are named, or from version 10 of OffsetCommit and OffsetFetch and 6 of TxnOffsetCommit on
+given by id (`topic_id`, with an empty name). Answers carry both, and whoever encodes them picks
+what the version has.
 """
 
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class TxnOffsetCommitRequest(Request):
     transactional_id: str
     producer_id: int
     producer_epoch: int
-    generation_id: int = -1
+    generation_id_or_member_epoch: int = -1
     member_id: str = ""
     group_instance_id: str | None = None
     topics: tuple[OffsetCommitTopic, ...] = ()

@@ -7,7 +7,10 @@ import pytest
 
 from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.offsets.messages import (
+    OffsetCommitPartition,
+    OffsetCommitTopic,
     TxnOffsetCommitRequest,
     WriteTxnMarkerRequest,
 )
@@ -79,10 +82,18 @@ def test_of_two_transactions_the_later_commit_wins() -> None:
 
 CHECKS = [
     ("an unknown group is made for nobody in particular", {"group_id": "new"}, 0),
-    ("an unknown group has no generations", {"group_id": "new", "generation_id": 1}, 22),
+    (
+        "an unknown group has no generations",
+        {"group_id": "new", "generation_id_or_member_epoch": 1},
+        22,
+    ),
     ("anybody may commit without member and generation", {}, 0),
     ("an unknown member", {"member_id": "ghost"}, 25),
-    ("the wrong generation", {"member_id": f"c-{UUID(int=1)}", "generation_id": 9}, 22),
+    (
+        "the wrong generation",
+        {"member_id": f"c-{UUID(int=1)}", "generation_id_or_member_epoch": 9},
+        22,
+    ),
     ("no group id", {"group_id": None}, 24),
 ]
 
@@ -101,12 +112,52 @@ def test_a_member_commits_even_while_the_group_completes_a_rebalance() -> None:
     """Where a plain commit is told to join again."""
     harness = Harness()
     joined = harness.ask(join())
-    member = {"member_id": joined.member_id, "generation_id": joined.generation_id}
+    member = {"member_id": joined.member_id, "generation_id_or_member_epoch": joined.generation_id}
     assert harness.state_of("g") == "CompletingRebalance"
     assert error_of(harness, commit_in_transaction({0: 1}, 7, **member)) == 0
     plain = commit({0: 1}, member_id=joined.member_id, generation_id_or_member_epoch=1)
     (topic,) = harness.ask(plain).topics
     assert topic.partitions[0].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+
+
+@pytest.mark.parametrize(("version", "stale", "missing"), [(5, 22, 22), (6, 113, 69)])
+def test_version_6_has_topic_ids_and_the_errors_of_kip_848(
+    version: int, stale: int, missing: int
+) -> None:
+    """KIP-1319, and OffsetMetadataManager.validateTransactionalOffsetCommit of Kafka 4.4."""
+    harness = Harness()
+    by_id = {"topics": (OffsetCommitTopic("", (OffsetCommitPartition(0, 8),), UUID(int=11)),)}
+    topics = by_id if version == 6 else {}
+    joining = ConsumerGroupHeartbeatRequest(
+        version=1,
+        client_id="c",
+        client_host="/h",
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=("t",),
+        topic_partitions=(),
+    )
+    epoch = harness.ask(joining).member_epoch
+
+    def told(epoch: int, group_id: str = "g") -> int:
+        asked = commit_in_transaction(
+            {0: 8},
+            7,
+            group_id,
+            version=version,
+            member_id="m",
+            generation_id_or_member_epoch=epoch,
+            **topics,
+        )
+        return error_of(harness, asked)
+
+    assert told(epoch) == 0
+    assert told(epoch + 1) == stale
+    assert told(1, "none") == missing
+    harness.ask(marker(7, committed=True))
+    assert fetched(harness, 0) == {0: (8, 0)}
 
 
 def test_unknown_topics_are_told_without_asking_the_group() -> None:
