@@ -7,18 +7,14 @@ from typing import Final, Literal
 
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.events import LEARNS, events_of, finders_of
-from kgroups.core.planning.outcomes.missed import may_miss
+from kgroups.core.planning.outcomes.change_order import LEARNS, events_of, finders_of
+from kgroups.core.planning.outcomes.member_libraries import hides_claims, hides_libraries
+from kgroups.core.planning.outcomes.missed_rounds import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.outcomes.partition_racks import places_new_partitions
 from kgroups.core.planning.outcomes.sizes import sizes_are_certain
-from kgroups.core.planning.outcomes.unseen import (
-    foreign_topics,
-    hides_claims,
-    hides_libraries,
-    may_be_late,
-    places_new_partitions,
-)
-from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
+from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
+from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
 from kgroups.core.planning.prospects import Prospect, Prospects, goes_on_failing
 from kgroups.core.planning.roster import Roster
 

@@ -28,13 +28,14 @@ from kgroups.core.planning.leaders.strategies import (
 )
 from kgroups.core.planning.leaders.watching import goes_unnoticed
 from kgroups.core.planning.moves import RoundStep, as_shares
-from kgroups.core.planning.outcomes.admission import stages
-from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
-from kgroups.core.planning.outcomes.events import is_raced
+from kgroups.core.planning.outcomes.change_order import is_raced
+from kgroups.core.planning.outcomes.coordinator_batches import stages
+from kgroups.core.planning.outcomes.draws import Draw
+from kgroups.core.planning.outcomes.member_libraries import hides_claims
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, race_ends
-from kgroups.core.planning.outcomes.sightings import Sightings
-from kgroups.core.planning.outcomes.unseen import hides_claims
+from kgroups.core.planning.outcomes.repeats import Sightings
+from kgroups.core.planning.outcomes.search import MAX_RUNS, find_outcomes
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 

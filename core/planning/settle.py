@@ -23,7 +23,7 @@ from kgroups.core.planning.assignor_request import (
     words_of,
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, Shares, as_shares, round_step
-from kgroups.core.planning.outcomes.sightings import Sightings
+from kgroups.core.planning.outcomes.repeats import Sightings
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import TopicPartition
 

@@ -7,7 +7,7 @@ from typing import Final
 from kgroups.core.planning.confidence import EVEN, Word, same_sizes, stops_alike
 from kgroups.core.planning.deploys.walk import UNKNOWN_RACKS, Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
-from kgroups.core.planning.outcomes.visible import HASH_ONLY, STICKY_FAMILY
+from kgroups.core.planning.outcomes.visible_order import HASH_ONLY, STICKY_FAMILY
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.settle import Settled
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.explanation.reasons import RULES, Question, history
+from kgroups.core.planning.explanation.strategy_rules import RULES, Question, history
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
 from kgroups.core.snapshot import TopicPartition

@@ -11,11 +11,17 @@ from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.order.java_order import grown_capacity, utf16_key
-from kgroups.core.planning.outcomes.arrivals import mixed
+from kgroups.core.planning.outcomes.arrival_order import mixed
 from kgroups.core.planning.outcomes.ids import bucket, drawn_uuid
-from kgroups.core.planning.outcomes.places import Heads, Newcomer, text_orders
-from kgroups.core.planning.outcomes.spaces import HEADS, classic_ids, kip848_ids
-from kgroups.core.planning.outcomes.visible import Visible
+from kgroups.core.planning.outcomes.newcomer_ids import (
+    HEADS,
+    Heads,
+    Newcomer,
+    classic_ids,
+    kip848_ids,
+    text_orders,
+)
+from kgroups.core.planning.outcomes.visible_order import Visible
 
 MAX_CLASSES: Final = 120
 MOST_ENUMERATED: Final = 3  # tables are gone through bucket by bucket

@@ -26,7 +26,7 @@ from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms,
 from kgroups.core.planning.migration.speakers import Refused
 from kgroups.core.planning.moves import find_moves, ownership
 from kgroups.core.planning.outcomes.ids import assumed_id
-from kgroups.core.planning.outcomes.visible import visible_orders
+from kgroups.core.planning.outcomes.visible_order import visible_orders
 from kgroups.core.planning.plan import Stage
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import Member, MemberProtocol

@@ -6,7 +6,7 @@ the ids fall into classes that no strategy can tell apart; one of each class is 
 different ends are the set of outcomes. Where there are too many classes, some of them are drawn.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice, product
@@ -14,43 +14,29 @@ from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
-from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
-from kgroups.core.planning.outcomes.arrivals import Order, arrivals
+from kgroups.core.planning.outcomes.arrival_order import Order, arrivals
+from kgroups.core.planning.outcomes.coordinator_batches import Batch, Sequences, sequences
 from kgroups.core.planning.outcomes.ids import drawn_uuid
-from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
-from kgroups.core.planning.outcomes.places import (
+from kgroups.core.planning.outcomes.newcomer_ids import (
+    HEADS,
     Buckets,
     Drawn,
     Heads,
+    IdSpace,
     Newcomer,
     bucket_classes,
     bucket_orders,
-    text_orders,
-)
-from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
-from kgroups.core.planning.outcomes.spaces import (
-    HEADS,
-    IdSpace,
     classic_ids,
     kip848_ids,
+    text_orders,
     topic_ids,
 )
-from kgroups.core.planning.outcomes.unseen import Unseen, unseen
-from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
+from kgroups.core.planning.outcomes.visible_order import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Ends, Played, played_draw
 
 MAX_CLASSES: Final = 4_096
-MAX_RUNS: Final = 256
-LOOKS: Final = 4  # times as many are looked at: as a rule most come to what was played already
-BROKER_RUNS: Final = 2  # times as many: a run is one assignment, and there are more orders
-LEAST_RUNS: Final = 4
-RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
-MOST_ROUNDS: Final = 4_000  # of all races together
-LEAST_ROUNDS: Final = 8  # of each
 MOST_NEW_TOPICS: Final = 2
 DRAWS: Final = 64  # where not every class can be named
 
@@ -77,10 +63,6 @@ class Draw:
     racks: PartitionRacks = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
 
-    def beside(self, hidden: Unseen) -> "Draw":
-        """The same ids, and what leaders see and nobody else does."""
-        return replace(self, unlike=hidden.unlike, racks=hidden.racks, libraries=hidden.libraries)
-
     def until(self, number: int) -> Hashable:
         """All that decides the target of this number, and those before, of a KIP-848 group.
 
@@ -88,80 +70,6 @@ class Draw:
         """
         orders = self.orders[: number + 1] or tuple(self.ids.items())
         return self.batches[: number + 1], orders, tuple(self.topic_ids.items())
-
-
-# From assumed ids, and how many rounds may be played, to the ends, keyed by those ids; what has
-# decided the rounds is told.
-PlayDraw = Callable[[Draw, int, Sightings], Ends]
-
-
-def find_outcomes(
-    roster: Roster, strategy: Strategy, run: PlayDraw, *, runs: int = MAX_RUNS
-) -> Outcomes:
-    """Every way in which a rebalance with this roster can end under one strategy.
-
-    Args:
-        runs: how many classes of ids are run at most; those of which it is known what comes do not
-            count.
-    """
-    unknown = roster.newcomers
-    drawn = _broker_draws if strategy.runs_on_broker else _draws
-    draws, complete = drawn(roster, strategy, unknown)
-    hidden, all_hidden = unseen(roster, strategy)
-    complete = complete and all_hidden
-    ranked = sorted(product(draws, hidden), key=lambda pair: -pair[0].weight * pair[1].weight)
-    size = len(roster.seats) + sum(
-        len(roster.topics[name].partitions) for name in roster.subscribed()
-    )
-    most = runs * BROKER_RUNS if strategy.runs_on_broker else runs
-    allowed = max(LEAST_RUNS, min(most, RUN_BUDGET // max(size, 1)))
-    outcomes: list[Outcome] = []
-    failures: list[Failure] = []
-    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(ranked), allowed), 1))
-    remembered: Remembered[Played] = Remembered(roster)
-    libraries: dict[str, frozenset[str]] = {}
-    for each in hidden:
-        for member, name in each.libraries.items():
-            libraries[member] = libraries.get(member, frozenset()) | {name}
-    left = allowed
-    for number, (draw, each) in enumerate(ranked):
-        if number == LOOKS * allowed or (number >= allowed and not complete):
-            complete = False  # more than a sample is of use only where nothing will be missing
-            break
-        besides = each.unlike, tuple(each.racks.items())
-        played = remembered.of(draw.ids, each.libraries, besides)
-        if played is None and left == 0:
-            complete = False
-            break
-        if played is None:
-            left -= 1
-            seen = Sightings(draw.ids, each.libraries, dict(libraries))
-            played = played_draw(run(draw.beside(each), rounds, seen), draw.ids, unknown)
-            remembered.add(seen, besides, played)
-        complete = complete and played.complete
-        weight = draw.weight * each.weight
-        outcomes += [
-            Outcome(end, weight * part, ids={n: draw.ids[o] for n, o in whose.items()})
-            for end, whose, part in played.ends
-        ]
-        for failed, part in played.failures:
-            error = _told_by_name(failed, draw.ids)
-            failures.append(Failure(error.message, weight * part, error))
-    return gathered(outcomes, failures, complete=complete)
-
-
-def _told_by_name(error: KgroupsError, ids: Mapping[str, str]) -> KgroupsError:
-    """The error, of members that join by their names: nobody knows the ids that were drawn.
-
-    Args:
-        ids: name in the roster to id.
-    """
-    message = error.message
-    for name, drawn in ids.items():
-        message = message.replace(drawn, name)
-    told = KgroupsError(message, hint=error.hint, code=error.code)
-    told.__cause__ = error.__cause__
-    return told
 
 
 def ids_matter(
@@ -197,10 +105,10 @@ def _is_undecided(
     return False
 
 
-def _broker_draws(
+def broker_draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
-    """As `_draws`, with each sequence in which a coordinator may take in what happens."""
+    """As `member_draws`, with each sequence in which a coordinator may take in what happens."""
     name = strategy.assignor.name
     admitted, met = sequences(roster, name), True
     if name in HASH_ONLY and any(seat.joins for seat in roster.seats):
@@ -208,7 +116,7 @@ def _broker_draws(
         if draws is not None:
             return draws, admitted.complete
         met = False
-    draws, complete = _draws(roster, strategy, unknown)
+    draws, complete = member_draws(roster, strategy, unknown)
     return [
         replace(draw, batches=batches, weight=draw.weight * weight)
         for draw, (batches, weight) in product(draws, admitted.each)
@@ -245,7 +153,7 @@ def _arrived(roster: Roster, unknown: Sequence[Seat], admitted: Sequences) -> Se
     return found
 
 
-def _draws(
+def member_draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
     """One draw of each class of ids, and whether these are all classes."""
@@ -254,7 +162,7 @@ def _draws(
         return [Draw()], True
     newcomers = [_newcomer(seat, distinct=strategy.runs_on_broker) for seat in unknown]
     visible = visible_orders(roster, strategy)
-    members = list(islice(_member_draws(roster, newcomers, visible), MAX_CLASSES + 1))
+    members = list(islice(_id_draws(roster, newcomers, visible), MAX_CLASSES + 1))
     topics = []
     if len(new_topics) <= MOST_NEW_TOPICS:
         topics = list(islice(_topic_draws(roster, new_topics), MAX_CLASSES + 1))
@@ -278,9 +186,7 @@ def _space(seat: Seat) -> IdSpace:
     return kip848_ids() if prefix is None else classic_ids(prefix)
 
 
-def _member_draws(
-    roster: Roster, newcomers: Sequence[Newcomer], visible: Visible
-) -> Iterator[Draw]:
+def _id_draws(roster: Roster, newcomers: Sequence[Newcomer], visible: Visible) -> Iterator[Draw]:
     """Ids of newcomers, one set of each class; nothing if there are too many to be named."""
     present = [member.member_id for member in roster.group.members or ()]
     known = [seat.member.member_id for seat in roster.seats if seat.id_known]

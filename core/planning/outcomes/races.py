@@ -25,7 +25,7 @@ from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.moves import RoundStep, as_shares, ownership
-from kgroups.core.planning.outcomes.events import (
+from kgroups.core.planning.outcomes.change_order import (
     FIND_ALONE,
     LEARNS,
     MOST_EVENTS,
@@ -36,8 +36,8 @@ from kgroups.core.planning.outcomes.events import (
     without_events,
     without_topics,
 )
-from kgroups.core.planning.outcomes.missed import discarders, may_miss, misses
-from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late
+from kgroups.core.planning.outcomes.missed_rounds import discarders, may_miss, misses
+from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled
 

@@ -13,7 +13,7 @@ import pytest
 from kgroups.assignors.order.timeline_hash_map import TimelineHashMap, grown_orders
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.plan import plan_group
-from tests.core.planning.test_admission import end_of, ends_of
+from tests.core.planning.test_coordinator_batches import end_of, ends_of
 from tests.support.planning.coordinated_group import CoordinatedGroup
 from tests.support.planning.crowded_ids import CrowdedIds
 

@@ -14,7 +14,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
 )
 from kgroups.core.planning.explanation.explain import explain
-from kgroups.core.planning.explanation.reasons import RULES
+from kgroups.core.planning.explanation.strategy_rules import RULES
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from tests.support.planning.small_groups import cluster_of, group_of, member

@@ -25,7 +25,7 @@ from kgroups.core.planning.assignor_request import (
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
 from kgroups.core.planning.moves import ownership
-from kgroups.core.planning.outcomes.events import without_topics
+from kgroups.core.planning.outcomes.change_order import without_topics
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group, Member
 from tests.core.planning.test_races import ends_of, planned

@@ -22,7 +22,7 @@ from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import Shares, ownership, round_step
 from kgroups.core.planning.outcomes.races import race_ends
-from kgroups.core.planning.outcomes.unseen import unseen
+from kgroups.core.planning.outcomes.search import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic

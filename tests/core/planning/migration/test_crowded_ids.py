@@ -18,7 +18,7 @@ from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.migration.broker_rules import BrokerRules
 from kgroups.core.planning.migration.id_classes import id_classes
 from kgroups.core.planning.outcomes.ids import broker_order, bucket
-from kgroups.core.planning.outcomes.visible import Tables, Visible
+from kgroups.core.planning.outcomes.visible_order import Tables, Visible
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import Group, Member, MemberProtocol, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text

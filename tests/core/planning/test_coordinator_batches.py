@@ -17,7 +17,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
-from kgroups.core.planning.outcomes.admission import sequences
+from kgroups.core.planning.outcomes.coordinator_batches import sequences
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import Group
 from kgroups.core.uuids import uuid_text

@@ -12,14 +12,22 @@ Source: StripedReplicaPlacer.RackList.place (KRaft); AdminUtils.assignReplicasTo
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice, permutations, product
 from itertools import combinations as subsets
-from itertools import permutations, product
+from typing import Final
+
+from kgroups.core.planning.assignor_request import PartitionRacks
+from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
+from kgroups.core.planning.roster import Roster
 
 Rack = str | None
 Placement = tuple[tuple[Rack, ...], ...]
 
 # With more racks there are too many orders to shuffle them into; anything may come of it then.
 MOST_SHUFFLED = 5
+
+MOST_PLACEMENTS: Final = 64
 
 
 def placements(racks: Sequence[Rack], partitions: int, replicas: int) -> Iterator[Placement]:
@@ -171,3 +179,52 @@ def _named(rack: Rack) -> str:
 
 def _sorted(racks: Iterable[Rack]) -> tuple[Rack, ...]:
     return tuple(sorted(racks, key=_named))
+
+
+def places_new_partitions(roster: Roster, strategy: Strategy) -> bool:
+    """Whether it makes a difference in which racks brokers place partitions to come."""
+    return len(list(islice(rack_placements(roster, strategy), 2))) > 1
+
+
+def rack_placements(roster: Roster, strategy: Strategy) -> Iterator[PartitionRacks]:
+    """Every way in which brokers may place the partitions that do not exist yet."""
+    topics = list(_topic_placements(roster, strategy)) if _looks_at_racks(roster, strategy) else []
+    for chosen in product(*topics):
+        yield {partition: racks for placed in chosen for partition, racks in placed.items()}
+
+
+def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
+    """Whether racks of partitions make a difference to this strategy, for these members."""
+    known = {rack for rack in roster.broker_racks.values() if rack}
+    name, library = strategy.assignor.name, strategy.leader_client
+    if strategy.runs_on_broker or not any(seat.member.rack in known for seat in roster.seats):
+        return False
+    if strategy.balances_racks:
+        return True
+    if library == "java":
+        return name == "range" or name in STICKY_FAMILY
+    return library is None or (library == "librdkafka" and name in ("range", "cooperative-sticky"))
+
+
+def _topic_placements(roster: Roster, strategy: Strategy) -> Iterator[list[PartitionRacks]]:
+    """Of each topic with partitions that do not exist yet, every way in which they may be placed.
+
+    All partitions of a topic that is created have as many replicas. To who balances racks those of
+    leaders count, which may be any.
+    """
+    racks = list(roster.broker_racks.values())
+    led = [(rack,) for rack in dict.fromkeys(racks)]
+    for name in roster.subscribed():
+        logs = roster.topics[name].partitions
+        new = [(name, n) for n, log in logs.items() if not log.racks and log.leader is None]
+        sizes = {len(log.racks) for log in logs.values() if log.racks}
+        wanted = sorted({min(size, len(racks)) for size in sizes or range(1, len(racks) + 1)})
+        if not new or not racks:
+            continue
+        placed = (
+            product(led, repeat=len(new))
+            if strategy.balances_racks
+            else chain.from_iterable(placements(racks, len(new), size) for size in wanted)
+        )
+        each = (dict(zip(new, chosen, strict=True)) for chosen in placed)
+        yield list(islice(each, MOST_PLACEMENTS + 1))

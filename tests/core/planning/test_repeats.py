@@ -16,9 +16,9 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.planning import prospects
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.moves import ownership
-from kgroups.core.planning.outcomes import draws
+from kgroups.core.planning.outcomes import search
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
-from kgroups.core.planning.outcomes.sightings import Remembered, Sightings
+from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.planning.settle import Settled
@@ -155,7 +155,7 @@ def test_what_is_complete_has_every_outcome(
     library: str, strategy: str, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of few runs, where that is said, as of one run for each order that ids may be in."""
-    monkeypatch.setattr(draws, "MOST_ROUNDS", EVERY * EVERY)
+    monkeypatch.setattr(search, "MOST_ROUNDS", EVERY * EVERY)
     compared = 0
     for seed in range(5, 17):  # some of each strategy have very many orders
         case = random_group(random.Random(f"{strategy}/{seed}"), library, strategy)

@@ -20,7 +20,7 @@ from typing import Final
 
 from kgroups.core.planning.assignor_request import library_of
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
+from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kgroups.core.planning.outcomes.placements import Placement, Rack, placements
+from kgroups.core.planning.outcomes.partition_racks import Placement, Rack, placements
 from tests.support.assignors.oracle import ask_java
 
 CLUSTERS: tuple[Sequence[Rack], ...] = (

@@ -10,8 +10,8 @@ from typing import Final
 
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
-from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
-from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
+from kgroups.core.planning.outcomes.unnoticed_topics import may_be_late, unread_topics
+from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY, TEXT_ONLY
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import Topic
 

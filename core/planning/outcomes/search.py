@@ -1,0 +1,151 @@
+"""The search of a plan: everything that may be is played, and the different ends are its outcomes.
+
+What may be is the product of what cannot be known: ids of newcomers and new topics, with the order
+in which a coordinator takes members in (`draws`), and what only leaders see: libraries of members,
+racks to come, and what a Python client knows. It takes equal subscriptions for different ones where
+members name their topics in different orders, which their sets decide, or where it knows a topic
+that nobody subscribes to, as one that subscribes by a pattern does.
+
+Source: kafka-python 3.0.12 and aiokafka 0.14, _are_subscriptions_identical of their sticky
+assignors.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from typing import Final
+
+from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.assignor_request import PartitionRacks
+from kgroups.core.planning.leaders.libraries import PYTHON
+from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.draws import Draw, broker_draws, member_draws
+from kgroups.core.planning.outcomes.member_libraries import MOST_LIBRARIES, hidden_libraries
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
+from kgroups.core.planning.outcomes.partition_racks import MOST_PLACEMENTS, rack_placements
+from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
+from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
+from kgroups.core.planning.roster import Roster
+from kgroups.core.planning.settle import Ends, Played, played_draw
+
+MAX_RUNS: Final = 256
+LOOKS: Final = 4  # times as many are looked at: as a rule most come to what was played already
+BROKER_RUNS: Final = 2  # times as many: a run is one assignment, and there are more orders
+LEAST_RUNS: Final = 4
+RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
+MOST_ROUNDS: Final = 4_000  # of all races together
+LEAST_ROUNDS: Final = 8  # of each
+UNLIKE_WEIGHT: Final = 0.25
+LEADERS_OWN_WEIGHT: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """One of the things that may be.
+
+    Args:
+        unlike, racks, libraries: as of `build_request`.
+        weight: how likely it is.
+    """
+
+    unlike: bool
+    racks: PartitionRacks
+    libraries: Mapping[str, str]
+    weight: float
+
+
+# From assumed ids, and how many rounds may be played, to the ends, keyed by those ids; what has
+# decided the rounds is told.
+PlayDraw = Callable[[Draw, int, Sightings], Ends]
+
+
+def find_outcomes(
+    roster: Roster, strategy: Strategy, run: PlayDraw, *, runs: int = MAX_RUNS
+) -> Outcomes:
+    """Every way in which a rebalance with this roster can end under one strategy.
+
+    Args:
+        runs: how many classes of ids are run at most; those of which it is known what comes do not
+            count.
+    """
+    unknown = roster.newcomers
+    drawn = broker_draws if strategy.runs_on_broker else member_draws
+    draws, complete = drawn(roster, strategy, unknown)
+    hidden, all_hidden = unseen(roster, strategy)
+    complete = complete and all_hidden
+    ranked = sorted(product(draws, hidden), key=lambda pair: -pair[0].weight * pair[1].weight)
+    size = len(roster.seats) + sum(
+        len(roster.topics[name].partitions) for name in roster.subscribed()
+    )
+    most = runs * BROKER_RUNS if strategy.runs_on_broker else runs
+    allowed = max(LEAST_RUNS, min(most, RUN_BUDGET // max(size, 1)))
+    outcomes: list[Outcome] = []
+    failures: list[Failure] = []
+    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(ranked), allowed), 1))
+    remembered: Remembered[Played] = Remembered(roster)
+    libraries: dict[str, frozenset[str]] = {}
+    for each in hidden:
+        for member, name in each.libraries.items():
+            libraries[member] = libraries.get(member, frozenset()) | {name}
+    left = allowed
+    for number, (draw, each) in enumerate(ranked):
+        if number == LOOKS * allowed or (number >= allowed and not complete):
+            complete = False  # more than a sample is of use only where nothing will be missing
+            break
+        besides = each.unlike, tuple(each.racks.items())
+        played = remembered.of(draw.ids, each.libraries, besides)
+        if played is None and left == 0:
+            complete = False
+            break
+        if played is None:
+            left -= 1
+            seen = Sightings(draw.ids, each.libraries, dict(libraries))
+            played = played_draw(run(_beside(draw, each), rounds, seen), draw.ids, unknown)
+            remembered.add(seen, besides, played)
+        complete = complete and played.complete
+        weight = draw.weight * each.weight
+        outcomes += [
+            Outcome(end, weight * part, ids={n: draw.ids[o] for n, o in whose.items()})
+            for end, whose, part in played.ends
+        ]
+        for failed, part in played.failures:
+            error = _told_by_name(failed, draw.ids)
+            failures.append(Failure(error.message, weight * part, error))
+    return gathered(outcomes, failures, complete=complete)
+
+
+def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
+    """Everything that may be, and whether that is all."""
+    likeness = [(False, 1.0)]
+    if strategy.leader_client in PYTHON and strategy.assignor.name in STICKY_FAMILY:
+        likeness = [(False, 1 - UNLIKE_WEIGHT), (True, UNLIKE_WEIGHT)]
+    placements = list(islice(rack_placements(roster, strategy), MOST_PLACEMENTS + 1))
+    libraries = list(islice(hidden_libraries(roster, strategy), MOST_LIBRARIES + 1))
+    complete = len(placements) <= MOST_PLACEMENTS and len(libraries) <= MOST_LIBRARIES
+    placements, libraries = placements[:MOST_PLACEMENTS], libraries[:MOST_LIBRARIES]
+    weights = [1.0 if place else LEADERS_OWN_WEIGHT for place in range(len(libraries))]
+    return [
+        Unseen(unlike, racks, named, weight * share / sum(weights) / len(placements))
+        for (unlike, weight), racks, (named, share) in product(
+            likeness, placements, zip(libraries, weights, strict=True)
+        )
+    ], complete
+
+
+def _beside(draw: Draw, hidden: Unseen) -> Draw:
+    """The same ids, and what leaders see and nobody else does."""
+    return replace(draw, unlike=hidden.unlike, racks=hidden.racks, libraries=hidden.libraries)
+
+
+def _told_by_name(error: KgroupsError, ids: Mapping[str, str]) -> KgroupsError:
+    """The error, of members that join by their names: nobody knows the ids that were drawn.
+
+    Args:
+        ids: name in the roster to id.
+    """
+    message = error.message
+    for name, drawn in ids.items():
+        message = message.replace(drawn, name)
+    told = KgroupsError(message, hint=error.hint, code=error.code)
+    told.__cause__ = error.__cause__
+    return told
