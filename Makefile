@@ -43,14 +43,14 @@ test-all: test test-rest
 releases: setup
 	@$(PY) -m tests.support.kafka.jars --every-release >/dev/null
 
-# Brokers of Kafka 2.8 (with ZooKeeper), 3.3, 3.9 with either coordinator, 4.0 and 4.3: what every command
+# Brokers of Kafka 2.8 (with ZooKeeper) to 4.4, 3.9 with either coordinator: what every command
 # does there (tests/data/releases.json, docs/broker-versions.md), then the adapter's contract and the writes.
 versions: setup releases
 	KGROUPS_WRITE_RELEASES=1 $(PYTEST) tests/kafka/brokers/test_releases.py -k test_every_command
 	$(PY) scripts/docs.py tables
 	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py \
 		tests/kafka/brokers/test_upgraded.py
-	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.3"; do \
+	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.3" "4.4"; do \
 		echo "versions: Kafka $$release"; \
 		KGROUPS_KAFKA_RELEASE="$$release" $(PYTEST) $(VERSION_SUITES) || failed=1; \
 	done; exit $$failed

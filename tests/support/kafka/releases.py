@@ -1,7 +1,7 @@
 """The releases of Kafka whose brokers the tests start: what they are made of.
 
-`KGROUPS_KAFKA_RELEASE=2.8` runs a suite against another release than 4.3; `make versions` does so
-for each of them.
+`KGROUPS_KAFKA_RELEASE=2.8` runs a suite against another release than 4.3, the newest whose tools
+are published too; `make versions` does so for each of them.
 """
 
 import os
@@ -50,6 +50,7 @@ RELEASES: Final[Mapping[str, Release]] = {
     "3.9 with KIP-848": Release("3.9.1", properties=_protocols("classic,consumer")),
     "4.0": Release("4.0.0", _LOG4J, properties=_protocols("classic,consumer")),
     "4.3": Release("4.3.0", _LOG4J, properties=_protocols("classic,consumer,share,streams")),
+    "4.4": Release("4.4.0", _LOG4J, properties=_protocols("classic,consumer,share,streams")),
 }
 """Oldest first. 3.9 has two coordinators: Scala's, and the new one with KIP-848 as early access."""
 

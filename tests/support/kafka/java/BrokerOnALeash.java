@@ -1,10 +1,10 @@
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.Stream;
-import org.apache.kafka.common.utils.Exit;
 
 /**
  * Formats a broker's storage when asked, then runs the broker, in one JVM (a start less to wait for).
@@ -51,20 +51,39 @@ public final class BrokerOnALeash {
     }
 
     private static int format(String[] arguments) {
-        Exit.setExitProcedure((status, message) -> {
-            if (message != null) {
-                System.err.println(message);
-            }
-            throw new Ended(status);
-        });
+        Class<?> exit = exit("org.apache.kafka.common.utils.internals.", "org.apache.kafka.common.utils.");
         try {
-            kafka.tools.StorageTool.main(arguments);
-            return 0;
-        } catch (Ended ended) {
-            return ended.status;
-        } finally {
-            Exit.resetExitProcedure();
+            Class<?> procedure = Class.forName(exit.getName() + "$Procedure");
+            Object end = Proxy.newProxyInstance(exit.getClassLoader(), new Class<?>[] {procedure}, (self, method, told) -> {
+                if (told[1] != null) {
+                    System.err.println(told[1]);
+                }
+                throw new Ended((int) told[0]);
+            });
+            exit.getMethod("setExitProcedure", procedure).invoke(null, end);
+            try {
+                kafka.tools.StorageTool.main(arguments);
+                return 0;
+            } catch (Ended ended) {
+                return ended.status;
+            } finally {
+                exit.getMethod("resetExitProcedure").invoke(null);
+            }
+        } catch (ReflectiveOperationException failure) {
+            throw new IllegalStateException(failure);
         }
+    }
+
+    /** Kafka's `Exit`, which 4.4 keeps in another package. */
+    private static Class<?> exit(String... packages) {
+        for (String name : packages) {
+            try {
+                return Class.forName(name + "Exit");
+            } catch (ClassNotFoundException elsewhere) {
+                // in the next one
+            }
+        }
+        throw new IllegalStateException("Kafka has no Exit");
     }
 
     /** Only the jars of releases before 4.0 have it. */
