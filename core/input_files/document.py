@@ -134,6 +134,11 @@ class Cursor:
             self.fail(f"expected one of {_list(choices)}, found `{found}`", hint=hint)
         return self.value
 
+    def choice(self, choices: Collection[T]) -> T:
+        """One of these strings."""
+        text = self.text([str(each) for each in choices])
+        return next(each for each in choices if each == text)
+
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
         """A whole number within the bounds, both included, and within 64 bits in any case."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
@@ -162,6 +167,11 @@ class Cursor:
         guess = f"did you mean `{close}`? " if close else ""
         what = f"unknown key `{shorten(key, _SHOWN)}`"
         self.child(key, None).fail(what, hint=guess + _accepted(accepted), key=True)
+
+
+def choice_of(choices: Collection[T]) -> Callable[[Cursor], T]:
+    """Reads one of these strings."""
+    return lambda cursor: cursor.choice(choices)
 
 
 Readers = Mapping[str, tuple[str, Callable[[Cursor], object]]]

@@ -7,10 +7,10 @@ accepted. The format is described in `cli/schemas/scenario.json`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar, cast, get_args
+from typing import Final, TypeVar, get_args
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.input_files.document import Cursor, Document, choice_of
 from kgroups.core.planning.changes.change_table import BY_KEY
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
 from kgroups.core.planning.changes.spelling import parse_pattern
@@ -29,6 +29,7 @@ from kgroups.core.snapshot import (
 from kgroups.core.uuids import parse_uuid
 
 _T = TypeVar("_T")
+_PROTOCOL: Final = choice_of(get_args(MemberProtocol))
 
 SCHEMA: Final = "kgroups.scenario/1"
 
@@ -147,10 +148,7 @@ def _lags(cursor: Cursor, count: int) -> list[int | None]:
 def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
     fields = cursor.fields(("members",), GROUP_KEYS)
 
-    def read_protocol(value: Cursor) -> MemberProtocol:
-        return cast(MemberProtocol, value.text(get_args(MemberProtocol)))
-
-    protocol = fields.optional("protocol", read_protocol) or "classic"
+    protocol: MemberProtocol = fields.optional("protocol", _PROTOCOL) or "classic"
     members: list[Member] = []
     owners: dict[TopicPartition, str] = {}
     instances: dict[str, str] = {}

@@ -21,10 +21,9 @@ from kgroups.core.simulation.world.process import GroupState, Process
 
 def _running(world: World, group: str, member: str | None) -> Iterator[Process]:
     """Processes of a group that run: of one member, or of all."""
-    for seat in list(world.groups[group].seats.values()):
-        process = seat.process
-        if process is not None and not process.closing and member in (None, seat.name):
-            yield process
+    for seat in world.groups[group].running():
+        if seat.process is not None and member in (None, seat.name):
+            yield seat.process
 
 
 def between_polls(world: World, process: Process, wish: Callable[[], None]) -> None:

@@ -148,12 +148,8 @@ def zone_outage(world: World, event: ZoneOutage) -> None:
 
 def spot_eviction(world: World, event: SpotEviction) -> None:
     """Some members are told to end, and are killed when the notice is over."""
-    there = [
-        seat
-        for seat in world.groups[event.group].seats.values()
-        if seat.process is not None and not seat.process.closing
-        if event.rack in (None, seat.plan.rack)
-    ]
+    running = world.groups[event.group].running()
+    there = [seat for seat in running if event.rack in (None, seat.plan.rack)]
     for seat in world.chance.sample(there, min(event.count, len(there))):
         _evict(world, seat, event)
 

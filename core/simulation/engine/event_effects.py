@@ -123,16 +123,11 @@ def happen(world: World, event: ScenarioEvent) -> None:
 # ---------------------------------------------------------------------- members
 
 
-def _running(world: World, group: str) -> list[Seat]:
-    seats = world.groups[group].seats.values()
-    return [seat for seat in seats if seat.process is not None and not seat.process.closing]
-
-
 def _one(world: World, group: str, member: str | None) -> Seat | None:
     """The seat that is named, or a random one where somebody sits; None if there is none."""
     if member is not None:
         return world.groups[group].seats.get(member)
-    running = _running(world, group)
+    running = world.groups[group].running()
     return world.chance.choice(running) if running else None
 
 
@@ -148,7 +143,7 @@ def _rolling_restart(world: World, event: RollingRestart) -> None:
     if _waits(world, event):
         return
     seats = world.groups[event.group].seats
-    names = event.members or tuple(seat.name for seat in _running(world, event.group))
+    names = event.members or tuple(seat.name for seat in world.groups[event.group].running())
     _restart_next(world, event, [seats[name] for name in names if name in seats])
 
 
@@ -191,10 +186,9 @@ def _scale_out(world: World, event: ScaleOut) -> None:
 def _scale_in(world: World, event: ScaleIn) -> None:
     if _waits(world, event):
         return
-    running = _running(world, event.group)
-    seats = world.groups[event.group].seats
-    named = [seats[name] for name in event.members if name in seats]
-    for seat in named or list(reversed(running))[: event.count]:
+    group = world.groups[event.group]
+    named = [group.seats[name] for name in event.members if name in group.seats]
+    for seat in named or group.running()[::-1][: event.count]:
         world.close(seat)
 
 

@@ -11,6 +11,11 @@ from uuid import UUID
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
+from kgroups.core.coordinator.group_config import (
+    HEARTBEAT_INTERVAL,
+    SESSION_TIMEOUT,
+    wrong_settings,
+)
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, PatternError, UsageError
 from kgroups.core.input_files.document import Document
@@ -71,39 +76,15 @@ def check_scenario(scenario: Scenario, document: Document | None = None) -> None
 
 
 def _check_cluster(config: CoordinatorConfig) -> None:
-    """The bounds that a broker puts to its own settings when it starts."""
-    session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
-    for name, value, least, most in (
-        (
-            session,
-            config.consumer_session_timeout_ms,
-            config.consumer_min_session_timeout_ms,
-            config.consumer_max_session_timeout_ms,
-        ),
-        (
-            beat,
-            config.consumer_heartbeat_interval_ms,
-            config.consumer_min_heartbeat_interval_ms,
-            config.consumer_max_heartbeat_interval_ms,
-        ),
-    ):
-        if not least <= value <= most:
-            raise UsageError(
-                f"`{name}` is {value}, not between {least} and {most}",
-                hint=f"a broker would not start; the bounds are properties too: {_bounds(name)}",
-                code="INVALID_CONFIG",
-            )
-    if config.consumer_heartbeat_interval_ms >= config.consumer_session_timeout_ms:
-        raise UsageError(
-            f"`{beat}` must be less than `{session}`",
-            hint="a broker would not start",
-            code="INVALID_CONFIG",
-        )
-
-
-def _bounds(name: str) -> str:
-    least, most = (name.replace("consumer.", f"consumer.{end}.") for end in ("min", "max"))
-    return f"`{least}`, `{most}`"
+    """A broker starts only if its own settings obey the bounds that it puts to groups'."""
+    own = {
+        SESSION_TIMEOUT: str(config.consumer_session_timeout_ms),
+        HEARTBEAT_INTERVAL: str(config.consumer_heartbeat_interval_ms),
+    }
+    for wrong in wrong_settings(own, config):
+        what = wrong.what.replace("`consumer.", "`group.consumer.")
+        hint = "a broker would not start" + (f"; {wrong.hint}" if wrong.hint else "")
+        raise UsageError(what, hint=hint, code="INVALID_CONFIG")
 
 
 def _refusal(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Contradiction | None:

@@ -10,32 +10,11 @@ from typing import Final
 from kgroups.core.conditions.fields import SECONDS, Field, Fields, Value
 from kgroups.core.simulation.figures.confidence import median, percentile
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from kgroups.core.simulation.figures.outcome_item import FIGURES
+from kgroups.core.simulation.figures.outcome_item import FIGURES, MEANINGS
 
 SHARES: Final = {"_p95": 0.95, "_p99": 0.99}
 _MS: Final = "_ms"
 
-# Figure -> what it means.
-_MEANINGS: Final = {
-    "rebalances": "rebalances that began",
-    "epoch": "generation, or group epoch, at the end",
-    "unowned_ms": "time without an owner, added up over partitions",
-    "longest_unowned_ms": "longest time that a partition had no owner",
-    "doubled_ms": "time with two owners, added up over partitions",
-    "stopped_ms": "time in which members owned nothing and waited",
-    "longest_stop_ms": "longest time that a member owned nothing and waited",
-    "moved": "partitions that went over to another member",
-    "records": "records handed to applications",
-    "read_again": "records read twice",
-    "lost": "records committed and never processed, of applications with `polls_on`",
-    "out_of_order": "records begun before an earlier one of their partition was done, of the same",
-    "peak_unread": "most unread records",
-    "unread": "unread records at the end",
-    "lag": "lag at the end",
-    "behind_ms": "time in which the group was behind",
-    "catch_up_ms": "longest time in which the group was behind",
-    "requests": "requests to brokers",
-}
 # Of all deploys of a run (`deploys_failed`, `deploy`, `deploy_rebalances`, `deploy_unowned`): how
 # many failed, how long the longest took, what they cost together.
 DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
@@ -67,7 +46,6 @@ _READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
     **FIGURES,
     **{name: read for name, (_, read) in {**DEPLOYS, **SCALING}.items()},
 }
-assert _MEANINGS.keys() == FIGURES.keys()
 
 
 def _unit(name: str) -> str | None:
@@ -77,7 +55,7 @@ def _unit(name: str) -> str | None:
 def _rows() -> list[Field]:
     rows = []
     more = {name: meaning for name, (meaning, _) in {**DEPLOYS, **SCALING}.items()}
-    for name, meaning in (_MEANINGS | more).items():
+    for name, meaning in (MEANINGS | more).items():
         short, whole = name.removesuffix(_MS), "partitions" if name == "moved" else None
         rows.append(Field(short, "number", _unit(name), meaning, whole))
         for ending in SHARES:

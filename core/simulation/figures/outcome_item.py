@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Any, Final
 
 from kgroups.core.simulation.figures.confidence import compare, interval, median, percentile
@@ -10,27 +11,43 @@ from kgroups.core.simulation.figures.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.scenario.variation import Variation
 from kgroups.core.zookeeper.protocol import READS, Api
 
-# Figure -> how it is read from a group's outcome; durations in ms.
-FIGURES: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
-    "rebalances": lambda g: g.rebalance_count,
-    "epoch": lambda g: g.epoch,
-    "unowned_ms": lambda g: g.unowned_ms,
-    "longest_unowned_ms": lambda g: g.longest_unowned_ms,
-    "doubled_ms": lambda g: g.doubled_ms,
-    "stopped_ms": lambda g: sum(member.stopped_ms for member in g.members),
-    "longest_stop_ms": lambda g: max((m.longest_stop_ms for m in g.members), default=0),
-    "moved": lambda g: g.moved,
-    "records": lambda g: g.records,
-    "read_again": lambda g: g.read_again,
-    "lost": lambda g: g.lost,
-    "out_of_order": lambda g: g.out_of_order,
-    "peak_unread": lambda g: g.peak_unread,
-    "unread": lambda g: g.unread,
-    "lag": lambda g: g.lag,
-    "behind_ms": lambda g: g.behind_ms,
-    "catch_up_ms": lambda g: g.catch_up_ms,
-    "requests": lambda g: sum(g.requests.values()),
+Read = Callable[[GroupOutcome], int]
+
+# Figure -> what it means, and how it is read where no field of an outcome is called so; durations
+# in ms.
+_FIGURES: Final[Mapping[str, tuple[str, Read | None]]] = {
+    "rebalances": ("rebalances that began", lambda g: g.rebalance_count),
+    "epoch": ("generation, or group epoch, at the end", None),
+    "unowned_ms": ("time without an owner, added up over partitions", None),
+    "longest_unowned_ms": ("longest time that a partition had no owner", None),
+    "doubled_ms": ("time with two owners, added up over partitions", None),
+    "stopped_ms": (
+        "time in which members owned nothing and waited",
+        lambda g: sum(member.stopped_ms for member in g.members),
+    ),
+    "longest_stop_ms": (
+        "longest time that a member owned nothing and waited",
+        lambda g: max((m.longest_stop_ms for m in g.members), default=0),
+    ),
+    "moved": ("partitions that went over to another member", None),
+    "records": ("records handed to applications", None),
+    "read_again": ("records read twice", None),
+    "lost": ("records committed and never processed, of applications with `polls_on`", None),
+    "out_of_order": (
+        "records begun before an earlier one of their partition was done, of the same",
+        None,
+    ),
+    "peak_unread": ("most unread records", None),
+    "unread": ("unread records at the end", None),
+    "lag": ("lag at the end", None),
+    "behind_ms": ("time in which the group was behind", None),
+    "catch_up_ms": ("longest time in which the group was behind", None),
+    "requests": ("requests to brokers", lambda g: sum(g.requests.values())),
 }
+FIGURES: Final[Mapping[str, Read]] = {
+    name: read or attrgetter(name) for name, (_, read) in _FIGURES.items()
+}
+MEANINGS: Final = {name: meaning for name, (meaning, _) in _FIGURES.items()}
 
 # Of groups without a coordinator: what every change costs all of them, and what failed.
 HERD: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {

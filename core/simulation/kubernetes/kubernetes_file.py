@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.kubernetes.deploy_event import KINDS, Amount, Change, Kind
-from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler, Metric
+from kgroups.core.input_files.document import Cursor, choice_of
+from kgroups.core.simulation.kubernetes.deploy_event import Amount, Change
+from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
     read_processing,
@@ -16,7 +16,6 @@ from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     PROTOCOLS,
     SETTINGS,
-    Library,
     Protocol,
     read_values,
 )
@@ -37,11 +36,6 @@ CHANGE_KEYS: Final = (
 _DOTTED: Final = "change."
 _PERCENT: Final = re.compile(r"(\d{1,9})%")
 MAX_AMOUNT: Final = 20_000
-
-
-def read_kind(cursor: Cursor) -> Kind:
-    """Deployment or StatefulSet."""
-    return cast(Kind, cursor.text(KINDS))
 
 
 def read_amount(cursor: Cursor) -> Amount:
@@ -73,13 +67,10 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
     """What is new."""
     given = cursor.fields((), CHANGE_KEYS)
 
-    def read_library(value: Cursor) -> Library:
-        return cast(Library, value.text(tuple(LIBRARY_DEFAULTS)))
-
     def read_protocol(value: Cursor) -> Protocol:
         if group.protocol == "zookeeper":
             value.fail("a group of the ZooKeeper era cannot change its protocol member by member")
-        return cast(Protocol, value.text([one for one in PROTOCOLS if one != "zookeeper"]))
+        return value.choice([one for one in PROTOCOLS if one != "zookeeper"])
 
     protocol = given.optional("protocol", read_protocol)
 
@@ -90,7 +81,7 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
     record, poll = given.optional("processing", read_processing) or (None, None)
     return Change(
         protocol=protocol,
-        library=given.optional("client", read_library),
+        library=given.optional("client", choice_of(LIBRARY_DEFAULTS)),
         static=given.optional("static", Cursor.flag),
         client_id=given.optional("client_id", Cursor.text),
         rack=given.optional("rack", Cursor.text),
@@ -138,10 +129,6 @@ def _some_pods(cursor: Cursor) -> int:
     return cursor.integer(1, MAX_PODS)
 
 
-def _metric(cursor: Cursor) -> Metric:
-    return cast(Metric, cursor.text(("lag", "cpu")))
-
-
 def _window(cursor: Cursor) -> int:
     return read_seconds(
         cursor.fields(("stabilizationWindowSeconds",))["stabilizationWindowSeconds"]
@@ -168,7 +155,7 @@ KEDA: Final[Mapping[str, tuple[str, Any]]] = {
     **COMMON,
 }
 HPA: Final[Mapping[str, tuple[str, Any]]] = {
-    "metric": ("metric", _metric),
+    "metric": ("metric", choice_of(("lag", "cpu"))),
     "target": ("threshold", _target),
     "minReplicas": ("least", _some_pods),
     "maxReplicas": ("most", _some_pods),

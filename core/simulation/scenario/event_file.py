@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.input_files.document import Cursor, Document, choice_of
+from kgroups.core.simulation.kubernetes.deploy_event import KINDS
 from kgroups.core.simulation.kubernetes.kubernetes_file import (
     nest_change,
     read_amount,
     read_change,
     read_entry,
-    read_kind,
     read_unavailable,
 )
 from kgroups.core.simulation.scenario.application_events import SeekTarget
@@ -267,7 +267,7 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "member": _MEMBER,
         "for": _FOR,
         "stall": ("stall", False, _plain(Cursor.flag)),
-        "lost": ("lost", False, _plain(lambda cursor: cursor.text(LOST))),
+        "lost": ("lost", False, _plain(choice_of(LOST))),
     },
     "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
     "broker_down": {
@@ -311,7 +311,7 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "deploy": {
         "group": _GROUP,
         "entry": ("entry", False, _of_group(read_entry)),
-        "kind": ("kind", False, _plain(read_kind)),
+        "kind": ("kind", False, _plain(choice_of(KINDS))),
         "maxSurge": ("surge", False, _plain(read_amount)),
         "maxUnavailable": ("unavailable", False, _plain(read_unavailable)),
         "startup": ("startup_ms", False, _MS),

@@ -2,9 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from kgroups.core.input_files.document import Cursor, Document, Fields, Readers, read_document
+from kgroups.core.input_files.document import (
+    Cursor,
+    Document,
+    Fields,
+    Readers,
+    choice_of,
+    read_document,
+)
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
@@ -85,11 +92,7 @@ def read_members(
         hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
         cursor.fail("no subscription: `topics`, `pattern` or `assign` is missing", hint=hint)
     count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
-
-    def read_library(value: Cursor) -> Library:
-        return cast(Library, value.text(tuple(LIBRARY_DEFAULTS)))
-
-    library = fields.optional("client", read_library) or "java"
+    library = fields.optional("client", choice_of(LIBRARY_DEFAULTS)) or "java"
     given = _given(group, fields, name, protocol, library)
     identity = given.identity
     record, poll = fields.optional("processing", read_processing) or (RECORD_TIME, NO_TIME)
@@ -125,11 +128,7 @@ def read_members(
 
 def protocol_of(group: Fields) -> Protocol:
     """A group's protocol; where it is not written, what its members' properties or clients say."""
-
-    def read_protocol(value: Cursor) -> Protocol:
-        return cast(Protocol, value.text(PROTOCOLS))
-
-    found = group.optional("protocol", read_protocol)
+    found = group.optional("protocol", choice_of(PROTOCOLS))
     if found is not None:
         return found
     places = [group.cursor, *(entry for _, entry in group["members"].entries())]

@@ -1,17 +1,13 @@
 """Parts of a member as a file has them: durations that vary, processing time, topics, protocol."""
 
-from typing import cast
-
-from kgroups.core.input_files.document import Cursor, Readers
+from kgroups.core.input_files.document import Cursor, Readers, choice_of
 from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
 from kgroups.core.simulation.scenario.scenario_model import (
     MODES,
     NO_TIME,
     RECORD_TIME,
     UNITS,
-    CommitMode,
     CommitPlan,
-    CommitUnit,
     ListenerPlan,
 )
 from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, SHAPES, Spread
@@ -69,18 +65,11 @@ def read_listener(cursor: Cursor) -> ListenerPlan:
 
 def read_commit(cursor: Cursor) -> CommitPlan:
     """How an application commits: `sync`, or a mapping that has more."""
-
-    def read_mode(value: Cursor) -> CommitMode:
-        return cast(CommitMode, value.text(MODES))
-
-    def read_unit(value: Cursor) -> CommitUnit:
-        return cast(CommitUnit, value.text(UNITS))
-
     if not isinstance(cursor.value, dict):
-        return CommitPlan(read_mode(cursor))
-    readers: Readers = {"per": ("per", read_unit), "every": ("every_ms", read_ms)}
+        return CommitPlan(cursor.choice(MODES))
+    readers: Readers = {"per": ("per", choice_of(UNITS)), "every": ("every_ms", read_ms)}
     fields = cursor.fields(("mode",), readers)
-    plan = CommitPlan(read_mode(fields["mode"]), **fields.given(readers))
+    plan = CommitPlan(fields["mode"].choice(MODES), **fields.given(readers))
     if plan.mode == "none" and len(fields.values) > 1:
         cursor.fail("an application that commits nothing has no `per` and no `every`")
     if plan.per == "partition" and plan.every_ms:

@@ -8,9 +8,9 @@ members of the ZooKeeper era.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple
 
-from kgroups.core.input_files.document import Cursor
+from kgroups.core.input_files.document import Cursor, choice_of
 from kgroups.core.simulation.clients.libraries import Library as Library
 from kgroups.core.simulation.clients.properties import (
     EXPECTED,
@@ -202,14 +202,6 @@ def _reset(cursor: Cursor) -> Mapping[str, object]:
     return {"auto_offset_reset": "by_duration", "reset_age_ms": age_ms}
 
 
-def _recovery(cursor: Cursor) -> MetadataRecovery:
-    return cast(MetadataRecovery, cursor.text(("rebootstrap", "none")))
-
-
-def _isolation(cursor: Cursor) -> IsolationLevel:
-    return cast(IsolationLevel, cursor.text(("read_uncommitted", "read_committed")))
-
-
 _PACKAGE: Final = "org.apache.kafka.clients.consumer"
 ASSIGNOR_CLASSES: Final[Mapping[str, str]] = {
     f"{_PACKAGE}.RangeAssignor": "range",
@@ -255,7 +247,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "reconnect.backoff.max.ms": ("reconnect_backoff_max_ms", read_ms),
     "socket.connection.setup.timeout.ms": ("connection_setup_timeout_ms", read_positive_ms),
     "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", read_positive_ms),
-    "metadata.recovery.strategy": ("metadata_recovery", _recovery),
+    "metadata.recovery.strategy": ("metadata_recovery", choice_of(("rebootstrap", "none"))),
     "group.remote.assignor": ("remote_assignor", Cursor.text),
     "rebalance.max.retries": ("rebalance_max_retries", _count),
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),
@@ -266,7 +258,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "max.partition.fetch.bytes": ("max_partition_fetch_bytes", _count),
     "fetch.max.wait.ms": ("fetch_max_wait_ms", read_ms),
     "connections.max.idle.ms": ("connections_max_idle_ms", read_ms),
-    "isolation.level": ("isolation_level", _isolation),
+    "isolation.level": ("isolation_level", choice_of(("read_uncommitted", "read_committed"))),
     "exclude.internal.topics": ("exclude_internal_topics", Cursor.flag),
     "allow.auto.create.topics": ("allow_auto_create_topics", Cursor.flag),
 }

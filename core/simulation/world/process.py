@@ -273,6 +273,11 @@ class GroupState:
             self.manual = self.ledger.unordered = True
         return seat
 
+    def running(self) -> list[Seat]:
+        """Seats with a process that is not about to end, in the order in which they came."""
+        seats = self.seats.values()
+        return [seat for seat in seats if seat.process is not None and not seat.process.closing]
+
     def expect(
         self,
         group: GroupPlan,
