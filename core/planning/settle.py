@@ -8,7 +8,7 @@ assumed ids are told by the names that members have in the roster.
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -24,7 +24,7 @@ from kgroups.core.planning.assignor_request import (
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, Shares, as_shares, round_step
 from kgroups.core.planning.outcomes.repeats import Sightings
-from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import TopicPartition
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
@@ -205,57 +205,3 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
                         hint="if this is intended, set `waives = {'unique'}` in the assignor",
                         code="ASSIGNOR_FAILED",
                     )
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What came of one draw, and comes of all that cannot be told from it.
-
-    Args:
-        ends: each with roster names; name of a member that joins to the one whose assumed id it has
-            then; how likely it is beside the others.
-        failures: ways in which it fails, with the same.
-        complete: whether there are no others.
-    """
-
-    ends: tuple[tuple[Settled, Mapping[str, str], float], ...]
-    failures: tuple[tuple[KgroupsError, float], ...]
-    complete: bool
-
-
-def played_draw(ends: Ends, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Played:
-    """The ends with roster names.
-
-    Args:
-        ids: name of a member that joins to its assumed id.
-        unknown: the members whose ids are assumed.
-    """
-    parts = ends.parts()
-    settled = zip(ends.each, parts, strict=False)
-    failed = zip(ends.failures, parts[len(ends.each) :], strict=True)
-    return Played(
-        tuple((*_named(end, ids, unknown), part) for end, part in settled),
-        tuple(failed),
-        ends.complete,
-    )
-
-
-def _named(
-    settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat]
-) -> tuple[Settled, Mapping[str, str]]:
-    """The end, and whose assumed id each member has: alike ones are named in order of shares."""
-    whose = {name: name for name in ids}
-    kinds: dict[object, list[str]] = {}
-    for seat in unknown:
-        kinds.setdefault(seat.kind, []).append(seat.member.member_id)
-    for alike in kinds.values():
-        # Which of two equal newcomers gets which share means nothing: the first gets the first.
-        ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
-        whose.update(zip(alike, ordered, strict=True))
-    names = {ids[other]: name for name, other in whose.items()}
-    return settled.renamed(names), whose
-
-
-def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
-    pairs = sorted((topic, number) for topic, numbers in held.items() for number in numbers)
-    return (not pairs, pairs)

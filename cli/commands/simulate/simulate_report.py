@@ -6,6 +6,11 @@ from typing import Any
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.times import show_ms
 
+# Of every view but that of the groups: whose figures a row has.
+WHERE = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+)
 GROUP_COLUMNS = (
     Column("group", "GROUP"),
     Column("protocol", "PROTOCOL"),
@@ -31,16 +36,14 @@ GROUP_COLUMNS = (
     Column("reads", "READS", right=True, quiet=(None,)),
 )
 REBALANCE_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("at_ms", "AT", right=True),
     Column("took_ms", "TOOK", right=True),
     Column("epoch", "EPOCH", right=True),
     Column("cause", "CAUSE"),
 )
 DEPLOY_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("entry", "ENTRY"),
     Column("kind", "KIND"),
     Column("at_ms", "AT", right=True),
@@ -55,16 +58,14 @@ DEPLOY_COLUMNS = (
     Column("failure", "FAILURE", quiet=(None,)),
 )
 SCALING_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("at_ms", "AT", right=True),
     Column("before", "PODS", right=True),
     Column("after", "WANTED", right=True),
     Column("lag", "LAG", right=True),
 )
 MEMBER_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("name", "MEMBER"),
     Column("lives", "LIVES", right=True),
     Column("partitions", "PARTITIONS", right=True),
@@ -74,8 +75,7 @@ MEMBER_COLUMNS = (
     Column("failures", "FAILURES", quiet=(None,)),
 )
 PARTITION_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
     Column("owner", "OWNER"),
@@ -84,15 +84,13 @@ PARTITION_COLUMNS = (
     Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
 )
 REQUEST_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("kind", "KIND"),
     Column("name", "NAME"),
     Column("count", "COUNT", right=True),
 )
 SPREAD_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("variation", "VARIATION", quiet=(None,)),
+    *WHERE,
     Column("figure", "FIGURE"),
     Column("median", "MEDIAN", right=True),
     Column("p95", "P95", right=True),
@@ -121,6 +119,10 @@ def variation_text(variation: Mapping[str, str] | None) -> str | None:
     return " ".join(f"{name}={value}" for name, value in (variation or {}).items()) or None
 
 
+def _where(item: Item) -> tuple[Any, ...]:
+    return item["group"], variation_text(item["variation"])
+
+
 def _duration(value: int | None, plain: bool) -> int | str | None:
     return value if plain or value is None or value == 0 else show_ms(value)
 
@@ -136,11 +138,11 @@ class Simulated:
         self._plain = plain
         self.views: Mapping[str, View] = {
             "groups": View("groups", GROUP_COLUMNS, self._groups),
-            "rebalances": View("rebalances", REBALANCE_COLUMNS, self._rebalances),
-            "deploys": View("deploys", DEPLOY_COLUMNS, self._deploys),
-            "scalings": View("scalings", SCALING_COLUMNS, self._scalings),
-            "members": View("members", MEMBER_COLUMNS, self._members),
-            "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
+            "rebalances": self._listed("rebalances", REBALANCE_COLUMNS),
+            "deploys": self._listed("deploys", DEPLOY_COLUMNS),
+            "scalings": self._listed("scalings", SCALING_COLUMNS),
+            "members": self._listed("members", MEMBER_COLUMNS),
+            "partitions": self._listed("partitions", PARTITION_COLUMNS),
             "requests": View("requests", REQUEST_COLUMNS, self._requests),
             "spread": View("spread", SPREAD_COLUMNS, self._spread),
         }
@@ -171,7 +173,7 @@ class Simulated:
 
     def _spread(self, item: Item) -> list[Row]:
         """A row for each figure; without several runs only what it was."""
-        where = (item["group"], variation_text(item["variation"]))
+        where = _where(item)
         rows: list[Row] = []
         for name, value in item["figures"].items():
             low, high = (item["interval"] or {}).get(name) or (None, None)
@@ -184,74 +186,28 @@ class Simulated:
             rows.append((*where, name, *numbers, differs, more))
         return rows
 
-    def _rebalances(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
-        return [
-            (
-                *where,
-                _duration(one["at_ms"], self._plain),
-                None
-                if one["until_ms"] is None
-                else _duration(one["until_ms"] - one["at_ms"], self._plain),
-                one["epoch"],
-                one["cause"],
-            )
-            for one in item["rebalances"]
-        ]
+    def _listed(self, key: str, columns: tuple[Column, ...]) -> View:
+        """The view of what an item lists under a key: a row for each."""
+        names = [column.field for column in columns[len(WHERE) :]]
+        return View(
+            key,
+            columns,
+            lambda item: [
+                (*_where(item), *(self._shown(name, one) for name in names)) for one in item[key]
+            ],
+        )
 
-    def _deploys(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
-        names = [column.field for column in DEPLOY_COLUMNS[2:]]
-        return [
-            (
-                *where,
-                *(
-                    _duration(one[name], self._plain) if name.endswith("_ms") else one[name]
-                    for name in names
-                ),
-            )
-            for one in item["deploys"]
-        ]
-
-    def _scalings(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
-        return [
-            (*where, _duration(one["at_ms"], self._plain), one["before"], one["after"], one["lag"])
-            for one in item["scalings"]
-        ]
-
-    def _members(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
-        return [
-            (
-                *where,
-                one["name"],
-                one["lives"],
-                one["partitions"],
-                _duration(one["stopped_ms"], self._plain),
-                _duration(one["longest_stop_ms"], self._plain),
-                _duration(one["starting_ms"], self._plain),
-                "; ".join(one["failures"]) or None,
-            )
-            for one in item["members"]
-        ]
-
-    def _partitions(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
-        durations = ("unowned_ms", "longest_unowned_ms", "doubled_ms")
-        return [
-            (
-                *where,
-                one["topic"],
-                one["partition"],
-                one["owner"],
-                *(_duration(one[name], self._plain) for name in durations),
-            )
-            for one in item["partitions"]
-        ]
+    def _shown(self, name: str, one: Item) -> Any:
+        if name == "took_ms" and "until_ms" in one:
+            until_ms = one["until_ms"]
+            return _duration(None if until_ms is None else until_ms - one["at_ms"], self._plain)
+        value = one[name]
+        if name.endswith("_ms"):
+            return _duration(value, self._plain)
+        return "; ".join(value) or None if isinstance(value, list) else value
 
     def _requests(self, item: Item) -> list[Row]:
-        where = (item["group"], variation_text(item["variation"]))
+        where = _where(item)
         kinds = (("request", "requests"), ("error", "errors"), ("count", "counts"))
         return [
             (*where, kind, name, count)

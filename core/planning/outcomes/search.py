@@ -10,7 +10,7 @@ Source: kafka-python 3.0.12 and aiokafka 0.14, _are_subscriptions_identical of t
 assignors.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final
@@ -25,8 +25,8 @@ from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, g
 from kgroups.core.planning.outcomes.partition_racks import MOST_PLACEMENTS, rack_placements
 from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
 from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
-from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import Ends, Played, played_draw
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.settle import Ends, Settled
 
 MAX_RUNS: Final = 256
 LOOKS: Final = 4  # times as many are looked at: as a rule most come to what was played already
@@ -82,7 +82,7 @@ def find_outcomes(
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
     rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(ranked), allowed), 1))
-    remembered: Remembered[Played] = Remembered(roster)
+    remembered: Remembered[Outcomes] = Remembered(roster)
     libraries: dict[str, frozenset[str]] = {}
     for each in hidden:
         for member, name in each.libraries.items():
@@ -100,17 +100,19 @@ def find_outcomes(
         if played is None:
             left -= 1
             seen = Sightings(draw.ids, each.libraries, dict(libraries))
-            played = played_draw(run(_beside(draw, each), rounds, seen), draw.ids, unknown)
+            played = _by_name(run(_beside(draw, each), rounds, seen), draw.ids, unknown)
             remembered.add(seen, besides, played)
         complete = complete and played.complete
         weight = draw.weight * each.weight
         outcomes += [
-            Outcome(end, weight * part, ids={n: draw.ids[o] for n, o in whose.items()})
-            for end, whose, part in played.ends
+            replace(
+                end, weight=weight * end.weight, ids={n: draw.ids[o] for n, o in end.ids.items()}
+            )
+            for end in played.each
         ]
-        for failed, part in played.failures:
-            error = _told_by_name(failed, draw.ids)
-            failures.append(Failure(error.message, weight * part, error))
+        for failed in played.failures:
+            error = _told_by_name(failed.error, draw.ids)
+            failures.append(Failure(error.message, weight * failed.weight, error))
     return gathered(outcomes, failures, complete=complete)
 
 
@@ -135,6 +137,45 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
 def _beside(draw: Draw, hidden: Unseen) -> Draw:
     """The same ids, and what leaders see and nobody else does."""
     return replace(draw, unlike=hidden.unlike, racks=hidden.racks, libraries=hidden.libraries)
+
+
+def _by_name(ends: Ends, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Outcomes:
+    """What came of one draw, and comes of all that cannot be told from it.
+
+    Args:
+        ids: name of a member that joins to its assumed id.
+        unknown: the members whose ids are assumed.
+    Returns:
+        The outcomes by names in the roster; for ids the names whose assumed ids members have then.
+    """
+    parts = ends.parts()
+    failed = zip(ends.failures, parts[len(ends.each) :], strict=True)
+    return Outcomes(
+        tuple(_named(end, part, ids, unknown) for end, part in zip(ends.each, parts, strict=False)),
+        tuple(Failure(error.message, part, error) for error, part in failed),
+        ends.complete,
+    )
+
+
+def _named(
+    settled: Settled, weight: float, ids: Mapping[str, str], unknown: Sequence[Seat]
+) -> Outcome:
+    """The end: members that are alike are named in the order of their shares."""
+    whose = {name: name for name in ids}
+    kinds: dict[object, list[str]] = {}
+    for seat in unknown:
+        kinds.setdefault(seat.kind, []).append(seat.member.member_id)
+    for alike in kinds.values():
+        # Which of two equal newcomers gets which share means nothing: the first gets the first.
+        ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
+        whose.update(zip(alike, ordered, strict=True))
+    names = {ids[other]: name for name, other in whose.items()}
+    return Outcome(settled.renamed(names), weight, ids=whose)
+
+
+def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
+    pairs = sorted((topic, number) for topic, numbers in held.items() for number in numbers)
+    return (not pairs, pairs)
 
 
 def _told_by_name(error: KgroupsError, ids: Mapping[str, str]) -> KgroupsError:
