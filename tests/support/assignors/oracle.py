@@ -1,4 +1,7 @@
-"""Kafka's own assignor classes in one JVM: cases in, answers out, as JSON lines."""
+"""Kafka's own assignor classes in one JVM: cases in, answers out, as JSON lines.
+
+`KGROUPS_ASSIGNORS_OF=4.4.0` asks those of that version.
+"""
 
 import hashlib
 import json
@@ -11,12 +14,13 @@ from typing import Any
 
 from kgroups.core.errors import ClusterError
 from tests.support.kafka.child import run_program
-from tests.support.kafka.jars import KAFKA_VERSION, cache_folder, kafka_jars
+from tests.support.kafka.jars import KAFKA, KAFKA_VERSION, cache_folder, kafka_jars, version_jars
 from tests.support.kafka.java import require_java
 
 Json = Any
 
 SOURCES = Path(__file__).parent / "java"
+VERSION = os.environ.get("KGROUPS_ASSIGNORS_OF", KAFKA_VERSION)
 QUIET = ("-Dorg.apache.logging.log4j.level=OFF", "-Dlog4j2.statusLoggerLevel=OFF")
 
 
@@ -24,15 +28,19 @@ QUIET = ("-Dorg.apache.logging.log4j.level=OFF", "-Dlog4j2.statusLoggerLevel=OFF
 QUICK = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
+def _jars() -> Path:
+    return kafka_jars(KAFKA if VERSION == KAFKA_VERSION else version_jars(VERSION))
+
+
 def oracle_classes() -> Path:
     """Folder with our compiled Java sources; a changed source gives another folder."""
     sources = sorted(SOURCES.glob("*.java"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    folder = cache_folder() / f"assignors-{KAFKA_VERSION}-{digest}"
+    folder = cache_folder() / f"assignors-{VERSION}-{digest}"
     if folder.exists():
         return folder
     require_java()
-    jars = kafka_jars()
+    jars = _jars()
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
         made = Path(scratch) / "classes"
         command = ["javac", "-nowarn", "-XDignore.symbol.file", "-cp", f"{jars}/*", "-d", str(made)]
@@ -46,7 +54,7 @@ def oracle_classes() -> Path:
 
 def java_command(main: str, *arguments: str, options: Iterable[str] = ("-Xmx512m",)) -> list[str]:
     """Command line of one of our Java programs."""
-    path = os.pathsep.join((str(oracle_classes()), f"{kafka_jars()}/*"))
+    path = os.pathsep.join((str(oracle_classes()), f"{_jars()}/*"))
     return ["java", *options, *QUIET, "-cp", path, main, *arguments]
 
 

@@ -76,9 +76,16 @@ def broker_jars(release: str) -> JarSet:
     if release == NEWEST:
         return KAFKA
     found = RELEASES[release]
-    artifacts = (("org.apache.kafka", "kafka_2.13", found.version), *found.logging)
-    size = f"Kafka {found.version} (about 40 jars, 60 MB; one to three minutes, once)"
-    return JarSet(f"kafka-{found.version}", artifacts, size)
+    return version_jars(found.version, found.logging)
+
+
+def version_jars(
+    version: str, logging: tuple[tuple[str, str, str], ...] = RELEASES[NEWEST].logging
+) -> JarSet:
+    """What the brokers of a version are made of, without tools: `4.4.0`."""
+    artifacts = (("org.apache.kafka", "kafka_2.13", version), *logging)
+    size = f"Kafka {version} (about 40 jars, 60 MB; one to three minutes, once)"
+    return JarSet(f"kafka-{version}", artifacts, size)
 
 
 JAVA_SOURCES = Path(__file__).parent / "java"

@@ -14,14 +14,14 @@ import struct
 from collections.abc import Callable
 
 import pytest
-from kio.index import load_request_schema
 
-from kgroups.core.protocol.frames import Encoded, read_header, write_request
+from kgroups.core.protocol.frames import read_header, write_request
+from kgroups.core.protocol.table import request_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.wire.frame_codec import read_request
-from tests.support.protocol.kio_messages import kio_bytes, random_entity
 from tests.support.protocol.plain import Body
+from tests.support.protocol.random_messages import random_message
 from tests.support.sandbox.frame_client import WireClient, join_body, request_frame
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
@@ -50,8 +50,7 @@ def frame(rng: random.Random) -> bytes:
 
 
 def _valid(api: Api, version: int, rng: random.Random) -> bytes:
-    entity = random_entity(load_request_schema(api, version), rng)
-    message = Encoded(kio_bytes(entity))
+    message = random_message(request_table(api), version, rng)
     return write_request(api, version, rng.randrange(2**31), "fz", message)[4:]
 
 
