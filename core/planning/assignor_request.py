@@ -48,7 +48,7 @@ UNREAD_TOPIC: Final = "/"
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What a rebalance is computed with, besides what the roster shows.
+    """Assumptions with which a rebalance is computed, besides the roster.
 
     Args:
         leader: its client library; None server side.
@@ -81,7 +81,7 @@ NOTHING_ASSUMED: Final = Assumed()
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the members bring to one rebalance.
+    """Partitions and generations that members bring to one rebalance.
 
     Args:
         held: what the assignor is told that they have: member id to topic to partitions; absent
@@ -99,7 +99,7 @@ class Round:
 
 
 def first_round(roster: Roster, protocol: RebalanceProtocol, leader: str | None = None) -> Round:
-    """What the members of a group bring to its next rebalance.
+    """The round that begins the next rebalance of a group.
 
     Args:
         protocol: where the coordinator assigns, it starts from the target assignment.
@@ -125,7 +125,7 @@ def next_round(
     protocol: RebalanceProtocol,
     missed: Mapping[str, int] | None = None,
 ) -> Round:
-    """What the members of a classic group bring to a rebalance after one that gave them this.
+    """The round of a classic group after one that gave its members this.
 
     Args:
         missed: as of `Round`.
@@ -208,7 +208,7 @@ def build_request(
 def words_of(
     seat: Seat, roster: Roster, brought: Round, strategy_name: str, leader: str | None, library: str
 ) -> MemberSubscription:
-    """What a member that stays says in the rebalance of `build_request`, if it has this library."""
+    """The subscription that a member that stays sends, in `build_request`, with this library."""
     named = _named_alike(seat, _shown_orders(roster), leader)
     return _subscription(seat.member.member_id, named, brought, strategy_name, library)
 

@@ -1,4 +1,4 @@
-"""What a member of each client library says of what it has when it joins again."""
+"""Subscriptions of members that join again: what they own, in the words of each client library."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -16,7 +16,7 @@ SMALL: Final = 64
 
 
 class Claim(NamedTuple):
-    """What a member says of itself, and what it has.
+    """A member that joins again: its subscription, and the partitions that it owns.
 
     Args:
         held: topics with their partitions, in list order.

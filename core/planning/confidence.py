@@ -7,15 +7,11 @@ from typing import Final, Literal
 
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.change_order import LEARNS, events_of, finders_of
-from kgroups.core.planning.outcomes.member_libraries import hides_claims, hides_libraries
-from kgroups.core.planning.outcomes.missed_rounds import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes
-from kgroups.core.planning.outcomes.partition_racks import places_new_partitions
 from kgroups.core.planning.outcomes.sizes import sizes_are_certain
-from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
 from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
-from kgroups.core.planning.prospects import Prospect, Prospects, goes_on_failing
+from kgroups.core.planning.prospects import Prospect, Prospects
+from kgroups.core.planning.reasons import choices, gaps, ground
 from kgroups.core.planning.roster import Roster
 
 Word = Literal["exact", "outcomes", "likely", "counts"]
@@ -30,8 +26,6 @@ DEFINITIONS: Final[Mapping[Word, str]] = {
 
 # Strategies that deal the same numbers to members that read the same, whoever leads.
 EVEN: Final = frozenset({"roundrobin", "sticky", "cooperative-sticky", "uniform"})
-
-HIDDEN_RACKS: Final = "it does not show whether a franz-go leader balances racks (`BalanceRacks`)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     doubts = list(dict.fromkeys(d for p in deciding if (d := p.strategy.doubt)))
     doubts += roster.guesses
     if not outcomes.complete:
-        doubts += _gaps(roster, prospects)
+        doubts += gaps(roster, prospects)
     if doubts:
         # Another algorithm than ours may stop at other sizes where members read different topics.
         ours = outcomes.complete and not any(p.strategy.doubt for p in prospects.each)
@@ -76,8 +70,8 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
         by_size = not roster.guesses and sure and same_sizes(outcomes)
         return Confidence("counts" if by_size else "likely", "; ".join(doubts))
     if len(outcomes.each) == 1 and not outcomes.failures:
-        return Confidence("exact", _ground(prospects))
-    return Confidence("outcomes", "; ".join(_choices(roster, prospects)))
+        return Confidence("exact", ground(prospects))
+    return Confidence("outcomes", "; ".join(choices(roster, prospects)))
 
 
 def _leaves_no_choice(roster: Roster, prospects: Prospects) -> bool:
@@ -98,44 +92,6 @@ def _leaves_no_choice(roster: Roster, prospects: Prospects) -> bool:
             set(held.get(name, ())) == set(roster.topics[name].partitions)
             for name in roster.subscribed()
         )
-    )
-
-
-def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
-    """Why there may be outcomes that were not tried."""
-    found = []
-    for prospect in prospects.each:
-        if prospect.outcomes.complete:
-            continue
-        if goes_on_failing(prospect.strategy, prospect.outcomes):
-            found.append("a sarama leader may fail and join again, and what follows was not tried")
-        elif hides_claims(roster, prospect.strategy):
-            found.append("a franz-go leader does not see what members without generations have")
-        elif prospect.raced:
-            found.append(_one_by_one(roster, prospect))
-        elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
-            found.append("the group does not settle")
-        else:
-            found.append(
-                "not every order of new member ids, of members joining, or of a leader's "
-                "random choices was tried"
-            )
-    return list(dict.fromkeys(found))
-
-
-def _one_by_one(roster: Roster, prospect: Prospect) -> str:
-    """Why it matters that things happen one after another."""
-    strategy = prospect.strategy
-    who = strategy.leader_client
-    if events_of(roster, strategy) - {LEARNS} != finders_of(roster, strategy):
-        also = ", or on new member ids" if roster.newcomers else ""
-        return (
-            "the changes may come in one rebalance or in several, and the result depends on "
-            f"that{also}"
-        )
-    return (
-        f"with a {who} leader, members report changes one after another, and the result "
-        "depends on their order"
     )
 
 
@@ -181,84 +137,3 @@ def same_sizes(outcomes: Outcomes) -> bool:
         for each in outcomes.each
     }
     return len(sizes) == 1
-
-
-def _ground(prospects: Prospects) -> str:
-    """What `exact` rests on."""
-    clients = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
-    libraries = list(dict.fromkeys(clients))
-    if all(prospect.unnoticed for prospect in prospects.each):
-        return f"a {one_of(libraries)} leader does not notice that topics grow"
-    if not libraries:
-        strategy = prospects.each[0].strategy
-        if strategy.runs_on_broker:
-            return "the coordinator assigns, and all its inputs are known"
-        return f"`{strategy.assignor.name}` assigns, and all its inputs are known"
-    if len(libraries) == 1:
-        return f"the leader is a {libraries[0]} client ({prospects.reason})"
-    return f"the leader is a {one_of(libraries)} client, and all of them would assign alike"
-
-
-def _choices(roster: Roster, prospects: Prospects) -> list[str]:
-    """What decides between the outcomes."""
-    found = []
-    ends = [_ends_and_failures(prospect) for prospect in prospects.each]
-    libraries = [prospect.strategy.leader_client or "" for prospect in prospects.each]
-    by_library = [
-        {e for end, other in zip(ends, libraries, strict=True) if other == library for e in end}
-        for library in libraries
-    ]
-    if any(one != by_library[0] for one in by_library):
-        found.append(f"the leader may be a {one_of(libraries)} client, and they assign differently")
-    if any(end != each for end, each in zip(ends, by_library, strict=True)):
-        found.append(HIDDEN_RACKS)
-    failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
-    if failing:
-        found.append(f"a {one_of(failing)} leader fails this rebalance")
-    if any(prospect.unnoticed is not False for prospect in prospects.each):
-        found.append("the leader may not notice that topics grow")
-    several = [
-        prospect
-        for prospect in prospects.each
-        if len(prospect.outcomes.each) > (2 if prospect.unnoticed is None else 1)
-    ]
-    if any(prospect.raced for prospect in several):
-        first = next(prospect for prospect in several if prospect.raced)
-        found.append(_one_by_one(roster, first))
-    unraced = [prospect for prospect in several if not prospect.raced]
-    if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
-        found.append("the leader may not know a topic at first that it has not read")
-    elif any(foreign_topics(roster, prospect.strategy) for prospect in unraced):
-        found.append("the leader may not know a topic at first that it does not read itself")
-    if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
-        found.append("members do not show their client libraries")
-    if unraced and unraced[0].strategy.runs_on_broker:
-        found.append("it depends on new member ids, or on the order in which members join")
-    elif roster.newcomers and any(_ids_decide(each.outcomes) for each in unraced):
-        found.append("it depends on new member ids")
-    elif unraced and places_new_partitions(roster, unraced[0].strategy):
-        found.append("the racks in which brokers place new partitions decide")
-    elif any(may_miss(roster, prospect.strategy) for prospect in unraced) and not found:
-        found.append("members that are late may miss what a round of the rebalance gives them")
-    elif unraced and not found:
-        found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
-    return found
-
-
-def _ids_decide(outcomes: Outcomes) -> bool:
-    """Whether some ids of new members leave fewer outcomes than others do."""
-    each = {
-        frozenset(frozenset(ids.items()) for ids in (outcome.ids, *outcome.more_ids))
-        for outcome in outcomes.each
-    }
-    return len(each) > 1
-
-
-def _ends_and_failures(prospect: Prospect) -> frozenset[object]:
-    return prospect.outcomes.ends | {failure.message for failure in prospect.outcomes.failures}
-
-
-def one_of(names: Sequence[str]) -> str:
-    """Names as an enumeration: `java, sarama or franz-go`."""
-    *most, last = dict.fromkeys(names)
-    return f"{', '.join(most)} or {last}" if most else last

@@ -91,7 +91,7 @@ PLAN_FIELDS: Final = Fields(
     "a plan",
     (Field(each.name, "number", *each.metadata["field"]) for each in fields(Metrics)),
 )
-"""What conditions on a plan may name."""
+"""Figures that conditions on a plan may name."""
 BY_SIZE: Final = frozenset(each.name for each in fields(Metrics) if each.metadata["by_size"])
 
 

@@ -1,4 +1,4 @@
-"""What happens to each partition between two assignments."""
+"""Moves of partitions between two assignments."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class RoundStep:
 def find_moves(
     before: Assigned, after: Assigned, protocol: RebalanceProtocol, stays: Collection[str]
 ) -> list[Move]:
-    """What happens to every partition that has an owner before or after.
+    """The move of every partition that has an owner before or after.
 
     Args:
         before, after: member id to topic to partitions. A partition may have several owners.
@@ -101,7 +101,7 @@ def _owners(assigned: Assigned) -> dict[TopicPartition, list[str]]:
 
 
 def round_step(before: Assigned, after: Assigned) -> RoundStep:
-    """What members give up and get between two rounds."""
+    """Partitions that members give up and get between two rounds."""
     held, given = ownership(before), ownership(after)
     present = set(after)
     return RoundStep(

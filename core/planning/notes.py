@@ -1,10 +1,10 @@
-"""What is to be known of a plan besides its figures, one sentence each."""
+"""The notes of a plan, one sentence each: whatever its figures do not show."""
 
-from kgroups.core.planning.confidence import one_of
 from kgroups.core.planning.leaders.watching import LIBRDKAFKA
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects
+from kgroups.core.planning.reasons import one_of
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import Member
 

@@ -105,7 +105,7 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the next rebalance of a group does under one strategy.
+    """The next rebalance of a group under its likeliest strategy, with all its outcomes.
 
     Args:
         rebalance_protocol: None for a group that does not rebalance.
@@ -178,7 +178,7 @@ def plan_group(
     faithful: bool = False,
     known: Known = NOTHING_KNOWN,
 ) -> Plan:
-    """What the next rebalance of a group does.
+    """Plan the next rebalance of a group.
 
     Args:
         snapshot: has the topics of the group, and of the changes.

@@ -1,4 +1,4 @@
-"""What a group's next rebalance may come to, for each library that may lead it.
+"""Prospects of a group's next rebalance, one for each library that may lead it.
 
 One prospect a strategy: every way in which it can end. The plan shows the likeliest end of the
 likeliest leader that does not fail; all of them together say how certain that is.
@@ -49,7 +49,7 @@ UNNOTICED: Final = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What one strategy makes of the group.
+    """The outcomes of one strategy.
 
     Args:
         raced: whether what happens to the group may come in one rebalance or in several.
@@ -64,7 +64,7 @@ class Prospect:
 
 @dataclass(frozen=True, slots=True)
 class Prospects:
-    """What each strategy makes of the group, the likeliest first, and all that can happen.
+    """The outcomes of each strategy, the likeliest first, and of all together.
 
     Args:
         each: never empty.

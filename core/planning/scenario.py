@@ -42,7 +42,7 @@ DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "c
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a scenario file says.
+    """The content of a scenario file.
 
     Args:
         changes: group to what happens to it, in order; `meant_in` says what that means in it.

@@ -85,7 +85,7 @@ def member_called(
 
 
 def unknown_member(name: str, group: str) -> NotFoundError:
-    """What is to be said of a name that nobody goes by."""
+    """The error for a name that nobody goes by."""
     return NotFoundError(
         f"`{group}` has no member `{name}`",
         hint="`kgroups describe GROUP --members` lists its members",

@@ -45,7 +45,7 @@ def plan_changes(
     rules: BrokerRules | None = None,
     balances_racks: bool | None = None,
 ) -> Plan:
-    """What happens to a group: `plan_group`, and what deploys do, step by step.
+    """Plan changes as `plan_group` does, and then deploys, step by step.
 
     Args:
         changes: those that lead to one rebalance happen first, then the deploys.

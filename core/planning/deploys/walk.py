@@ -6,7 +6,6 @@ for members that joined with which it comes out so.
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.changes.kinds import Change
@@ -19,17 +18,14 @@ from kgroups.core.planning.outcomes.draws import ids_matter
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
 from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, Stage, plan_group
+from kgroups.core.planning.reasons import RECKONS, RESTARTED, UNKNOWN_IDS, UNKNOWN_RACKS
 from kgroups.core.planning.roster import Seat
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
-
-RECKONS: Final = "a franz-go leader that comes back may make the group rebalance"
-UNKNOWN_RACKS: Final = "members do not tell their racks, and would with the other library"
-UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happens at one step of a deploy.
+    """One step of a deploy.
 
     Args:
         text: a clause.
@@ -193,7 +189,7 @@ class Walk:
         self.known = replace(self.known, libraries=libraries, leaders=leaders)
         self.assumed[new] = prefix
         word: Word = "exact"
-        reason = "a static member that rejoins within its session keeps its partitions"
+        reason = RESTARTED
         plan = self._plan(()) if reckons else None
         if plan is not None and not self._changes_nothing(plan):
             self.weight /= 2

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from kgroups.core.planning.confidence import EVEN, Word, same_sizes, stops_alike
-from kgroups.core.planning.deploys.walk import UNKNOWN_RACKS, Walk
+from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.visible_order import HASH_ONLY, STICKY_FAMILY
 from kgroups.core.planning.plan import Plan
+from kgroups.core.planning.reasons import MORE_WAYS, UNKNOWN_RACKS
 from kgroups.core.planning.settle import Settled
 
 # Strategies that start from what was before.
@@ -44,7 +45,7 @@ class Ways:
         """Why what happens is not certain."""
         found = [doubt for walk in self.each for doubt in walk.doubts]
         if not self.complete:
-            found.append("these steps can end in more ways than were tried")
+            found.append(MORE_WAYS)
         return list(dict.fromkeys(found))
 
     def outcomes(self) -> Outcomes:

@@ -1,4 +1,4 @@
-"""What tells the client libraries of a classic group's members, worked out once for a group.
+"""Evidence of the client libraries of a classic group's members, worked out once for a group.
 
 No answer of a broker names the leader or its library. The assignment of now was written by the
 leader of now, which shows its library, and so do members when they join; `__consumer_offsets`
@@ -29,7 +29,7 @@ Libraries = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of members besides what they show: in a deploy, from the step before.
+    """Facts about members that they do not show: said by the user, or from the step before.
 
     Args:
         libraries: member id to client library.
@@ -48,7 +48,7 @@ NOTHING_KNOWN: Final = Known()
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a group shows of its members' client libraries, and what is known besides.
+    """Evidence of a group's client libraries: its members' bytes, and what is known besides.
 
     Each answer is computed when it is first asked for, and kept.
     """

@@ -1,4 +1,4 @@
-"""What client libraries show of themselves: as members when they join, as leaders when they assign.
+"""Traces of client libraries: as members when they join, as leaders when they assign.
 
 Both are bytes of the consumer protocol that DescribeGroups shows. A member's subscription differs
 by library in its version, in the form of the assignor's own bytes, and in the rack where none is
@@ -101,7 +101,7 @@ def form_of(data: bytes | None) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What some versions of a library show with some strategies.
+    """The bytes by which some versions of a library show with some strategies.
 
     Args:
         version: of its subscriptions.
@@ -232,7 +232,7 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
 
 
 class Shown(NamedTuple):
-    """What a member shows of its library, besides its client id."""
+    """The parts of a subscription that tell its library, besides the client id."""
 
     version: int
     form: Form

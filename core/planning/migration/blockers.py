@@ -1,4 +1,4 @@
-"""What blocks a group from changing its protocol, member by member.
+"""Blockers of a move to the other protocol, member by member.
 
 Some of it the brokers refuse, some the client; the rest nobody refuses, but something is lost.
 
@@ -14,11 +14,11 @@ from typing import Final
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Pattern
-from kgroups.core.planning.confidence import one_of
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE
 from kgroups.core.planning.migration.broker_rules import POLICY, PROTOCOLS, BrokerRules
 from kgroups.core.planning.plan import Blocker
+from kgroups.core.planning.reasons import one_of
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
 

@@ -1,4 +1,4 @@
-"""What the brokers allow of moves between the classic protocol and KIP-848, and what is assumed."""
+"""The brokers' rules for moves between the classic protocol and KIP-848, and what is assumed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ ASKED_FOR: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
-    """What the brokers say about groups that change their protocol.
+    """The brokers' rules for groups that change their protocol.
 
     Args:
         config: their settings; Kafka's defaults where they are not known.
@@ -111,7 +111,7 @@ def guesses_of(
     assignor: str | None,
     rules: BrokerRules,
 ) -> Iterator[str]:
-    """What has to be taken for granted, a clause each."""
+    """Assumptions about the brokers and the group, a clause each."""
     if rules.unknown is not None:
         policy = rules.config.consumer_migration_policy
         yield f"{rules.unknown}: `{POLICY}` is assumed to be {policy}, Kafka's default"

@@ -13,7 +13,7 @@ from kgroups.core.planning.plan import Blocker
 
 @dataclass(frozen=True, slots=True)
 class ProtocolMove:
-    """What became of a move; its steps are in the walk.
+    """The result of a move; its steps are in the walk.
 
     Args:
         notes: one sentence each.

@@ -42,7 +42,7 @@ MEMBER_PROTOCOLS: Final[Mapping[int, MemberProtocol]] = {0: "classic", 1: "consu
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is known of a group on its way besides what a snapshot shows.
+    """Assignors of a group on its way, which a snapshot does not show.
 
     Args:
         strategy: assignor of its classic members.
@@ -54,7 +54,7 @@ class Terms:
 
 
 def terms_of(group: Group, protocol: MemberProtocol, assignor: str | None) -> Terms:
-    """What the members of a group use before it moves.
+    """The assignors that members use before their group moves.
 
     Args:
         protocol: to which it goes.

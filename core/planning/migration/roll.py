@@ -9,7 +9,6 @@ Source: KIP-848 (migration); GroupMetadataManager.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from kgroups.core.errors import RefusedError
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
@@ -28,17 +27,18 @@ from kgroups.core.planning.moves import find_moves, ownership
 from kgroups.core.planning.outcomes.ids import assumed_id
 from kgroups.core.planning.outcomes.visible_order import visible_orders
 from kgroups.core.planning.plan import Stage
+from kgroups.core.planning.reasons import (
+    COORDINATOR,
+    EARLIER_IDS,
+    FOLLOWS,
+    IDS_DECIDE,
+    MORE_ORDERS,
+)
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import Member, MemberProtocol
 
 # What happens at one step; given the ids that members are taken to have.
 Action = Callable[[Rehearsal, Mapping[str, str]], None]
-
-COORDINATOR: Final = "the coordinator assigns, and all its inputs are known"
-IDS_DECIDE: Final = "it depends on new member ids"
-EARLIER_IDS: Final = "it depends on the new ids of members that rejoined before"
-FOLLOWS: Final = "it follows a step with other possible outcomes"
-MORE_ORDERS: Final = "not every order of new member ids was tried"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _topic(topic: Topic) -> TopicInfo:
 
 
 def subscription_bytes(member: Member, owned: Holdings, generation: int) -> bytes:
-    """What a classic member writes into JoinGroup."""
+    """The bytes of a classic member's subscription in JoinGroup."""
     version = member.subscription_version
     return encode_subscription(
         Subscription(

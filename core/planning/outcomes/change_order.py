@@ -1,4 +1,4 @@
-"""What happens to a group that need not come in one rebalance, and the group before it has come.
+"""Changes that need not come in one rebalance, and the group before some of them have come.
 
 Source: as in `races`.
 """
@@ -61,7 +61,7 @@ def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
 
 
 def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
-    """What happens to the group that need not come in one rebalance, where that matters.
+    """Changes that need not come in one rebalance, where that matters.
 
     Ids of members that come with something new, join or leave; `TOPICS` and `LEARNS`.
     """
@@ -116,7 +116,7 @@ def _fails_in_between(strategy: Strategy) -> bool:
 
 
 def later_ones(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], float]]:
-    """What may still be to come in the next round, and how likely that is; nothing first.
+    """Sets of changes still to come in the next round, with their weights; the empty one first.
 
     Args:
         moved: whether there is a next round even if nothing comes.

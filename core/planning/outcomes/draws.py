@@ -1,4 +1,4 @@
-"""What can happen when members join, or topics are created, with ids that are not known yet.
+"""Draws of ids that are not known yet, of members that join and topics that are created.
 
 Strategies see two things of a member's id: its place in text order and its place in the order of
 hash tables; of a topic's id, server side only, its place in hash order and in signed order. So

@@ -40,7 +40,7 @@ def hides_claims(roster: Roster, strategy: Strategy) -> bool:
 
 
 def hidden_libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]]:
-    """What members' libraries may be, where that makes a difference; first the leader's own."""
+    """Member id to library: each combination that matters, the leader's own library first."""
     name, leader = strategy.assignor.name, strategy.leader_client
     if leader is None or name not in STICKY_FAMILY or name != roster.group.assignor:
         yield {}

@@ -156,7 +156,7 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """What strategies see of hash tables: a bucket for each newcomer, and how likely it is."""
+    """A bucket for each newcomer in the hash tables that strategies see, and how likely that is."""
 
     buckets: Mapping[str, int]
     weight: float

@@ -1,4 +1,4 @@
-"""What leaders have made of assumptions in the rounds that were played, so that fewer are played.
+"""Cases that repeat what was played: the same comes of them, so they are not played again.
 
 Strategies may look at the order of members in hash tables, so that ids fall into very many classes
 (`draws`). As a rule that order decides nothing, or only between a few members, and an answer may
@@ -25,7 +25,7 @@ Libraries = Mapping[str, str]
 
 @dataclass(slots=True)
 class Sightings:
-    """What has decided the rounds of one run.
+    """Members and words that have decided the rounds of one run.
 
     Args:
         ids: with which it is played: name in the roster to id.
@@ -53,7 +53,7 @@ class Sightings:
             self.rounds[who, by_hash] = (roster, by_hash)
 
     def hear(self, read: Callable[[str, str], Hashable]) -> None:
-        """What members said in that round.
+        """Take in what members said in that round.
 
         Args:
             read: what the leader makes of a member's words, by the member and its library.
@@ -69,7 +69,7 @@ class Sightings:
 
 @dataclass(slots=True)
 class _Known(Generic[Result]):
-    """What came of some ids.
+    """The result of some ids.
 
     Args:
         orders: of each round that was decided so: the group, the members, by name, that were
@@ -84,13 +84,13 @@ class _Known(Generic[Result]):
 
 @dataclass(slots=True)
 class Remembered(Generic[Result]):
-    """What has come of the assumptions that were played, for others of which the same comes."""
+    """Results of the assumptions that were played, for others of which the same comes."""
 
     roster: Roster
     _found: dict[Hashable, list[_Known[Result]]] = field(default_factory=dict)
 
     def of(self, ids: Ids, libraries: Libraries, besides: Hashable) -> Result | None:
-        """What comes of these ids and libraries; None if that is not known yet.
+        """The result of these ids and libraries; None if that is not known yet.
 
         Args:
             besides: what else is assumed.

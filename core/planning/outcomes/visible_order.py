@@ -1,4 +1,4 @@
-"""What a strategy can see of ids: text order, and the order of which hash tables."""
+"""The orders of ids that a strategy can see: text order, and that of which hash tables."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -32,7 +32,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """What a strategy can see of the ids of members.
+    """The orders of member ids that a strategy can see.
 
     Args:
         text: whether it sees their order as texts.
@@ -44,7 +44,7 @@ class Visible:
 
 
 def visible_orders(roster: Roster, strategy: Strategy) -> Visible:
-    """What this strategy can see of the ids of this group's members.
+    """The orders of this group's member ids that this strategy can see.
 
     Java's sticky strategies look at hash order to decide who keeps a surplus. In a group of equal
     subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it;

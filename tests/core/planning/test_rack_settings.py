@@ -17,13 +17,13 @@ from kgroups.core.planning.changes.kinds import (
     Restart,
     SetPartitions,
 )
-from kgroups.core.planning.confidence import HIDDEN_RACKS
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.leaders.rack_settings import rack_settings
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.reasons import HIDDEN_RACKS
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.small_groups import cluster_of, group_of, member
 

@@ -16,7 +16,6 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.confidence import HIDDEN_RACKS
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
@@ -24,6 +23,7 @@ from kgroups.core.planning.moves import Shares, ownership, round_step
 from kgroups.core.planning.outcomes.races import race_ends
 from kgroups.core.planning.outcomes.search import unseen
 from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.reasons import HIDDEN_RACKS
 from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
