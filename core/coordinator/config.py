@@ -1,4 +1,4 @@
-"""Settings of a coordinator, by the names that a broker's properties file uses.
+"""Settings of a coordinator, by the names that a broker's properties file uses, and its release.
 
 Source: GroupCoordinatorConfig; times in milliseconds, sizes in bytes, maximum sizes in members.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import StrEnum
 
+from kgroups.core.coordinator.releases import RELEASES, Release, Rule
 from kgroups.core.errors import UsageError, shorten
 
 # A member that joined and has not got its id yet cannot heartbeat; it may stay this long.
@@ -27,7 +28,11 @@ class MigrationPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
-    """What a broker lets its administrator set about groups; defaults are Kafka 4.3's."""
+    """What a broker lets its administrator set about groups, with Kafka's defaults.
+
+    Args:
+        release: of Kafka, whose rules the coordinator follows.
+    """
 
     classic_min_session_timeout_ms: int = 6_000
     classic_max_session_timeout_ms: int = 1_800_000
@@ -48,10 +53,19 @@ class CoordinatorConfig:
     consumer_regex_refresh_interval_ms: int = 600_000
     consumer_assignors: tuple[str, ...] = ("uniform", "range")
     consumer_migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
+    release: Release = RELEASES[-1]
+
+    def follows(self, rule: Rule) -> bool:
+        """Whether coordinators of this release do so."""
+        return self.release >= rule.since
 
     @classmethod
     def from_properties(
-        cls, properties: Mapping[str, str], unknown: list[str] | None = None
+        cls,
+        properties: Mapping[str, str],
+        unknown: list[str] | None = None,
+        *,
+        release: Release = RELEASES[-1],
     ) -> "CoordinatorConfig":
         """Settings from a broker's properties.
 
@@ -59,6 +73,7 @@ class CoordinatorConfig:
             properties: those of `PROPERTIES`, and others, which are passed over: a broker has
                 hundreds, and a later release has some for groups that are not known here.
             unknown: takes a sentence about each of those others, for who wants to tell.
+            release: of the broker.
         Raises:
             UsageError: a value is not of its setting's kind.
         """
@@ -69,7 +84,7 @@ class CoordinatorConfig:
             for name, (field, convert) in PROPERTIES.items()
             if name in properties
         }
-        return cls(**given)  # type: ignore[arg-type] # each converter gives its field's type
+        return cls(**given, release=release)  # type: ignore[arg-type] # each converter gives its field's type
 
     def check_assignors(self, known: Collection[str]) -> None:
         """See that a broker with these `group.consumer.assignors` would start.
@@ -144,6 +159,6 @@ PROPERTIES: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "group.consumer.migration.policy": ("consumer_migration_policy", _policy),
 }
 
-assert {field for field, _ in PROPERTIES.values()} == {
+assert {"release", *(field for field, _ in PROPERTIES.values())} == {
     field.name for field in fields(CoordinatorConfig)
 }

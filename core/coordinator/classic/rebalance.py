@@ -164,7 +164,13 @@ def join_timer(
 ) -> None:
     """The join phase has lasted long enough, or one step of the initial delay is over."""
     group = shard.groups.get(group_id)
-    if not isinstance(group, ClassicGroup) or group.state is not ClassicState.PREPARING_REBALANCE:
+    if not isinstance(group, ClassicGroup):
+        return
+    if group.state is ClassicState.EMPTY:
+        # Armed before the group was a consumer group for a while. Kafka counts the generation, and
+        # then finds that there is no phase to end.
+        group.generation += 1
+    if group.state is not ClassicState.PREPARING_REBALANCE:
         return
     if payload is not None:
         delay_ms, remaining_ms = payload

@@ -92,12 +92,16 @@ class Kip848Group(Group):
         homogeneous: whether the members count as subscribing to the same topics.
         tally: counts over the members.
         last_answers: member id -> its last heartbeat that changed nothing, with the answer.
+
+    Args:
+        frees_instances: `Rule.INSTANCE_IDS_ARE_FREED`.
     """
 
     kind: ClassVar[GroupKind] = GroupKind.CONSUMER
 
-    def __init__(self, group_id: str, partition: int) -> None:
+    def __init__(self, group_id: str, partition: int, *, frees_instances: bool = False) -> None:
         super().__init__(group_id, partition)
+        self._frees_instances = frees_instances
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.target_epoch = FIRST_EPOCH
@@ -117,6 +121,8 @@ class Kip848Group(Group):
         """Take in a member, or what it has become."""
         before = self.members.get(member.member_id)
         self.members[member.member_id] = member
+        if self._frees_instances and before is not None and before.instance_id is not None:
+            self.static_members.pop(before.instance_id, None)
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
         self._note_change(before, member)

@@ -37,6 +37,7 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
 from kgroups.core.coordinator.offsets.store import Undo
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Replay, Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
 
@@ -174,7 +175,8 @@ def _group(shard: Shard, group_id: str) -> tuple[Kip848Group, Undo]:
     before = shard.groups.get(group_id)
     if isinstance(before, Kip848Group):
         return before, _nothing
-    group = Kip848Group(group_id, shard.partition_of(group_id))
+    frees = shard.config.follows(Rule.INSTANCE_IDS_ARE_FREED)
+    group = Kip848Group(group_id, shard.partition_of(group_id), frees_instances=frees)
     if group_id in shard.stray_topics:
         group.tally.strays = shard.stray_topics[group_id]
     shard.groups[group_id] = group

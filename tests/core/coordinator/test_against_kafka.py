@@ -1,4 +1,4 @@
-"""Our coordinator against Kafka 4.3.0's own, answer by answer, on random scripts.
+"""Our coordinator against Kafka's own of each release, answer by answer, on random scripts.
 
 `KGROUPS_FUZZ_OPERATIONS` and `KGROUPS_FUZZ_SEED` make it longer and different (`make fuzz`).
 """
@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from kgroups.core.coordinator.releases import RELEASES, Rule
 from tests.support.coordinator import coverage_classic, coverage_kip848
 from tests.support.coordinator.answer_comparison import comparable
 from tests.support.coordinator.meant_differences import MEANT, MeantDifference
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_comparison import Difference, Tally, compare_with_oracle
+from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import Oracle
+from tests.support.coordinator.rule_scripts import RULE_SCRIPTS
+from tests.support.kafka.jars import KAFKA_VERSION
 
 pytestmark = pytest.mark.oracle
 
@@ -58,15 +62,15 @@ class Outcome:
     differences: list[str] = field(default_factory=list)
 
 
-def carry_out(shapes: tuple[str, ...], operations: int) -> Outcome:
+def carry_out(shapes: tuple[str, ...], operations: int, release: str = KAFKA_VERSION) -> Outcome:
     """Scripts of these shapes on both coordinators, until there were so many operations."""
     made = Outcome()
     seed = FIRST_SEED
-    with Oracle() as oracle:
+    with Oracle(release) as oracle:
         while made.tally.operations < operations:
             for shape in shapes:
                 try:
-                    compare_with_oracle(oracle.ask, shape, seed, SCRIPT, made.tally, MEANT)
+                    compare_with_oracle(oracle.ask, shape, seed, SCRIPT, made.tally, MEANT, release)
                 except Difference as difference:
                     made.differences.append(str(difference))
             seed += 1
@@ -108,6 +112,31 @@ def test_every_answer_of_a_consumer_group_is_equal(consumer: Outcome) -> None:
 def test_scripts_of_consumer_groups_met_every_pair(consumer: Outcome) -> None:
     """Each state has given each answer, and members of each state have been heard."""
     assert coverage_kip848.gaps(consumer.tally) == []
+
+
+@pytest.mark.parametrize("release", [str(one) for one in RELEASES[1:]])
+@pytest.mark.parametrize("operations", [int(GIVEN)] if GIVEN else [40_000, MANY])
+def test_every_answer_of_a_later_release_is_equal(release: str, operations: int) -> None:
+    """By both protocols; only the rules of `releases.Rule` are others than before."""
+    made = carry_out(CLASSIC_SHAPES + CONSUMER_SHAPES, operations, release)
+    assert not made.differences, "\n\n".join(made.differences[:3])
+
+
+@pytest.mark.parametrize("rule", Rule, ids=lambda rule: rule.name.lower())
+def test_a_rule_is_new_in_its_release(rule: Rule) -> None:
+    """The last answer to its script is another one than the release before gave, in both."""
+    before = RELEASES[RELEASES.index(rule.since) - 1]
+    said: list[Json] = []
+    for release in (before, rule.since):
+        ours = Adapter(release=str(release))
+        with Oracle(str(release)) as oracle:
+            for op in RULE_SCRIPTS[rule]:
+                theirs = oracle.ask(op)
+                sent = {**op, "request": theirs.pop("request")} if "request" in theirs else op
+                mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
+                assert comparable(theirs) == comparable(mine), (str(release), op)
+        said.append(comparable(theirs))
+    assert said[0] != said[1]
 
 
 @pytest.mark.parametrize("row", MEANT, ids=lambda row: row.name)

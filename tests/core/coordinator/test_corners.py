@@ -122,6 +122,10 @@ def _error(answer: Json) -> Any:
     return answer["errorCode"]
 
 
+def _generation(answer: Json) -> Any:
+    return answer["generationId"]
+
+
 def _commit_error(answer: Json) -> Any:
     return answer["topics"][0]["partitions"][0]["errorCode"]
 
@@ -169,6 +173,27 @@ CORNERS = [
         ],
         _commit_error,
         113,
+    ),
+    # The join phase of the downgrade is forgotten with the group, and its timer is not: it finds
+    # the classic group that begins anew with a member that has only just got its id.
+    Corner(
+        "a join phase from before an upgrade counts a generation",
+        [
+            config(group_initial_rebalance_delay_ms="0"),
+            topics(t=2),
+            heartbeat("m1", 0, subscribedTopicNames=["t"]),
+            join("classic", "t"),
+            heartbeat("m1", -1),
+            heartbeat("m2", 0, subscribedTopicNames=["t"]),
+            leave("classic"),
+            heartbeat("m2", -1),
+            {"op": "advance", "ms": 44_000},
+            {**join("", "t"), "version": 5},
+            {"op": "advance", "ms": 2_000},
+            {**join(JOINED, "t"), "version": 5},
+        ],
+        _generation,
+        2,
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Traces recorded from Kafka 4.3.0's coordinator, replayed on ours without a JVM."""
+"""Traces recorded from the coordinators of Kafka 4.3.0 and 4.4.0, replayed without a JVM."""
 
 import gzip
 import json
@@ -14,7 +14,10 @@ from tests.support.coordinator.oracle_comparison import tell
 from tests.support.coordinator.oracle_json import Json
 
 DATA = Path(__file__).parents[2] / "data" / "coordinator"
-TRACES = sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz"))
+TRACES = sorted(
+    str(path.relative_to(DATA)).removesuffix(".jsonl.gz") for path in DATA.rglob("*.jsonl.gz")
+)
+"""Those of another release than 4.3.0 in a folder of its own."""
 
 
 def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
@@ -25,6 +28,12 @@ def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
             yield op, answer
 
 
+def release_of(name: str) -> str:
+    """The release that a trace is of."""
+    folder, slash, _ = name.partition("/")
+    return folder if slash else "4.3.0"
+
+
 def test_traces_of_every_shape_are_here() -> None:
     """The folder holds two traces of nearly every shape, and the directed cases."""
     assert len(TRACES) >= 20
@@ -33,7 +42,7 @@ def test_traces_of_every_shape_are_here() -> None:
 @pytest.mark.parametrize("name", TRACES)
 def test_a_recorded_trace_is_answered_equally(name: str) -> None:
     """Every response, record and state of the trace is ours too."""
-    adapter, history = Adapter(), []
+    adapter, history = Adapter(release=release_of(name)), []
     for number, (op, theirs) in enumerate(read_trace(name)):
         mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
         history.append((number, op, theirs))
@@ -58,7 +67,7 @@ def test_heartbeats_and_commits_may_be_answered_at_once(shape: str) -> None:
 @pytest.mark.parametrize("name", TRACES)
 def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
     """A coordinator that reads the log stands by the records that its writer stands by."""
-    adapter = Adapter()
+    adapter = Adapter(release=release_of(name))
     replica = LogReplica(adapter)
     for op, theirs in read_trace(name):
         adapter.answer({**op, "uuids": theirs.get("uuids", ())})

@@ -30,7 +30,7 @@ class LogReplica:
         """
         if self._log is not self.adapter.log:
             self._log, self._read = self.adapter.log, 0
-            config = CoordinatorConfig(offsets_partitions=1)
+            config = CoordinatorConfig(offsets_partitions=1, release=self.adapter.release)
             self.coordinator = Coordinator(config, Topology(), lambda: UUID(int=0), now_ms=START_MS)
         for key, value in self._log[self._read :]:
             record = record_codec.decode_record(key, value)

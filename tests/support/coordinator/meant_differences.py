@@ -63,7 +63,8 @@ def config(**properties: str) -> Json:
     }
 
 
-def _join(instance_id: str) -> Json:
+def join(instance_id: str | None, metadata: bytes = NAMES_T) -> Json:
+    """A JoinGroup of a member without an id in group g."""
     request = {
         "groupId": "g",
         "sessionTimeoutMs": 45_000,
@@ -71,7 +72,7 @@ def _join(instance_id: str) -> Json:
         "memberId": "",
         "groupInstanceId": instance_id,
         "protocolType": "consumer",
-        "protocols": [{"name": "range", "metadata": b64encode(NAMES_T).decode()}],
+        "protocols": [{"name": "range", "metadata": b64encode(metadata).decode()}],
     }
     return {"op": "join", "version": 5, "id": "r1", **SENDER, "request": request}
 
@@ -127,7 +128,7 @@ MEANT = (
             topics(t=1),
             heartbeat("m1", 0, instanceId="i2", subscribedTopicNames=["t"]),
             heartbeat("m1", 0, instanceId="i1", subscribedTopicNames=["t"]),
-            _join("i2"),
+            join("i2"),
         ),
     ),
     MeantDifference(

@@ -9,6 +9,7 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
+from kgroups.core.coordinator.releases import V4_4_0, Release
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from tests.support.coordinator.oracle_json import (
@@ -18,11 +19,13 @@ from tests.support.coordinator.oracle_json import (
     write_answer,
     write_record,
 )
+from tests.support.kafka.jars import KAFKA_VERSION
 
 START_MS = 1_700_000_000_000
 PARTITION = 0
 NOW = "answered at once"
-# The oracle's groups with settings of their own do not know the broker's, but Kafka's defaults.
+# Before 4.4 the oracle's groups with settings of their own do not know the broker's, but Kafka's
+# defaults.
 GROUP_DEFAULTS = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
 BLANK = {"offsets.topic.num.partitions": "1"}
 
@@ -37,13 +40,17 @@ class Adapter:
 
     Args:
         at_once: heartbeats are given to `answer_at_once` first, commits to `commit_at_once`.
+        release: of Kafka, whose rules ours follows.
 
     Attributes:
         events: what the coordinators told; whoever reads them may empty the list.
+        release: as given.
         answered_at_once: how many requests were; `committed_at_once`: how many commits.
     """
 
-    def __init__(self, *, at_once: bool = False) -> None:
+    def __init__(self, *, at_once: bool = False, release: str = KAFKA_VERSION) -> None:
+        self.release = Release.parse(release)
+        self._group_defaults = GROUP_DEFAULTS if self.release < V4_4_0 else {}
         self._at_once, self.answered_at_once, self.committed_at_once = at_once, 0, 0
         self._written: list[Write] = []
         self.log: list[tuple[bytes, bytes | None]] = []
@@ -59,7 +66,7 @@ class Adapter:
         self.ids: Iterator[str] = iter(())
         self.topology = Topology(version=1)
         self.coordinator = Coordinator(
-            CoordinatorConfig.from_properties(known(properties) | BLANK),
+            CoordinatorConfig.from_properties(known(properties) | BLANK, release=self.release),
             self.topology,
             lambda: UUID(next(self.ids)),
             now_ms=START_MS,
@@ -87,7 +94,7 @@ class Adapter:
         elif kind == "group_config":
             given = op["config"]
             self.coordinator.set_group_config(
-                op["group"], {**GROUP_DEFAULTS, **given} if given else {}
+                op["group"], {**self._group_defaults, **given} if given else {}
             )
         elif kind == "reload":
             self._reload()

@@ -11,6 +11,7 @@ from tests.support.coordinator.meant_differences import MeantDifference
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.random_scripts import World
+from tests.support.kafka.jars import KAFKA_VERSION
 
 HISTORY = 2000
 SHOWN = 25
@@ -111,13 +112,16 @@ def compare_with_oracle(
     operations: int,
     tally: Tally,
     meant: tuple[MeantDifference, ...] = (),
+    release: str = KAFKA_VERSION,
 ) -> None:
     """Carry out one script on both, as far as nothing differs or what differs is meant.
 
+    Args:
+        release: of the Kafka that is asked, and whose rules ours follows.
     Raises:
         Difference: an answer differs in a way that no row of `meant` covers.
     """
-    ours = Adapter()
+    ours = Adapter(release=release)
     replica = LogReplica(ours)
     history: deque[tuple[int, Json, Json]] = deque(maxlen=HISTORY)
     states: dict[str, str] = {}

@@ -3,7 +3,7 @@
 import json
 
 from tests.support.coordinator.oracle_json import Json
-from tests.support.kafka.jars import class_path
+from tests.support.kafka.jars import KAFKA_VERSION, oracle_class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.line_process import LineProcess
 
@@ -11,10 +11,14 @@ MAIN = "org.apache.kafka.coordinator.group.CoordinatorOracle"
 
 
 class Oracle(LineProcess):
-    """One JVM; each `config` operation begins a new coordinator in it."""
+    """One JVM; each `config` operation begins a new coordinator in it.
 
-    def __init__(self) -> None:
-        super().__init__(java_command(class_path(), MAIN, log_level="OFF"))
+    Args:
+        version: of Kafka.
+    """
+
+    def __init__(self, version: str = KAFKA_VERSION) -> None:
+        super().__init__(java_command(oracle_class_path(version), MAIN, log_level="OFF"))
 
     def ask(self, op: Json) -> Json:
         """What Kafka says to this operation.

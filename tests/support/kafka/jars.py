@@ -21,7 +21,7 @@ from zipfile import ZipFile
 from kgroups.core.errors import ClusterError, KgroupsError
 from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.java import require_java
-from tests.support.kafka.releases import NEWEST, RELEASES
+from tests.support.kafka.releases import LOG4J, NEWEST, RELEASES
 from tests.support.kafka.waiting import Deadline
 
 KAFKA_VERSION = RELEASES[NEWEST].version
@@ -71,6 +71,20 @@ MESSAGES = JarSet(
 )
 
 
+def coordinator_jars(version: str) -> JarSet:
+    """What Kafka's coordinator of another version than the newest's is made of: `4.4.0`."""
+    if version == KAFKA_VERSION:
+        return KAFKA
+    artifacts = (
+        ("org.apache.kafka", "kafka-group-coordinator", version),
+        # How log4j reads our settings; the other is of the version that Kafka brings.
+        ("com.fasterxml.jackson.dataformat", "jackson-dataformat-yaml", "2.21.2"),
+        *LOG4J,
+    )
+    size = f"the group coordinator of Kafka {version} (half a minute, once)"
+    return JarSet(f"coordinator-{version}", artifacts, size)
+
+
 def broker_jars(release: str) -> JarSet:
     """What the brokers of a release are made of; of the newest, its tools too."""
     if release == NEWEST:
@@ -89,6 +103,14 @@ def version_jars(
 
 
 JAVA_SOURCES = Path(__file__).parent / "java"
+ORACLE = "CoordinatorOracle.java"
+# What is elsewhere, or is given more, from 4.4 on: in the source of the oracle.
+SINCE_4_4 = (
+    ("common.utils.BufferSupplier", "common.utils.internals.BufferSupplier"),
+    ("common.utils.LogContext", "common.utils.internals.LogContext"),
+    ("new GroupConfigManager(Map.of(), config, ", "new GroupConfigManager(config, "),
+    ("StatePersister(), wheel, null);", "StatePersister(), wheel, null, Optional.empty(), clock);"),
+)
 STAMP = ".done"
 HARNESS = "harness.jar"
 
@@ -231,6 +253,23 @@ def harness_jar(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path
 
     name = wanted.name.replace("kafka", "harness-jars", 1)
     return _finished(cache_folder() / f"{name}-{digest}", compile_into) / HARNESS
+
+
+def oracle_class_path(version: str) -> str:
+    """Class path of Kafka's own coordinator of a version: of another than the newest, it alone."""
+    wanted = coordinator_jars(version)
+    if wanted == KAFKA:
+        return class_path()
+    text = (JAVA_SOURCES / ORACLE).read_text(encoding="utf-8")
+    for old, new in SINCE_4_4 if tuple(map(int, version.split("."))) >= (4, 4, 0) else ():
+        text = text.replace(old, new)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def write_into(folder: Path) -> None:
+        (folder / ORACLE).write_text(text, encoding="utf-8")
+
+    sources = _finished(cache_folder() / f"oracle-source-{digest}", write_into)
+    return os.pathsep.join((str(harness_jar(wanted, sources)), f"{kafka_jars(wanted)}/*"))
 
 
 def class_path(release: str = NEWEST) -> str:

@@ -14,7 +14,7 @@ _RELOAD4J: Final = (
     ("ch.qos.reload4j", "reload4j", "1.2.25"),
     ("org.slf4j", "slf4j-reload4j", "1.7.36"),
 )
-_LOG4J: Final = (("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),)
+LOG4J: Final = (("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),)
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ RELEASES: Final[Mapping[str, Release]] = {
     "3.3": Release("3.3.2"),
     "3.9": Release("3.9.1", properties=_protocols("classic")),
     "3.9 with KIP-848": Release("3.9.1", properties=_protocols("classic,consumer")),
-    "4.0": Release("4.0.0", _LOG4J, properties=_protocols("classic,consumer")),
-    "4.3": Release("4.3.0", _LOG4J, properties=_protocols("classic,consumer,share,streams")),
-    "4.4": Release("4.4.0", _LOG4J, properties=_protocols("classic,consumer,share,streams")),
+    "4.0": Release("4.0.0", LOG4J, properties=_protocols("classic,consumer")),
+    "4.3": Release("4.3.0", LOG4J, properties=_protocols("classic,consumer,share,streams")),
+    "4.4": Release("4.4.0", LOG4J, properties=_protocols("classic,consumer,share,streams")),
 }
 """Oldest first. 3.9 has two coordinators: Scala's, and the new one with KIP-848 as early access."""
 

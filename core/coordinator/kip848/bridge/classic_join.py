@@ -5,7 +5,6 @@ as the generation. Source: `GroupMetadataManager.classicGroupJoinToConsumerGroup
 "migration".
 """
 
-import base64
 from collections.abc import Hashable
 from dataclasses import replace
 from uuid import UUID
@@ -20,13 +19,19 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupResponse,
 )
 from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
+from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member, Partitions, member_record
-from kgroups.core.coordinator.kip848.steps.checks import Refusal, find_static
+from kgroups.core.coordinator.kip848.steps.checks import (
+    Refusal,
+    check_room,
+    find_static,
+    new_member_id,
+)
 from kgroups.core.coordinator.kip848.steps.leave import take_over
 from kgroups.core.coordinator.kip848.steps.progress import (
     Target,
@@ -37,6 +42,7 @@ from kgroups.core.coordinator.kip848.steps.progress import (
 from kgroups.core.coordinator.kip848.steps.regex import apply_status, regex_status, resolve_if_due
 from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicProtocol
 from kgroups.core.coordinator.ports import AssignorFailed
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
@@ -49,6 +55,10 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: 
     if group.is_empty():
         _join_empty(shard, token, request, group)
         return
+    if _is_migration_refused(shard):
+        error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
+        return
     member_id = request.member_id or new_member_id(shard)
     error = _check_join(shard, group, request, member_id)
     if error is ErrorCode.MEMBER_ID_REQUIRED:
@@ -60,7 +70,9 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: 
     try:
         subscription = decode_subscription(request.protocols[0].metadata)
     except WireError:
-        refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+        known = shard.config.follows(Rule.UNREADABLE_SUBSCRIPTION_IS_INCONSISTENT)
+        error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if known else ErrorCode.UNKNOWN_SERVER_ERROR
+        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
         return
     _join(shard, parked, replace(request, member_id=member_id), group, subscription)
 
@@ -81,8 +93,9 @@ def _check_join(
     shard: Shard, group: Kip848Group, request: JoinGroupRequest, member_id: str
 ) -> ErrorCode:
     """NONE, or the error; MEMBER_ID_REQUIRED hands out `member_id`."""
-    if len(group.members) >= shard.config.consumer_max_size and member_id not in group.members:
-        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    full = check_room(group, shard.config, member_id, request.group_instance_id)
+    if full is not None:
+        return full.error
     names = [offer.name for offer in request.protocols]
     if (
         request.protocol_type != CONSUMER_PROTOCOL_TYPE
@@ -103,9 +116,10 @@ def _check_join(
     return ErrorCode.NONE if same else ErrorCode.FENCED_INSTANCE_ID
 
 
-def new_member_id(shard: Shard) -> str:
-    """A fresh id in the form that consumer groups use."""
-    return base64.urlsafe_b64encode(shard.new_id().bytes).decode().rstrip("=")
+def _is_migration_refused(shard: Shard) -> bool:
+    config = shard.config
+    disabled = config.consumer_migration_policy is MigrationPolicy.DISABLED
+    return disabled and config.follows(Rule.DISABLED_MIGRATION_REFUSES)
 
 
 def _join(

@@ -4,6 +4,7 @@ Source: `GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid`,
 `GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid` and what stands around it.
 """
 
+import base64
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from uuid import UUID
@@ -23,6 +24,8 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from kgroups.core.coordinator.releases import Rule
+from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
 
 CLIENT_MADE_ID_VERSION = 1  # from here on the client makes its member id itself
@@ -100,9 +103,22 @@ def _blank(text: str | None) -> bool:
     return text is not None and not text.strip()
 
 
-def check_room(group: Kip848Group, config: CoordinatorConfig, member_id: str) -> Refusal | None:
+def new_member_id(shard: Shard) -> str:
+    """A fresh id in the form that consumer groups use."""
+    plain = shard.config.follows(Rule.PLAIN_IDS)
+    while True:
+        text = base64.urlsafe_b64encode(shard.new_id().bytes).decode().rstrip("=")
+        if "-" not in (text if plain else text[:1]):
+            return text
+
+
+def check_room(
+    group: Kip848Group, config: CoordinatorConfig, member_id: str, instance_id: str | None
+) -> Refusal | None:
     """GROUP_MAX_SIZE_REACHED if the group is full and this is none of its members."""
     if len(group.members) < config.consumer_max_size or member_id in group.members:
+        return None
+    if instance_id in group.static_members and config.follows(Rule.FULL_GROUP_TAKES_BACK):
         return None
     return Refusal(
         ErrorCode.GROUP_MAX_SIZE_REACHED,

@@ -5,7 +5,6 @@ subscription or its topics changed, compute a new target when it is due, bring t
 closer to it, answer. Source: `GroupMetadataManager.consumerGroupHeartbeat`.
 """
 
-import base64
 from collections.abc import Hashable
 from dataclasses import replace
 
@@ -40,6 +39,7 @@ from kgroups.core.coordinator.kip848.steps.checks import (
     check_room,
     find_member,
     find_static,
+    new_member_id,
     owned_partitions,
     refuse_heartbeat,
 )
@@ -57,6 +57,7 @@ from kgroups.core.coordinator.kip848.steps.regex import (
     resolve_if_due,
 )
 from kgroups.core.coordinator.ports import AssignorFailed
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
 
@@ -104,7 +105,7 @@ def _leave(
 def _stay(
     shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, existing: Group | None
 ) -> Refusal | None:
-    if isinstance(existing, Kip848Group) and _is_quiet(existing, request):
+    if isinstance(existing, Kip848Group) and _is_quiet(shard, existing, request):
         shard.reply(token, _keep_alive(shard, request, existing))
         return None
     partition = shard.partition_of(request.group_id) if existing is None else existing.partition
@@ -112,11 +113,11 @@ def _stay(
     group = _own_group(batch, request, existing)
     if isinstance(group, Refusal):
         return group
-    refusal = check_room(group, shard.config, request.member_id)
+    refusal = check_room(group, shard.config, request.member_id, request.instance_id)
     if refusal is not None:
         return refusal
     if not request.member_id:
-        request = replace(request, member_id=_new_member_id(shard))
+        request = replace(request, member_id=new_member_id(shard))
     found = _find(request, group)
     if isinstance(found, Refusal):
         return found
@@ -140,13 +141,15 @@ def _stay(
     return None
 
 
-def _is_quiet(group: Kip848Group, request: ConsumerGroupHeartbeatRequest) -> bool:
+def _is_quiet(shard: Shard, group: Kip848Group, request: ConsumerGroupHeartbeatRequest) -> bool:
     """Whether all steps come to nothing, as with most heartbeats: nothing is new on either side."""
     epoch = request.member_epoch
     if epoch != group.target_epoch or epoch != group.group_epoch:
         return False
     if group.metadata_changed or group.tally.patterns:
         return False
+    if len(group.tally.assignors) > 1 and shard.config.follows(Rule.ASSIGNOR_CHANGE_BUMPS):
+        return False  # a tie may be broken otherwise each time, and then the epoch moves on
     member, last = group.members.get(request.member_id), group.last_answers.get(request.member_id)
     # Neither ever changes: who says the same as before, and is the same, is quiet as before.
     if last is not None and last.request is request and last.member is member:
@@ -188,7 +191,7 @@ def answer_heartbeat(
     shard: Shard, request: ConsumerGroupHeartbeatRequest, group: Group
 ) -> ConsumerGroupHeartbeatResponse | None:
     """The answer of `heartbeat` to a quiet one; None to any other."""
-    if isinstance(group, Kip848Group) and _is_quiet(group, request):
+    if isinstance(group, Kip848Group) and _is_quiet(shard, group, request):
         return _keep_alive(shard, request, group)
     return None
 
@@ -273,11 +276,6 @@ def _own_group(
     return check_members(group) or upgrade_group(batch, group)
 
 
-def _new_member_id(shard: Shard) -> str:
-    raw = base64.urlsafe_b64encode(shard.new_id().bytes)
-    return raw.decode().rstrip("=")
-
-
 def _step(
     batch: Batch,
     group: Kip848Group,
@@ -289,10 +287,11 @@ def _step(
     """Bring the group and the member on, and give the answer."""
     shard = batch.shard
     names_changed = after.subscribed_topic_names != before.subscribed_topic_names
+    bumps = names_changed or status.bumps or _elects_another(shard, group, before, after)
     if after is not before and after != before:
         batch.add(member_record(group.group_id, after))
     apply_status(batch, group, status)
-    target = advance_group(batch, group, before, after, bump=names_changed or status.bumps)
+    target = advance_group(batch, group, before, after, bump=bumps)
     resolve_if_due(shard, group, before, after, status)
     member = reconcile_member(
         batch,
@@ -311,6 +310,17 @@ def _step(
         heartbeat_interval_ms(shard, group.group_id),
         _assignment(before.assigned, member.assigned, request),
     )
+
+
+def _elects_another(
+    shard: Shard, group: Kip848Group, before: Kip848Member, after: Kip848Member
+) -> bool:
+    """Whether what this member asks for makes another assignor the group's."""
+    if not shard.config.follows(Rule.ASSIGNOR_CHANGE_BUMPS):
+        return False
+    default, tally = shard.config.consumer_assignors[0], group.tally
+    elected = tally.elected_assignor() or default
+    return elected != (tally.next_assignor(before, after) or default)
 
 
 def _updated(member: Kip848Member, request: ConsumerGroupHeartbeatRequest) -> Kip848Member:

@@ -14,7 +14,7 @@ from kgroups.core.coordinator.kip848.bridge.convert import (
     can_downgrade,
     downgrade_group,
 )
-from kgroups.core.coordinator.kip848.group import Kip848Group, target_record
+from kgroups.core.coordinator.kip848.group import Kip848Group, target_epoch_record, target_record
 from kgroups.core.coordinator.kip848.member import (
     JOIN_EPOCH,
     LEAVE_STATIC_EPOCH,
@@ -30,6 +30,7 @@ from kgroups.core.coordinator.log.records import (
     ConsumerGroupTargetAssignmentMemberKey,
     Record,
 )
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard
 
 
@@ -55,6 +56,8 @@ def leave_group(
     forgotten = [topic for pattern in unused for topic in group.resolved_topics(pattern)]
     names = group.tally.names_without(members, forgotten)
     bump_epoch(batch, group, topics_hash(shard, names), reason)
+    if len(members) == len(group.members) and shard.config.follows(Rule.TARGET_OF_THE_EMPTY):
+        batch.add(target_epoch_record(group.group_id, group.group_epoch + 1, 0))
     for member in members:
         cancel_timers(shard, group.group_id, member.member_id)
     return True

@@ -3,6 +3,7 @@
 Source: `GroupMetadataManager.consumerGroupHeartbeat` (steps 2 to 4), `TargetAssignmentBuilder`.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.assignors.order.java_order import hash_map_order, uuid_map_order
@@ -33,6 +34,7 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard, TimerKind
 
 
@@ -150,11 +152,15 @@ def _compute_target(
     name = group.tally.next_assignor(before, after) or shard.config.consumer_assignors[0]
     spec = _assignment_spec(shard, group, after, homogeneous=homogeneous)
     targets = shard.ports.assignors[name](spec)
+    had: Mapping[str, Partitions] = group.target
+    holder = group.static_members.get(after.instance_id or "", after.member_id)
+    if holder in group.target and shard.config.follows(Rule.TAKEN_OVER_TARGET_COUNTS):
+        had = {**group.target, after.member_id: group.target[holder]}
     mine: Partitions = {}
     for member in spec.members:
         given = targets.get(member.member_id, {})
         target = {topic: given[topic] for topic in uuid_map_order(given) if given[topic]}
-        if target != group.target.get(member.member_id):
+        if target != had.get(member.member_id):
             batch.add(target_record(group_id, member.member_id, target))
         if member.member_id == after.member_id:
             mine = target
