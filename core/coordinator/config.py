@@ -57,7 +57,7 @@ class CoordinatorConfig:
 
     def follows(self, rule: Rule) -> bool:
         """Whether coordinators of this release do so."""
-        return self.release >= rule.since
+        return self.release.follows(rule)
 
     @classmethod
     def from_properties(

@@ -4,10 +4,13 @@ Whatever is the same from 4.3.0 on has no row. Source: each release's own coordi
 same things (tests/core/coordinator/test_recorded.py).
 """
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple, Self
+from uuid import UUID
 
 from kgroups.core.errors import UsageError
+from kgroups.core.uuids import uuid_text
 
 
 class Release(NamedTuple):
@@ -31,6 +34,10 @@ class Release(NamedTuple):
 
     def __str__(self) -> str:
         return ".".join(map(str, self))
+
+    def follows(self, rule: "Rule") -> bool:
+        """Whether its coordinators do so."""
+        return self >= rule.since
 
 
 V4_3_0: Final = Release(4, 3, 0)
@@ -87,3 +94,17 @@ class Rule(Enum):
     def __init__(self, since: Release, what: str) -> None:
         self.since = since
         self.what = what
+
+
+def draw_id(new_id: Callable[[], UUID], release: Release) -> UUID:
+    """An id of a topic, or of a member of a KIP-848 group, as this release draws it.
+
+    Args:
+        new_id: draws one at random.
+    Source: `Uuid.randomUuid`.
+    """
+    while True:
+        drawn = new_id()
+        text = uuid_text(drawn)
+        if "-" not in (text if release.follows(Rule.PLAIN_IDS) else text[:1]):
+            return drawn

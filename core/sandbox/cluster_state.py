@@ -7,8 +7,10 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from uuid import UUID, uuid4
 
+from kgroups.core.coordinator.releases import draw_id
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
@@ -99,9 +101,11 @@ class ClusterState(ABC):
             number: Broker(number, options.host, options.port and options.port + number - 1, rack)
             for number, rack in enumerate(racks, start=1)
         }
-        self.topics = Topics(list(self.brokers), new_log=self._new_log, new_id=uuid4)
+        config = group_config(options.properties, options.as_version)
+        new_id = partial(draw_id, uuid4, config.release)
+        self.topics = Topics(list(self.brokers), new_log=self._new_log, new_id=new_id)
         self.coordination = Coordination(
-            group_config(options.properties),
+            config,
             self.brokers,
             self.topics,
             clock=self.now_ms,

@@ -14,6 +14,7 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Write
 from kgroups.core.coordinator.log.record_codec import encode_record
 from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.coordinator.releases import RELEASES, Release
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
 from kgroups.core.protocol.batches import build_batch, split_batches
@@ -34,9 +35,11 @@ demonstrations do not want to wait three seconds for each first rebalance, nor f
 of a KIP-848 one."""
 
 
-def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
+def group_config(properties: Mapping[str, str], as_version: str) -> CoordinatorConfig:
     """Settings of the coordinators from broker properties.
 
+    Args:
+        as_version: the release whose rules they follow; of one before the first that is known, its.
     Raises:
         UsageError: a name is not one of a broker's settings about groups, or a value is wrong.
     """
@@ -46,7 +49,8 @@ def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
             f"unknown property `{unknown[0]}`",
             hint=f"known are {', '.join([*PROPERTIES, *LIMIT_PROPERTIES])}",
         )
-    return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))
+    release = max(Release.parse(as_version), RELEASES[0])
+    return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties), release=release)
 
 
 def group_properties(config: CoordinatorConfig) -> dict[str, str]:

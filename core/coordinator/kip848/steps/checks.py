@@ -4,7 +4,6 @@ Source: `GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid`,
 `GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid` and what stands around it.
 """
 
-import base64
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from uuid import UUID
@@ -24,9 +23,10 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kgroups.core.coordinator.releases import Rule
+from kgroups.core.coordinator.releases import Rule, draw_id
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.uuids import uuid_text
 
 CLIENT_MADE_ID_VERSION = 1  # from here on the client makes its member id itself
 
@@ -105,11 +105,7 @@ def _blank(text: str | None) -> bool:
 
 def new_member_id(shard: Shard) -> str:
     """A fresh id in the form that consumer groups use."""
-    plain = shard.config.follows(Rule.PLAIN_IDS)
-    while True:
-        text = base64.urlsafe_b64encode(shard.new_id().bytes).decode().rstrip("=")
-        if "-" not in (text if plain else text[:1]):
-            return text
+    return uuid_text(draw_id(shard.new_id, shard.config.release))
 
 
 def check_room(
