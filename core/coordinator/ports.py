@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from kgroups.core.coordinator.releases import Release, draw_id
 from kgroups.core.coordinator.topology import TopicInfo
 from kgroups.core.errors import UsageError
 
@@ -61,6 +62,7 @@ class Ports:
             not served.
         hash64: XXH3 of some bytes, seed 0, unsigned.
         compile_pattern: an RE2 pattern to a test of a whole topic name; raises PatternError.
+        draw_id: the id of a member of a KIP-848 group out of those that `new_id` makes.
     Raises:
         UsageError: there are assignors, and one of the others is missing.
     """
@@ -68,6 +70,7 @@ class Ports:
     assignors: Mapping[str, ServerAssign] = field(default_factory=dict)
     hash64: Callable[[bytes], int] | None = None
     compile_pattern: Callable[[str], Matches] | None = None
+    draw_id: Callable[[Callable[[], UUID], Release], UUID] = draw_id
 
     def __post_init__(self) -> None:
         """Consumer groups need all of them."""

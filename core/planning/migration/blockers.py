@@ -238,7 +238,18 @@ def _on_the_way_back(
     group: Group, members: Sequence[Member], rules: BrokerRules
 ) -> Iterator[Blocker]:
     policy = rules.config.consumer_migration_policy
-    if members and policy not in DOWNGRADES:
+    if members and policy is MigrationPolicy.DISABLED:
+        yield Blocker(
+            None,
+            "MIGRATION_POLICY",
+            (
+                "brokers from 4.3.1 on let no classic member into a consumer group: "
+                f"`{POLICY}` is {policy} (with earlier ones it stays a consumer group)"
+            ),
+            f"set `{POLICY}` to bidirectional or downgrade on every broker",
+            "broker",
+        )
+    elif members and policy not in DOWNGRADES:
         yield Blocker(
             None,
             "MIGRATION_POLICY",

@@ -289,12 +289,12 @@ class Rehearsal:
 
 
 def _ports(places: Mapping[str, int]) -> Ports:
-    """A coordinator's ports, with assignors that meet these members in these places."""
+    """Ports of a coordinator whose assignors meet members in these places, and ids are given."""
 
     def with_places(assign: ServerAssign) -> ServerAssign:
         return lambda spec: assign(replace(spec, members=_placed(spec.members, places)))
 
-    ports = coordinator_ports()
+    ports = replace(coordinator_ports(), draw_id=lambda new_id, _: new_id())
     if not places:
         return ports
     assignors = {name: with_places(assign) for name, assign in ports.assignors.items()}

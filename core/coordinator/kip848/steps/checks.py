@@ -23,7 +23,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kgroups.core.coordinator.releases import Rule, draw_id
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.uuids import uuid_text
@@ -105,7 +105,7 @@ def _blank(text: str | None) -> bool:
 
 def new_member_id(shard: Shard) -> str:
     """A fresh id in the form that consumer groups use."""
-    return uuid_text(draw_id(shard.new_id, shard.config.release))
+    return uuid_text(shard.ports.draw_id(shard.new_id, shard.config.release))
 
 
 def check_room(

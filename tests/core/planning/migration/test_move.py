@@ -197,7 +197,7 @@ def test_nobody_has_to_move() -> None:
 
 
 def test_the_policy_of_the_brokers() -> None:
-    """Refused before anything moves; on the way back it only stays a consumer group."""
+    """Refused before anything moves, on the way back too."""
     disabled = BrokerRules(CoordinatorConfig(consumer_migration_policy=MigrationPolicy.DISABLED))
     plan = moved(TWO, rules=disabled)
     (blocker,) = plan.blockers
@@ -211,6 +211,9 @@ def test_the_policy_of_the_brokers() -> None:
     assert condition.holds(values_of(plan.metrics, sizes_only=False)) is True
     assert {one.member_id: one.partitions for one in plan.members} == {"a-0": 2, "b-0": 2}
     back = moved(kip848(*TWO.members or ()), "classic", "range", rules=disabled)
+    assert [one.refused_by for one in back.blockers] == ["broker"]
+    upgrades = BrokerRules(CoordinatorConfig(consumer_migration_policy=MigrationPolicy.UPGRADE))
+    back = moved(kip848(*TWO.members or ()), "classic", "range", rules=upgrades)
     assert [one.refused_by for one in back.blockers] == [None]
     assert back.rebalance_protocol == "consumer"  # of classic members
     assert len(back.stages) == 4
