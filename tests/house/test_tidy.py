@@ -61,6 +61,7 @@ OWN = (
     "kgroups.core.coordinator",
     "kgroups.core.errors",
     "kgroups.core.protocol",
+    "kgroups.core.uuids",
     "kgroups.assignors.wire",
     "kgroups.assignors.order",
 )
