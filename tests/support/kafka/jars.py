@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
+from kgroups.core.coordinator.releases import RELEASES as RULES_SINCE
 from kgroups.core.errors import ClusterError, KgroupsError
 from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.java import require_java
@@ -288,6 +289,8 @@ def main(every_release: bool = False) -> int:
         jars = kafka_jars()
         harness_jar()
         kafka_jars(MESSAGES)
+        for release in RULES_SINCE:
+            oracle_class_path(str(release))
         if every_release:
             for wanted in (KAFKA_082, *map(broker_jars, RELEASES)):
                 kafka_jars(wanted)
