@@ -8,7 +8,7 @@ NUMBER     = 12 | 0.5 | 10k (M, G) | 90% | 5m (1h30m, 250ms)
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, NoReturn, cast
 
@@ -99,6 +99,13 @@ def quoted(text: str) -> str:
     """What a text in quotation marks says; a mark within is written twice."""
     mark = text[0]
     return text[1:-1].replace(mark * 2, mark)
+
+
+def parse_conditions(
+    texts: Iterable[str], fields: Fields, option: str = "--fail-on"
+) -> tuple[Condition, ...]:
+    """The conditions that these texts spell, as `parse_condition` reads each."""
+    return tuple(parse_condition(text, fields, option) for text in texts)
 
 
 def parse_condition(text: str, fields: Fields, option: str) -> Condition:

@@ -48,7 +48,7 @@ from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look
 from kgroups.core.conditions.fields import Fields
-from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
     OFFSETS,
@@ -217,8 +217,8 @@ def gate_of(fail_on: Sequence[str], warn_on: Sequence[str], *, allow_unknown: bo
         UsageError: a condition cannot be understood, or there is none.
     """
     gate = Gate(
-        tuple(parse_condition(text, GROUP_FIELDS, "--fail-on") for text in fail_on),
-        tuple(parse_condition(text, GROUP_FIELDS, "--warn-on") for text in warn_on),
+        parse_conditions(fail_on, GROUP_FIELDS),
+        parse_conditions(warn_on, GROUP_FIELDS, "--warn-on"),
         allow_unknown,
     )
     if not gate.conditions:

@@ -11,7 +11,7 @@ import typer
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
-from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.stores.places import Place, parse_place
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
@@ -85,10 +85,7 @@ def conditions_on_rows(texts: Sequence[str]) -> tuple[Condition, ...]:
     Raises:
         UsageError: one cannot be understood, or names a column that no report has.
     """
-    if not texts:
-        return ()
-    fields = row_fields()
-    return tuple(parse_condition(text, fields, "--fail-on") for text in texts)
+    return parse_conditions(texts, row_fields()) if texts else ()
 
 
 def row_fields() -> Fields:

@@ -16,7 +16,7 @@ from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
 from kgroups.cli.source import cluster, cut_to_groups, snapshot_of_file
 from kgroups.core.conditions.condition import Condition
-from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
 from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
@@ -80,7 +80,7 @@ class PlanTexts:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
         if len(self.changes.get(TO_PROTOCOL, ())) > 1:
             raise UsageError("`--to-protocol` can be used only once")
-        _conditions(self.fail_on)
+        _ = self.conditions
         if self.explain:
             for text in self.explain:
                 parse_partition(text)
@@ -132,6 +132,15 @@ class PlanTexts:
     def moves_to_protocol(self) -> bool:
         """Whether members are to move to another protocol."""
         return bool(self.changes.get(TO_PROTOCOL))
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Conditions on a plan that are to fail.
+
+        Raises:
+            UsageError: one cannot be understood.
+        """
+        return parse_conditions(self.fail_on, PLAN_FIELDS)
 
     @cached_property
     def parsed(self) -> Sequence[Change | Deploy]:
@@ -338,19 +347,8 @@ def plan_or_error(
             traceback.print_exception(error)
         errors.append(ItemError.of(group.group, error))
         return None
-    errors += _failed_checks(plan, _conditions(texts.fail_on))
+    errors += _failed_checks(plan, texts.conditions)
     return item
-
-
-def _conditions(texts: Sequence[str]) -> list[Condition]:
-    """The conditions on a plan that these texts spell.
-
-    Raises:
-        UsageError: one cannot be understood.
-    """
-    if not texts:
-        return []
-    return [parse_condition(text, PLAN_FIELDS, "--fail-on") for text in texts]
 
 
 def _failed_checks(plan: Plan, conditions: Sequence[Condition]) -> Iterator[ItemError]:

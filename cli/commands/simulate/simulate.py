@@ -10,9 +10,7 @@ import typer
 
 from kgroups.cli.commands.lag.lag_options import HtmlFile, SparkConf
 from kgroups.cli.commands.simulate.simulate_checks import (
-    check,
     failed_checks,
-    read_conditions,
     spark_settings,
     unsettled,
 )
@@ -32,10 +30,13 @@ from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
+from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.input_files.document import Document, read_document
+from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.outcome_item import group_items
 from kgroups.core.simulation.scenario.event_file import parse_event
@@ -224,9 +225,9 @@ def simulate_command(
     else:
         one, document = read_scenario(scenario, from_group, file)
     if properties is not None:
-        one = with_member_properties(one, properties)
+        one = with_properties(one, read_document(properties, "properties"))
     one = with_options(one, event or (), seed, until)
-    check(one, document)
+    check_scenario(one, document)
     tell_sources(printer, one)
     if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
@@ -250,7 +251,7 @@ def simulate_command(
         "spread": spread,
     }
     chosen = chosen_views(printer, flags)
-    conditions = read_conditions(fail_on or ())
+    conditions = parse_conditions(fail_on or (), SIMULATION_FIELDS)
     runs, variations = run_all(printer, one, vary or (), repeat, jobs, master, settings)
     items, errors = items_of(runs, variations)
     errors += failed_checks(runs, variations, conditions)
@@ -295,11 +296,6 @@ def tell_sources(printer: Printer, scenario: Scenario) -> None:
         printer.note(f"assumed: {text}")
     if scenario.idle:
         printer.note(f"without effect: {', '.join(f'`{name}`' for name in scenario.idle)}")
-
-
-def with_member_properties(scenario: Scenario, path: Path) -> Scenario:
-    """The scenario with a client's own properties for every member."""
-    return with_properties(scenario, read_document(path, "properties"))
 
 
 def with_options(

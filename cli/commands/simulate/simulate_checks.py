@@ -1,22 +1,13 @@
-"""What is wrong with a scenario or with what came out of it: refusals, conditions, no rest."""
+"""Failures of simulations: groups that did not settle, and conditions that hold."""
 
 from collections.abc import Sequence
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.core.conditions.condition import Condition
-from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
-from kgroups.core.input_files.document import Document
-from kgroups.core.simulation.engine.refusals import check_scenario
-from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS, values_of
+from kgroups.core.simulation.figures.figure_fields import values_of
 from kgroups.core.simulation.figures.outcome import Outcome
-from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.spark.settings import parse_settings
-
-
-def check(scenario: Scenario, document: Document | None) -> None:
-    """Refuse what cannot be, with its line if it is from a file."""
-    check_scenario(scenario, document)
 
 
 def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]:
@@ -43,17 +34,6 @@ def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]
         )
         for name in groups or [outcome.scenario or outcome.groups[0].group]
     ]
-
-
-def read_conditions(texts: Sequence[str]) -> list[Condition]:
-    """The conditions on figures that these texts spell.
-
-    Raises:
-        UsageError: one cannot be understood.
-    """
-    if not texts:
-        return []
-    return [parse_condition(text, SIMULATION_FIELDS, "--fail-on") for text in texts]
 
 
 def failed_checks(

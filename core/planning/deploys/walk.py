@@ -13,7 +13,14 @@ from kgroups.core.planning.confidence import Word
 from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Evidence, Known
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.libraries import RACK_VERSION, shows_rack
-from kgroups.core.planning.moves import Shares, find_moves, ownership
+from kgroups.core.planning.moves import (
+    Assigned,
+    Move,
+    RebalanceProtocol,
+    Shares,
+    find_moves,
+    ownership,
+)
 from kgroups.core.planning.outcomes.draws import ids_matter
 from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
 from kgroups.core.planning.outcomes.outcome import Outcome
@@ -137,23 +144,21 @@ class Walk:
                 word, reason = "likely", UNKNOWN_IDS
         before = self.shares()
         rebalances = self._move_on(plan, event)
-        after = self.shares()
-        moves = find_moves(before, after, plan.rebalance_protocol or "eager", before.keys() & after)
+        protocol = plan.rebalance_protocol or "eager"
+        moves = self.moves_from(before, protocol)
         self.stages.append(
-            Stage(
-                event.text,
-                rebalances,
-                after,
-                tuple(move for move in moves if move.kind != "kept"),
-                plan.leader_client,
-                word,
-                reason,
-            )
+            Stage(event.text, rebalances, self.shares(), moves, plan.leader_client, word, reason)
         )
         self.last = plan
         self.guessed = self.guessed or bool(plan.roster and plan.roster.guesses)
         if plan.confidence not in ("exact", "outcomes", None) or plan.outcomes.failures:
             self.doubts.append(f"{event.text}: {plan.confidence}, {plan.confidence_reason}")
+
+    def moves_from(self, before: Assigned, protocol: RebalanceProtocol) -> tuple[Move, ...]:
+        """Partitions that do not stay where they were."""
+        after = self.shares()
+        moves = find_moves(before, after, protocol, before.keys() & after)
+        return tuple(move for move in moves if move.kind != "kept")
 
     def shares(self) -> dict[str, dict[str, tuple[int, ...]]]:
         """Who has what now, by the names that members go by."""

@@ -23,7 +23,7 @@ from kgroups.core.planning.migration.broker_rules import BrokerRules, check_assi
 from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
 from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms, terms_of
 from kgroups.core.planning.migration.speakers import Refused
-from kgroups.core.planning.moves import find_moves, ownership
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.ids import assumed_id
 from kgroups.core.planning.outcomes.visible_order import visible_orders
 from kgroups.core.planning.plan import Stage
@@ -221,20 +221,9 @@ class Roll:
         if shown.settled.group.type == "classic" and shown.settled.rebalances:
             self._turned_back(text)
             return
-        after = walk.shares()
-        moves = find_moves(before, after, "consumer", before.keys() & after.keys())
         static = comes is not None and comes.instance_id is not None
-        walk.stages.append(
-            Stage(
-                text,
-                not static,
-                after,
-                tuple(move for move in moves if move.kind != "kept"),
-                None,
-                word,
-                reason,
-            )
-        )
+        moves = walk.moves_from(before, "consumer")
+        walk.stages.append(Stage(text, not static, walk.shares(), moves, None, word, reason))
         if word != "exact":
             self.ids_are_open = False
             walk.doubts.append(f"{text}: {word}, {reason}")

@@ -131,8 +131,8 @@ def gathered(
     weights = [each.weight for each in found.values()] + [each.weight for each in failed.values()]
     total = sum(weights) or 1.0
     return Outcomes(
-        tuple(_ranked(each.united(total) for each in found.values())),
-        tuple(_ranked(replace(each, weight=each.weight / total) for each in failed.values())),
+        _ranked(each.united(total) for each in found.values()),
+        _ranked(replace(each, weight=each.weight / total) for each in failed.values()),
         complete,
     )
 
@@ -169,9 +169,5 @@ def _with(one: Failure, other: Failure) -> Failure:
     return replace(one, weight=one.weight + other.weight, leaders=leaders)
 
 
-def _ranked(each: Iterable[End]) -> list[End]:
-    return sorted(each, key=_rarity)
-
-
-def _rarity(end: Outcome | Failure) -> float:
-    return -end.weight
+def _ranked(ends: Iterable[End]) -> tuple[End, ...]:
+    return tuple(sorted(ends, key=lambda end: -end.weight))

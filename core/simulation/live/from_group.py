@@ -16,7 +16,6 @@ from kgroups.core.simulation.live.measured_load import MeasuredLoad
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     Library,
-    MemberSettings,
     Protocol,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
@@ -91,10 +90,8 @@ def _library(group: Group) -> tuple[Library, list[str]]:
 
 def _member(group: Group, member: Member, library: Library, record_ms: float) -> MemberPlan:
     base = LIBRARY_DEFAULTS[library]
-    assignors = (group.assignor,) if group.type == "classic" and group.assignor else ()
-    settings: MemberSettings = base
-    if assignors and group.assignor != COOPERATIVE:
-        settings = _with_assignors(base, assignors)
+    own = group.assignor if group.type == "classic" and group.assignor != COOPERATIVE else None
+    settings = replace(base, assignors=(own,)) if own else base
     topics = member.subscription or tuple(member.assignment or {})
     return MemberPlan(
         name=member.instance_id or member.member_id,
@@ -107,10 +104,6 @@ def _member(group: Group, member: Member, library: Library, record_ms: float) ->
         settings=settings,
         record=Spread(record_ms),
     )
-
-
-def _with_assignors(base: MemberSettings, assignors: Iterable[str | None]) -> MemberSettings:
-    return replace(base, assignors=tuple(name for name in assignors if name))
 
 
 def _topic(topic: Topic, group: Group, load: MeasuredLoad | None) -> TopicPlan:
