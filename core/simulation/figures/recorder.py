@@ -152,8 +152,6 @@ class Recorder:
         told = self.told[group]
         if step.counts:
             told.counts.update(step.counts)
-        if step.rebalance is not None:
-            self.begin_rebalance(now_ms, group, step.rebalance)
         if self._timeline is not None:
             text = self.name_members(group, step.text)
             self.line(now_ms, group, process.seat.name, step.kind, text)

@@ -104,13 +104,11 @@ class Step:
     Args:
         kind: `JoinGroup`, `leader chosen`, `REBALANCE_IN_PROGRESS`, `watch fired`, ...
         text: the rest of the line.
-        rebalance: why a rebalance begins with this step; None if none does.
         counts: figures that the step adds to, by name: the herd effect, failed rebalances, ...
     """
 
     kind: str
     text: str = ""
-    rebalance: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -334,7 +332,7 @@ class Began(NamedTuple):
     cause: str
 
 
-ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began | Step
+ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began
 
 
 class Service(ABC):
