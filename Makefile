@@ -128,9 +128,9 @@ fuzz: setup
 	@$(PY) -m scripts.fuzz $(WHAT) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 # Predictions of `plan` against a real broker and real clients, counted in docs/fidelity.md: CHANGES=200
-# for each SEED=7 or SEED=7,8,9.
+# for each SEED=7 or SEED=7,8,9, on brokers of RELEASE=4.3 or 4.4.
 fidelity: setup
-	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly
+	KGROUPS_FIDELITY_RELEASE=$${RELEASE:-4.4} KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly
 
 # Simulations against a real broker and real clients, with real cuts; errors go to
 # docs/simulation-fidelity.md. ROWS=cut,crash takes only what has one of these in its name.

@@ -11,7 +11,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.apis import API_VERSIONS, Caps
 
-NEWEST = "4.3"
+NEWEST = "4.4"
 
 _STEPS: Mapping[str, Mapping[Api, int]] = {
     "2.4": {

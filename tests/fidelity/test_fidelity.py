@@ -2,7 +2,8 @@
 
 Each change of each group is predicted from what the admin side shows, made, and compared. As many
 as wanted: `KGROUPS_FIDELITY_CHANGES` (in all groups of a seed together) and `KGROUPS_FIDELITY_SEED`
-(one or several, with commas); the counts then go to docs/fidelity.md.
+(one or several, with commas); the counts then go to docs/fidelity.md. `KGROUPS_FIDELITY_RELEASE`
+says on brokers of which release.
 """
 
 import os
@@ -35,6 +36,7 @@ from tests.support.fidelity.table import (
 )
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.releases import NEWEST
 
 CHANGES: Final = int(os.environ.get("KGROUPS_FIDELITY_CHANGES", "0"))
 SEEDS: Final = [int(s) for s in os.environ.get("KGROUPS_FIDELITY_SEED", "1").split(",")]
@@ -43,6 +45,7 @@ WANTED: Final = (
     if CHANGES
     else ["a share", pytest.param("every library", marks=pytest.mark.slow("six kinds of programs"))]
 )
+RELEASE: Final = os.environ.get("KGROUPS_FIDELITY_RELEASE") or NEWEST
 AT_ONCE: Final = 8
 RACKS: Final = ("a", "b")
 PROPERTIES: Final = {
@@ -86,13 +89,14 @@ def driven(pool: HostPool, bootstrap: str, script: Script) -> list[Result]:
 @pytest.fixture(scope="module", params=WANTED)
 def run(request: pytest.FixtureRequest) -> Iterator[Run]:
     """What came of every change; groups are driven some at a time."""
-    spec = ClusterSpec(brokers=len(RACKS), racks=RACKS, properties=PROPERTIES)
+    count = len(RACKS)
+    spec = ClusterSpec(brokers=count, racks=RACKS, properties=PROPERTIES, release=RELEASE)
     wanted = scripts(request.param)
     both = [script for script in wanted if speaks_java_or_librdkafka(script)]
     limit = 300 + 30 * CHANGES * len(SEEDS)
     with (
         KafkaCluster(spec) as kafka,
-        Sandbox(brokers=len(RACKS), racks=RACKS, properties=PROPERTIES) as sandbox,
+        Sandbox(brokers=count, racks=RACKS, properties=PROPERTIES, as_version=RELEASE) as sandbox,
         HostPool() as pool,
         ThreadPoolExecutor(AT_ONCE) as threads,
     ):
@@ -109,7 +113,7 @@ def run(request: pytest.FixtureRequest) -> Iterator[Run]:
 @pytest.fixture(scope="module", autouse=True)
 def counted(run: Run, pytestconfig: pytest.Config) -> None:
     """Print the counts, and put those of a run that was asked for into the page."""
-    block = tables(run.results, beside_embedded(run.results, run.embedded), SEEDS)
+    block = tables(run.results, beside_embedded(run.results, run.embedded), SEEDS, RELEASE)
     reporter = pytestconfig.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         odd = [each for each in (*run.results, *run.embedded) if each.verdict != "right"]

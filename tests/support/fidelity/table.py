@@ -49,14 +49,17 @@ def told(result: Result) -> str:
     return f"{place}: {result.confidence} of {result.leader}, {result.detail}"
 
 
-def tables(results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[int]) -> str:
+def tables(
+    results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[int], release: str
+) -> str:
     """Everything that was counted, as Markdown.
 
     Args:
         embedded: what became of the same changes on the embedded cluster, a word each.
+        release: of the real brokers.
     """
     parts = [
-        f"{len(results)} changes, seeds {', '.join(map(str, seeds))}.",
+        f"{len(results)} changes on Kafka {release}, seeds {', '.join(map(str, seeds))}.",
         _share_table(results),
         _table(results, "confidence", lambda each: each.confidence),
         _table(results, "library", lambda each: each.label),

@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.fidelity.java_members import JavaMembers
 from tests.support.kafka.child import run_program
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
@@ -110,3 +113,35 @@ def test_the_java_consumer_reads(lively: Sandbox, protocol: str) -> None:
     assert len(done.stdout.split()) == 60
     lines = [str(line) for line in lively.events if f"group {group}:" in str(line)]
     assert any(re.search(r": member \S+ removed: left", line) for line in lines), lines
+
+
+@pytest.mark.slow("jars of another release; those of the newest with tools are in every run")
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_members_of_kafka_clients_4_4_share_a_topic(lively: Sandbox, protocol: str) -> None:
+    """Two of them join, have two partitions each, commit and leave."""
+    group = f"java-4-4-{protocol}"
+    config = {
+        "bootstrap.servers": lively.bootstrap_servers,
+        "group.id": group,
+        "group.protocol": protocol,
+        "auto.offset.reset": "earliest",
+    }
+    with (
+        JavaMembers("4.4") as java,
+        ClusterAdmin(ClientSettings(lively.bootstrap_servers)) as admin,
+    ):
+
+        def shares() -> tuple[list[int], int]:
+            """Partitions of each member, and the sum of the commits."""
+            groups = admin.snapshot([group]).groups
+            members = groups[0].members or () if groups else ()
+            commits = (groups[0].offsets or {}).get("jt", {}) if groups else {}
+            owned = sorted(len((each.assignment or {}).get("jt", ())) for each in members)
+            return owned, sum(one.offset for one in commits.values())
+
+        for name in ("one", "two"):
+            java.open(name, config | {"client.id": name}, {"topics": ["jt"]})
+        wait_until(lambda: shares() == ([2, 2], 60), what="two partitions each, all read")
+        for name in ("one", "two"):
+            java.close(name)
+        wait_until(lambda: shares() == ([], 60), what="both have left")
