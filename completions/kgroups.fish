@@ -400,7 +400,7 @@ complete -c kgroups -n '__kgroups_at "sandbox up"' -l port -x -d 'Port of the fi
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l host -x -d 'Address to listen on.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l data-dir -x -d 'Persist topics, records and offsets here.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l from -r -F -d 'Start with a snapshot\'s topics and groups.'
-complete -c kgroups -n '__kgroups_at "sandbox up"' -l as-version -x -d 'Serve the API versions of Kafka 2.4 to 4.4.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l as-version -x -d 'Act as this Kafka, 2.4 to 4.4 (default: 4.4).'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l faults -r -F -d 'Inject faults by these rules.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l auto-create-topics -d 'Create topics that clients ask for.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l property -x -d 'Broker property for groups or limits.'

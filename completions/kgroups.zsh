@@ -778,7 +778,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--host:Address to listen on.'
         '--data-dir:Persist topics, records and offsets here.'
         '--from:Start with a snapshot'\''s topics and groups.'
-        '--as-version:Serve the API versions of Kafka 2.4 to 4.4.'
+        '--as-version:Act as this Kafka, 2.4 to 4.4 (default\: 4.4).'
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'

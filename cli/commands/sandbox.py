@@ -105,7 +105,7 @@ def up(
     as_version: Annotated[
         str | None,
         typer.Option(
-            "--as-version", metavar="X.Y", help="Serve the API versions of Kafka 2.4 to 4.4."
+            "--as-version", metavar="X.Y", help="Act as this Kafka, 2.4 to 4.4 (default: 4.4)."
         ),
     ] = None,
     faults: Annotated[

@@ -27,7 +27,8 @@ class SandboxOptions:
         topics: name to number of partitions, created at start.
         port: of the first broker, the others follow; 0 lets the system choose each.
         host: address to bind and to advertise. Only loopback unless it is asked for.
-        as_version: release of Kafka whose API versions are offered.
+        as_version: release of Kafka whose API versions are offered, and from 4.3 on whose rules
+            the coordinators follow.
         auto_create_topics: make a topic when a client asks for its metadata.
         default_partitions: of topics made without a number.
         replication_factor: of topics made without one; None for three, or as many as brokers.
