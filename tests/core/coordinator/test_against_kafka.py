@@ -133,15 +133,14 @@ def test_every_answer_of_a_later_release_is_equal(release: str, operations: int)
 def test_a_rule_is_new_in_its_release(rule: Rule) -> None:
     """The last answer to its script is another one than the release before gave, in both."""
     before = RELEASES[RELEASES.index(rule.since) - 1]
-    said: list[Json] = []
-    for release in (before, rule.since):
-        said.append(comparable(last_equal_answer(str(release), RULE_SCRIPTS[rule])))
-    assert said[0] != said[1]
+    old, new = (last_equal_answer(str(one), RULE_SCRIPTS[rule]) for one in (before, rule.since))
+    assert comparable(old) != comparable(new)
 
 
 def last_equal_answer(release: str, script: Sequence[Json]) -> Json:
     """Kafka's answer to the last operation of a script, all of which ours answers as it does."""
-    ours, theirs = Adapter(release=release), None
+    ours = Adapter(release=release)
+    theirs: Json = {}
     with Oracle(release) as oracle:
         for op in script:
             theirs = oracle.ask(op)
