@@ -39,6 +39,22 @@ SERVER_ASSIGNORS: Mapping[str, Assignor] = _by_name(UniformAssignor(), ServerRan
 
 LEADERS = ("java", *VARIANTS)
 
+_CLIENT_PACKAGE, _SERVER_PACKAGE = (
+    "org.apache.kafka.clients.consumer.",
+    "org.apache.kafka.coordinator.group.assignor.",
+)
+CLASSES: Mapping[str, str] = MappingProxyType(
+    {
+        f"{_CLIENT_PACKAGE}RangeAssignor": "range",
+        f"{_CLIENT_PACKAGE}RoundRobinAssignor": "roundrobin",
+        f"{_CLIENT_PACKAGE}StickyAssignor": "sticky",
+        f"{_CLIENT_PACKAGE}CooperativeStickyAssignor": "cooperative-sticky",
+        f"{_SERVER_PACKAGE}UniformAssignor": "uniform",
+        f"{_SERVER_PACKAGE}RangeAssignor": "range",
+    }
+)
+"""Names of Kafka's classes, as `partition.assignment.strategy` has them -> of their strategies."""
+
 
 def assignor(name: str, leader: str = "java") -> Assignor:
     """The client-side strategy of this name: built in, or the user's own.

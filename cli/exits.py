@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from typer import TyperException
 
@@ -23,6 +23,9 @@ OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
 """What a Nagios plugin says, by its exit code."""
 PLUGIN_FORM: Final = "nagios"
+
+GROUP_OPTIONS: Final = ("--group", "-g")
+"""How other tools name a group."""
 
 _WARNED_OF: set[Path] = set()
 _NOTED: set[str] = set()
@@ -154,7 +157,18 @@ def usage_error(error: TyperException) -> UsageError:
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "kgroups"
-    return UsageError(message.replace("'", "`"), hint=f"see `{command} --help`")
+    hint = f"see `{command} --help`"
+    if getattr(error, "option_name", None) in GROUP_OPTIONS and _takes_groups(context):
+        message, hint = message.partition(" (")[0], f"groups are arguments: `{command} GROUP`"
+    return UsageError(message.replace("'", "`"), hint=hint)
+
+
+def _takes_groups(context: Any) -> bool:
+    return context is not None and any(
+        "GROUP" in str(param.metavar)
+        for param in context.command.params
+        if param.param_type_name == "argument"
+    )
 
 
 def status_line(code: int, text: str) -> str:

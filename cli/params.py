@@ -306,6 +306,13 @@ def split_names(values: list[str] | None) -> tuple[str, ...]:
     )
 
 
+def assignor_names(values: list[str] | None) -> tuple[str, ...]:
+    """Names of assignors; Kafka's classes may be named, too."""
+    from kgroups.assignors.registry import CLASSES  # 20 ms
+
+    return tuple(CLASSES.get(name, name) for name in split_names(values))
+
+
 def parse_choice(values: list[str] | None, choices: tuple[str, ...], what: str) -> tuple[str, ...]:
     """The named choices in their own spelling, without regard to case.
 
@@ -316,7 +323,10 @@ def parse_choice(values: list[str] | None, choices: tuple[str, ...], what: str) 
     chosen: dict[str, None] = {}
     for name in split_names(values):
         if name.lower() not in spelling:
-            raise UsageError(f"`{name}` is not a {what}", hint="one of " + ", ".join(choices))
+            hint = "one of " + ", ".join(choices)
+            if name.lower() in FORMER_STATES and what == "group state":
+                hint = f"today it is called {FORMER_STATES[name.lower()]}"
+            raise UsageError(f"`{name}` is not a {what}", hint=hint)
         chosen[spelling[name.lower()]] = None
     return tuple(chosen)
 
@@ -330,6 +340,7 @@ GROUP_STATES: Final = (
     "Assigning",
     "Reconciling",
 )
+FORMER_STATES: Final = {"awaitingsync": "CompletingRebalance"}
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Final
 
 from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
@@ -29,6 +31,9 @@ from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 GLOB_SIGNS = frozenset("*?[")
+NO_GROUP: Final = "GROUP_ID_NOT_FOUND"
+MOST_GUESSED_FROM: Final = 10_000
+"""Among more names it would take seconds to find the one that is alike."""
 
 
 @contextmanager
@@ -182,7 +187,7 @@ def snapshot_of(
             check_isolation(snapshot, isolation, f"`{file}`")
         return snapshot
     assert admin is not None, "either a file or a cluster is asked"
-    return admin.snapshot(
+    snapshot = admin.snapshot(
         groups,
         members=members,
         offsets=offsets,
@@ -191,6 +196,17 @@ def snapshot_of(
         more_topics=more_topics,
         progress=progress,
     )
+    if not any(error.code == NO_GROUP for error in snapshot.errors):
+        return snapshot
+    names = admin.group_names()
+    return replace(snapshot, errors=tuple(_with_guess(error, names) for error in snapshot.errors))
+
+
+def _with_guess(error: ItemError, names: Sequence[str]) -> ItemError:
+    """The failure of a group that is not there, with the name that may have been meant."""
+    is_guessed = error.code == NO_GROUP and len(names) <= MOST_GUESSED_FROM
+    close = get_close_matches(error.target, names, 1) if is_guessed else ()
+    return replace(error, hint=f"did you mean `{close[0]}`?") if close else error
 
 
 def snapshot_of_file(file: Path, groups: Sequence[str] | None = None) -> ClusterSnapshot:
@@ -212,20 +228,21 @@ def cut_to_groups(
         return snapshot
     wanted = set(groups)
     found = tuple(group for group in snapshot.groups if group.group in wanted)
-    missing = sorted(wanted - {group.group for group in found})
+    names = [group.group for group in snapshot.groups]
+    missing = sorted(wanted - {*names})
     return replace(
         snapshot,
         groups=found,
         errors=(
             *(error for error in snapshot.errors if error.target in wanted),
-            *(unknown_group(name, f"`{file}`") for name in missing),
+            *(_with_guess(unknown_group(name, f"`{file}`"), names) for name in missing),
         ),
     )
 
 
 def unknown_group(name: str, where: str) -> ItemError:
     """The failure of a group that was named and is not there."""
-    return broker_error(name, "GROUP_ID_NOT_FOUND", f"no such group in {where}")
+    return broker_error(name, NO_GROUP, f"no such group in {where}")
 
 
 def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]:

@@ -204,9 +204,10 @@ class Root(Noun):
             SystemExit: always, with the code.
         """
         extra.pop("standalone_mode", None)
-        self.as_plugin = is_plugin(sys.argv[1:] if args is None else args)
+        words = _without_verbs(sys.argv[1:] if args is None else args)
+        self.as_plugin = is_plugin(words)
         try:
-            code = super().main(args, prog_name, standalone_mode=False, **extra)
+            code = super().main(words, prog_name, standalone_mode=False, **extra)
         except TyperException as error:
             if type(error).__name__ == "NoArgsIsHelpError" and not self.as_plugin:
                 sys.stderr.write(error.format_message() + "\n")
@@ -216,6 +217,16 @@ class Root(Noun):
         except typer.Abort:
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_verbs(words: Sequence[str]) -> Sequence[str]:
+    """The words with the options that `help` and `version` stand for, as in git."""
+    match words:
+        case ["help", *rest]:
+            return [*rest, "--help"]
+        case ["version"]:
+            return ["--version"]
+    return words
 
 
 def _show_version(wanted: bool) -> None:

@@ -66,7 +66,7 @@ def interval_ms(text: str, output: str, file: Path | None) -> int:
         raise UsageError(
             f"--watch does not support --output {output}", hint="use --output table or json"
         )
-    return round(parse_duration_ms(text, bare="s", least_ms=1, most_ms=MAX_TIMEOUT_MS))
+    return round(parse_duration_ms(text, least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
 
 def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:

@@ -63,12 +63,12 @@ def duration_ms(text: str, *, bare: str | None = None) -> float | None:
 
 
 def parse_duration_ms(
-    text: str, *, bare: str | None = None, least_ms: float = 0, most_ms: float = MAX_MS
+    text: str, *, bare: str = "s", least_ms: float = 0, most_ms: float = MAX_MS
 ) -> float:
     """Milliseconds of a duration, fractions included.
 
     Args:
-        bare: unit of a number without one, one of `UNITS_MS`; None refuses it.
+        bare: unit of a number without one, one of `UNITS_MS`.
         least_ms, most_ms: both ends are allowed.
     Raises:
         UsageError: not a duration, or out of these bounds.
@@ -79,11 +79,10 @@ def parse_duration_ms(
     return found
 
 
-def duration_hint(bare: str | None = None, least_ms: float = 0, most_ms: float = MAX_MS) -> str:
+def duration_hint(bare: str = "s", least_ms: float = 0, most_ms: float = MAX_MS) -> str:
     """How a duration is written, for messages."""
-    hint = "write it like `500ms`, `10s` or `1h30m`"
-    if bare is not None:
-        hint += f"; a bare number is in {bare}"
+    of = "seconds" if bare == "s" else "milliseconds"
+    hint = f"write it like `500ms`, `10s` or `1h30m`; a bare number counts {of}"
     if least_ms > 0 or most_ms < MAX_MS:
         hint += f"; from {show_ms(least_ms)} to {show_ms(most_ms)}"
     return hint

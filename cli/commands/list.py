@@ -202,6 +202,8 @@ def list_groups(
         if idle_ms is not None:
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
+        if not groups and not listing.errors and (any(filters) or idle_ms is not None):
+            said.append("no group matches")
         report = list_report(listing, groups[:top], times, shown)
         report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 

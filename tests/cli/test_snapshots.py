@@ -35,6 +35,10 @@ CASES = {
     "list where it cannot be told": "list --where 'lag > 10' --from shop.json",
     "list by a broken condition": "list --where 'lag >' --from shop.json",
     "list nothing that fits": "list nobody --from shop.json",
+    "list by a former state": "list --state AwaitingSync --from shop.json",
+    "version as a word": "version",
+    "describe a misspelt group": "describe biling --from shop.json",
+    "describe with another tool's option": "describe --group billing --from shop.json",
     "list of no groups as yaml": "list --from nothing.yaml -o yaml",
     "list of no groups as json": "list --from nothing.yaml -o json",
     "list of no groups as csv": "list --from nothing.yaml -o csv",
@@ -97,6 +101,10 @@ CASES = {
     "check fields": "check --fields",
     "wait for a misspelt word": "wait billing --until emty",
     "plan": "plan billing --from shop.json",
+    "plan with a class of Kafka's": (
+        "plan billing --from shop.json"
+        " --assignor org.apache.kafka.clients.consumer.RoundRobinAssignor -o csv"
+    ),
     "plan with a member more": "plan billing --from shop.json --add-members 1",
     "plan with a member more as json": "plan billing --from shop.json --add-members 1 -o json",
     "plan with complete new members": (

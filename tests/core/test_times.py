@@ -55,8 +55,11 @@ def test_duration(text: str) -> None:
 
 @pytest.mark.parametrize("text", NO_DURATIONS)
 def test_no_duration(text: str) -> None:
-    """Any other text is refused, a bare number included."""
+    """Any other text is refused; a bare number is one only where its unit is known."""
     assert duration_ms(text) is None
+    if duration_ms(text, bare="s") is not None:
+        assert parse_duration_ms(text) == int(text) * 1_000
+        return
     with pytest.raises(UsageError, match="is not a duration"):
         parse_duration_ms(text)
 

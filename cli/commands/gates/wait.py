@@ -16,6 +16,7 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.tree import Command
+from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
@@ -103,9 +104,7 @@ def wait(
         )
     if "" in groups:
         raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
-    condition = parse_condition(
-        SHORTHANDS.get(until.strip().lower(), until), GROUP_FIELDS, "--until"
-    )
+    condition = _condition_of(until)
     stable_ms = 0 if stable is None else parse_wait_ms(stable)
     deadline_ms = parse_wait_ms(deadline)
     if stable_ms > deadline_ms:
@@ -215,6 +214,21 @@ def wait_for(
         raise last
     assert last is not None, "there is always a first look"
     return last, at_ms
+
+
+def _condition_of(until: str) -> Condition:
+    """What is waited for.
+
+    Raises:
+        UsageError: it is neither one of the words nor a condition.
+    """
+    word = until.strip().lower()
+    if word.isidentifier() and word not in (*SHORTHANDS, *GROUP_FIELDS.names):
+        raise UsageError(
+            f"`--until {until}`: nothing to wait for",
+            hint=f"one of {', '.join(SHORTHANDS)}, or a condition such as `lag < 100`",
+        )
+    return parse_condition(SHORTHANDS.get(word, until), GROUP_FIELDS, "--until")
 
 
 def _report(

@@ -41,7 +41,7 @@ from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
-from kgroups.cli.params import FromFile, GlobalOptions, options_of, split_names
+from kgroups.cli.params import FromFile, GlobalOptions, assignor_names, options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
@@ -187,7 +187,7 @@ def report(
     captures = captures and within(captures, options.timeout_ms)
     parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
-    assignors = split_names(assignor)
+    assignors = assignor_names(assignor)
     query = LagQuery(
         by=by or "group",
         assignors=assignors,

@@ -21,7 +21,7 @@ from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_sourc
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
-from kgroups.cli.params import options_of, split_names
+from kgroups.cli.params import assignor_names, options_of
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.confidence import DEFINITIONS
@@ -143,7 +143,7 @@ def plan(
     texts.check()
     if blockers and file is None and not texts.moves_to_protocol:
         raise UsageError("`--blockers` requires `--to-protocol`")
-    assignors = split_names(assignor)
+    assignors = assignor_names(assignor)
     if report:
         if not all_groups or groups:
             raise UsageError(

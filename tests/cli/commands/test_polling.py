@@ -63,8 +63,9 @@ def test_a_look_that_is_asked_for() -> None:
 
 
 def test_times_to_wait() -> None:
-    """Durations with a unit."""
+    """Durations; a bare number is seconds."""
     assert parse_wait_ms("2m") == 120_000
-    for text in ("2", "0s", "8d", "soon"):
+    assert parse_wait_ms("2") == 2_000
+    for text in ("0s", "8d", "soon"):
         with pytest.raises(UsageError, match="is not a duration"):
             parse_wait_ms(text)

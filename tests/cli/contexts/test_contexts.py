@@ -217,7 +217,7 @@ def test_what_cannot_be_changed(tmp_path: Path, text: str) -> None:
         ("add new -b a:1 --cluster-id x --pin", "cannot be used together"),
         ("add new -b a:1 --property nothing", "`nothing` is not a property"),
         ("add new -b a:1 --default-output nagios", "cannot be a default"),
-        ("add new -b a:1 --default-timeout 5", "is not a duration"),
+        ("add new -b a:1 --default-timeout soon", "is not a duration"),
         ("add new --command-config f --property a=b", "cannot be used together"),
         ("add new -b 127.0.0.1:1 --pin", "cannot be reached"),
     ],
