@@ -235,7 +235,7 @@ def test_describe_topic_partitions_pages() -> None:
         assert pages == 3
 
 
-RELEASES = ["2.4", "2.8", "3.0", "3.7", "4.0", "4.3"]
+RELEASES = ["2.4", "2.8", "3.0", "3.7", "4.0", "4.3", "4.4"]
 
 
 @pytest.mark.parametrize("release", RELEASES)

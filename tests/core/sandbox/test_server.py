@@ -23,7 +23,7 @@ UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, REBOOTSTRAP_REQUIRED = 25, 35, 129
 def test_api_versions(one: Sandbox) -> None:
     """Every offered API is in the answer, whose header is of version 0 in all versions."""
     with WireClient(one.bootstrap_servers) as client:
-        for version in range(5):
+        for version in range(6):
             body = {"client_software_name": "t", "client_software_version": "1"}
             keys = {
                 row["api_key"]: (row["min_version"], row["max_version"])
