@@ -1,4 +1,7 @@
-"""The packages: `kgroups` and, below it, the folders with an `__init__.py`."""
+"""The packages: `public/` is `kgroups`, and below it are the folders with an `__init__.py`.
+
+No folder of the checkout is called `kgroups`: Python would find it there before the installed one.
+"""
 
 from setuptools import find_packages, setup
 
@@ -13,6 +16,6 @@ setup(
         ),
         "kgroups.completions",  # files alone
     ],
-    package_dir={"kgroups": "kgroups"}
+    package_dir={"kgroups": "public"}
     | {f"kgroups.{folder}": folder for folder in (*FOLDERS, "completions")},
 )

@@ -39,7 +39,7 @@ else
 fi
 if [ "$for" != demo ]; then
   # As a wheel's installer does: no start pays for compiling our own modules.
-  "$VENV/bin/python" -m compileall -q assignors core cli kgroups || true
+  "$VENV/bin/python" -m compileall -q assignors core cli public || true
   VENV="$VENV" scripts/kafka_jars.sh >/dev/null
 fi
 echo "set-up: done" >&2

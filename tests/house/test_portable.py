@@ -9,7 +9,7 @@ from kgroups.cli.__main__ import ON_WINDOWS
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("assignors", "core", "cli", "kgroups")
+PRODUCT = ("assignors", "core", "cli", "public")
 
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 """Modules that no Windows has."""

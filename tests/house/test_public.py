@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from kgroups import Cluster, RefusedError
 from kgroups.sandbox import Sandbox
 from scripts.docs import PUBLIC
+from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
 # A name that goes, goes from here too, and only with a major version.
@@ -43,9 +43,7 @@ def test_the_guides_need_nothing_private(page: str) -> None:
 def test_the_package_itself_imports_next_to_nothing() -> None:
     """Its names are imported when they are asked for: the command line starts with it."""
     program = "import sys, kgroups; print(*(m for m in sys.modules if m.startswith('kgroups')))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = run_program([sys.executable, "-c", program], check=True)
     assert done.stdout.split() == ["kgroups"]
 
 

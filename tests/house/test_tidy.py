@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("assignors", "core", "cli", "kgroups")
+PRODUCT = ("assignors", "core", "cli", "public")
 # The one tree that `kgroups` is once it is installed.
 TREE = ROOT / "typings"
 MAX_FILE_LINES = 400

@@ -14,7 +14,7 @@ from kgroups.cli.app import program
 from tests.support.cli.command_tree import command_paths
 
 ROOT = Path(__file__).parents[2]
-CODE = ("assignors", "core", "cli", "kgroups", "tests", "bench", "scripts")
+CODE = ("assignors", "core", "cli", "public", "tests", "bench", "scripts")
 # Kafka's own names of APIs, their messages and records, of its topic, and what tests are about.
 KAFKAS_OWN = re.compile(
     r"(Described)?ConsumerGroup(Heartbeat|Describe|\w*(Key|Value|Request|Response|Member))?"

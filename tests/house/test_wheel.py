@@ -17,7 +17,7 @@ from tests.support.installs.built import ROOT, build
 from tests.support.installs.environments import Environment, environment_of
 from tests.support.kafka.child import run_program
 
-PACKAGES = ("assignors", "core", "cli", "completions", "kgroups")
+PACKAGES = ("assignors", "core", "cli", "completions", "public")
 # Beside modules, the wheel carries these.
 DATA = {"py.typed", ".json", ".yaml", ".css", ".sql", ".js", ".bash", ".zsh", ".fish", ".txt"}
 
@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
     """Each module and data file of the packages, under `kgroups/`, and the metadata."""
     expected = {
-        f"kgroups/{path.relative_to(ROOT).as_posix()}".replace("kgroups/kgroups", "kgroups")
+        f"kgroups/{path.relative_to(ROOT).as_posix()}".replace("kgroups/public/", "kgroups/")
         for top in PACKAGES
         for path in (ROOT / top).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts

@@ -1,1 +1,1 @@
-../../kgroups/__init__.py
+../../public/__init__.py

@@ -1,1 +1,1 @@
-../../kgroups/cluster.py
+../../public/cluster.py

@@ -1,1 +1,1 @@
-../../kgroups/coordinator.py
+../../public/coordinator.py

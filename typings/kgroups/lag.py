@@ -1,1 +1,1 @@
-../../kgroups/lag.py
+../../public/lag.py

@@ -1,1 +1,1 @@
-../../kgroups/planning.py
+../../public/planning.py

@@ -1,1 +1,1 @@
-../../kgroups/sandbox.py
+../../public/sandbox.py

@@ -1,1 +1,1 @@
-../../kgroups/spark.py
+../../public/spark.py
