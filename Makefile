@@ -46,6 +46,7 @@ releases: setup
 # Brokers of Kafka 2.8 (with ZooKeeper) to 4.4, 3.9 with either coordinator: what every command
 # does there (tests/data/releases.json, docs/broker-versions.md), then the adapter's contract and the writes.
 versions: setup releases
+	@$(PY) -m tests.support.kafka.jars --newer-tools
 	KGROUPS_WRITE_RELEASES=1 $(PYTEST) tests/kafka/brokers/test_releases.py -k test_every_command
 	$(PY) scripts/docs.py tables
 	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py \

@@ -1,6 +1,7 @@
 """Kafka's own jars and our compiled Java classes, in a cache outside the checkout.
 
-`python -m tests.support.kafka.jars` does it and prints the folder. The Ivy that PySpark ships
+`python -m tests.support.kafka.jars` does it and prints the folder; with `--newer-tools` it says
+whether Kafka's tools of a later release than ours can be fetched. The Ivy that PySpark ships
 resolves them from its default repository: Java and the installed Python packages are all it takes.
 Run again it answers at once; an interrupted run leaves nothing that looks finished.
 """
@@ -278,6 +279,21 @@ def class_path(release: str = NEWEST) -> str:
     return os.pathsep.join((str(harness_jar()), f"{kafka_jars(broker_jars(release))}/*"))
 
 
+def tell_newer_tools() -> int:
+    """Say of each release after the newest whose tools we have whether its own can be fetched."""
+    for name in list(RELEASES)[list(RELEASES).index(NEWEST) + 1 :]:
+        version = RELEASES[name].version
+        tools = (("org.apache.kafka", "kafka-tools", version),)
+        wanted = JarSet(f"tools-{version}", tools, f"Kafka {version}'s tools", alone=True)
+        try:
+            kafka_jars(wanted)
+        except ClusterError:
+            print(f"versions: the tools of Kafka {version} are not published yet")
+        else:
+            print(f"versions: the tools of Kafka {version} are published: see CONTRIBUTING.md")
+    return 0
+
+
 def main(every_release: bool = False) -> int:
     """Fetch and compile; print the jars' folder. 0, or 2 when that cannot be done.
 
@@ -303,4 +319,6 @@ def main(every_release: bool = False) -> int:
 
 
 if __name__ == "__main__":
+    if "--newer-tools" in sys.argv[1:]:
+        sys.exit(tell_newer_tools())
     sys.exit(main("--every-release" in sys.argv[1:]))
