@@ -162,7 +162,7 @@ def test_what_is_not_known_is_waited_for(address: str) -> None:
 
 BAD = [
     ("wait g --until 'lag = '", "expected a number at the end"),
-    ("wait g --until idle", "unknown field `idle` of a group"),
+    ("wait g --until idle", "one of empty, stable, caught-up, or a condition"),
     ("wait g --until empty --deadline soon", "is not a duration"),
     ("wait g --until empty --deadline 1m --stable 2m", "longer than --deadline"),
     ("wait g", "missing option `--until`"),
