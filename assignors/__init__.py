@@ -7,6 +7,7 @@ something to chance, `assign` gives one answer of several and `possible_answers`
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> object:
     # Imported when it is asked for: who imports one module of this package pays for no other.
+    if find_spec(f"{__name__}.{name}") is not None:  # a module that nobody has imported yet
+        return import_module(f"{__name__}.{name}")
     public = import_module(f"{__name__}.public")
     if name not in ("__all__", *public.__all__):
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

@@ -325,7 +325,7 @@ def parse_choice(values: list[str] | None, choices: tuple[str, ...], what: str) 
         if name.lower() not in spelling:
             hint = "one of " + ", ".join(choices)
             if name.lower() in FORMER_STATES and what == "group state":
-                hint = f"today it is called {FORMER_STATES[name.lower()]}"
+                hint = f"it is now called {FORMER_STATES[name.lower()]}"
             raise UsageError(f"`{name}` is not a {what}", hint=hint)
         chosen[spelling[name.lower()]] = None
     return tuple(chosen)

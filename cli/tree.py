@@ -182,6 +182,18 @@ class Root(Noun):
         """Parse the global options; a bad value ends with its own code."""
         return self._mapped(lambda: super(Root, self).make_context(*args, **kwargs))
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; `help` and `version` stand for the options of these names, as in git."""
+        match args:
+            case ["help"]:
+                write_text(f"{ctx.get_help()}\n")
+                raise typer.Exit
+            case ["help", *rest]:
+                return super().resolve_command(ctx, [*rest, "--help"])
+            case ["version"]:
+                _show_version(wanted=True)
+        return super().resolve_command(ctx, args)
+
     def _mapped(self, step: Callable[[], Any]) -> Any:
         try:
             return step()
@@ -204,7 +216,7 @@ class Root(Noun):
             SystemExit: always, with the code.
         """
         extra.pop("standalone_mode", None)
-        words = _without_verbs(sys.argv[1:] if args is None else args)
+        words = sys.argv[1:] if args is None else args
         self.as_plugin = is_plugin(words)
         try:
             code = super().main(words, prog_name, standalone_mode=False, **extra)
@@ -217,16 +229,6 @@ class Root(Noun):
         except typer.Abort:
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
-
-
-def _without_verbs(words: Sequence[str]) -> Sequence[str]:
-    """The words with the options that `help` and `version` stand for, as in git."""
-    match words:
-        case ["help", *rest]:
-            return [*rest, "--help"]
-        case ["version"]:
-            return ["--version"]
-    return words
 
 
 def _show_version(wanted: bool) -> None:

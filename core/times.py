@@ -82,7 +82,7 @@ def parse_duration_ms(
 def duration_hint(bare: str = "s", least_ms: float = 0, most_ms: float = MAX_MS) -> str:
     """How a duration is written, for messages."""
     of = "seconds" if bare == "s" else "milliseconds"
-    hint = f"write it like `500ms`, `10s` or `1h30m`; a bare number counts {of}"
+    hint = f"write it like `500ms`, `10s` or `1h30m`; a bare number means {of}"
     if least_ms > 0 or most_ms < MAX_MS:
         hint += f"; from {show_ms(least_ms)} to {show_ms(most_ms)}"
     return hint

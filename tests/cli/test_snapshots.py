@@ -37,6 +37,7 @@ CASES = {
     "list nothing that fits": "list nobody --from shop.json",
     "list by a former state": "list --state AwaitingSync --from shop.json",
     "version as a word": "version",
+    "help as a word": "--output json help ping",
     "describe a misspelt group": "describe biling --from shop.json",
     "describe with another tool's option": "describe --group billing --from shop.json",
     "list of no groups as yaml": "list --from nothing.yaml -o yaml",

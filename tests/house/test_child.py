@@ -39,9 +39,12 @@ def test_late_ends_show_what_it_said() -> None:
             (lambda: child.line(0.2), "a line"),
             (lambda: child.communicate(timeout=0.2), "the end of its output"),
         ):
-            with pytest.raises(DeadlinePassed, match=rf"(?s){what} of .*python.*stderr: cause"):
+            with pytest.raises(
+                DeadlinePassed, match=rf"(?s){what} of .*python.*stderr: cause"
+            ) as late:
                 wait()
-    assert child.returncode == -signal.SIGKILL
+    assert 'File "<string>", line 4 in <module>' in str(late.value)
+    assert child.returncode == -signal.SIGABRT
 
 
 def test_a_failing_test_ends_its_program() -> None:

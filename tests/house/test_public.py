@@ -60,3 +60,11 @@ def test_a_cluster_is_opened_read_only() -> None:
             (outcome,) = cluster.delete_groups(["billing"])
             assert outcome.error is not None
             assert outcome.error.code == "GROUP_ID_NOT_FOUND"
+
+
+def test_one_module_of_the_assignors_imports_no_other() -> None:
+    """`from kgroups.assignors import wire` pays for that module alone."""
+    code = "import sys; from kgroups.assignors import wire; print(*sys.modules)"
+    done = run_program([sys.executable, "-c", code], check=True)
+    assert "kgroups.assignors.wire" in done.stdout.split()
+    assert "kgroups.assignors.public" not in done.stdout.split()

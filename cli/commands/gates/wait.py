@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Annotated, Final
 
 import typer
@@ -224,9 +225,11 @@ def _condition_of(until: str) -> Condition:
     """
     word = until.strip().lower()
     if word.isidentifier() and word not in (*SHORTHANDS, *GROUP_FIELDS.names):
+        close = get_close_matches(word, (*SHORTHANDS, *GROUP_FIELDS.names), n=1)
+        meant = f"; did you mean `{close[0]}`?" if close else ""
         raise UsageError(
-            f"`--until {until}`: nothing to wait for",
-            hint=f"one of {', '.join(SHORTHANDS)}, or a condition such as `lag < 100`",
+            f"`--until {until}` is not a condition{meant}",
+            hint=f"use {', '.join(SHORTHANDS)}, or a condition such as `lag < 100`",
         )
     return parse_condition(SHORTHANDS.get(word, until), GROUP_FIELDS, "--until")
 

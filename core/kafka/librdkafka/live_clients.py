@@ -5,6 +5,7 @@ members and not rows that somebody made up.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,10 +78,10 @@ class LiveMember:
         """Tell it to leave; `close` waits until it has."""
         self._closing.set()
 
-    def close(self) -> None:
-        """Leave the group and end."""
+    def close(self, timeout_s: float = _CLOSE_S) -> None:
+        """Leave the group and end; a client that hangs is left to itself when the time is over."""
         self._closing.set()
-        self._thread.join(_CLOSE_S)
+        self._thread.join(timeout_s)
 
     def _live(self, consumer: Consumer) -> None:
         committed: set[TopicPartition] = set()
@@ -115,8 +116,9 @@ def live_members(
     finally:
         for member in members:
             member.begin_closing()
+        deadline = time.monotonic() + _CLOSE_S
         for member in members:
-            member.close()
+            member.close(max(deadline - time.monotonic(), 0))
 
 
 def produce(

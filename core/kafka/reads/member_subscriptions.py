@@ -6,7 +6,7 @@ The layouts are those of `kgroups.assignors.wire`; what cannot be read is None h
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import kgroups.assignors.wire as wire
+from kgroups.assignors import wire
 from kgroups.core.snapshot import Member
 
 

@@ -118,9 +118,7 @@ def leader_strategies(
         strategy = _load(name, "java")
         return (Strategy(strategy, protocol, doubt=_foreign(name, strategy)),)
     if guess.foreign:
-        doubt = (
-            f"no client library sends what the members send: `{name}` is a class of another kind"
-        )
+        doubt = f"no client library sends the members' user data, so `{name}` is a custom assignor"
         return (Strategy(_load(name, guess.likeliest), protocol, doubt=doubt),)
     return tuple(
         Strategy(

@@ -243,8 +243,8 @@ def _on_the_way_back(
             None,
             "MIGRATION_POLICY",
             (
-                "brokers from 4.3.1 on let no classic member into a consumer group: "
-                f"`{POLICY}` is {policy} (with earlier ones it stays a consumer group)"
+                "brokers of Kafka 4.3.1 and newer refuse classic members in a consumer group: "
+                f"`{POLICY}` is {policy} (older ones keep it a consumer group of classic members)"
             ),
             f"set `{POLICY}` to bidirectional or downgrade on every broker",
             "broker",

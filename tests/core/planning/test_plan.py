@@ -324,7 +324,7 @@ def test_a_class_under_the_name_of_a_librarys(
     ]
     group = group_of(*members, assignor=assignor)
     plan = plan_group(cluster_of(group, {"t": 3}), group)
-    assert ("a class of another kind" in (plan.confidence_reason or "")) is foreign
+    assert ("is a custom assignor" in (plan.confidence_reason or "")) is foreign
     assert (plan.confidence == "likely") is foreign
     told = plan_group(cluster_of(group, {"t": 3}), group, leader="java")
     assert "another kind" not in (told.confidence_reason or "")

@@ -162,7 +162,8 @@ def test_what_is_not_known_is_waited_for(address: str) -> None:
 
 BAD = [
     ("wait g --until 'lag = '", "expected a number at the end"),
-    ("wait g --until idle", "one of empty, stable, caught-up, or a condition"),
+    ("wait g --until idle", "use empty, stable, caught-up, or a condition"),
+    ("wait g --until stabel", "`--until stabel` is not a condition; did you mean `stable`?"),
     ("wait g --until empty --deadline soon", "is not a duration"),
     ("wait g --until empty --deadline 1m --stable 2m", "longer than --deadline"),
     ("wait g", "missing option `--until`"),

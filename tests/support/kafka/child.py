@@ -30,6 +30,9 @@ from tests.support.kafka.waiting import Deadline, DeadlinePassed
 # What a program does in seconds may take it minutes on a machine that does ten other things.
 WAIT_S = 400.0
 SHOWN = 3_000
+STACKS: Mapping[str, str] = {"PYTHONFAULTHANDLER": "1"}
+"""Has Python say where all its threads are when it is aborted."""
+STACKS_S = 10.0
 Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]
 Stream = int | IO[str] | IO[bytes] | None
@@ -76,7 +79,8 @@ class Child(subprocess.Popen[str]):
         ends_itself: bool = False,
         errors: str = "strict",
     ) -> None:
-        self._name = shlex.join(os.fsdecode(word) for word in command)
+        words = [os.fsdecode(word) for word in command]
+        self._name, self._is_java = shlex.join(words), Path(words[0]).name == "java"
         self._read: dict[Output, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
         self._ended: set[Output] = set()
         self._reading, self._errors = Lock(), errors
@@ -86,7 +90,7 @@ class Child(subprocess.Popen[str]):
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
-            env=env,
+            env={**(os.environ if env is None else env), **STACKS},
             cwd=cwd,
             pass_fds=tuple(pass_fds),
             start_new_session=start_new_session,
@@ -184,7 +188,7 @@ class Child(subprocess.Popen[str]):
         """The rest of stdout and stderr, and the end; it is killed when that comes too late.
 
         Raises:
-            DeadlinePassed: with what it wrote.
+            DeadlinePassed: with what it wrote, and where its threads are if it runs Python.
         """
         deadline = Deadline(WAIT_S if timeout is None else timeout)
         unsent = bytearray((input or "").encode())
@@ -195,9 +199,10 @@ class Child(subprocess.Popen[str]):
                 if not self._exchange(deadline.left(), unsent):
                     raise self._late("the end of its output", deadline)
             self._await_end(deadline)
-        except DeadlinePassed:
+        except DeadlinePassed as passed:
+            stacks = self._stacks()
             self.kill()
-            raise
+            raise DeadlinePassed(f"{passed}\n{stacks}") from None
         return self._taken("stdout"), self._taken("stderr")
 
     def wait(self, timeout: float | None = None) -> int:
@@ -226,6 +231,16 @@ class Child(subprocess.Popen[str]):
             return super().wait(deadline.left())
         except subprocess.TimeoutExpired:
             raise self._late("its end", deadline) from None
+
+    def _stacks(self) -> str:
+        """Where the threads of a program that runs Python are, which ends it."""
+        if self.poll() is not None or "stderr" not in self._open() or self._is_java:
+            return ""
+        self.send_signal(signal.SIGABRT)
+        deadline = Deadline(STACKS_S)
+        while "stderr" in self._open() and self._exchange(deadline.left()):
+            pass
+        return self._decoded(self._read["stderr"][-SHOWN:])
 
     def _next(self, stream: Output, end: bytes, deadline: Deadline, what: str) -> str:
         """What comes up to an end, or all that is left when the stream ends before."""

@@ -288,7 +288,7 @@ def tell_newer_tools() -> int:
         try:
             kafka_jars(wanted)
         except ClusterError:
-            print(f"versions: the tools of Kafka {version} are not published yet")
+            print(f"versions: the tools of Kafka {version} cannot be fetched: not published yet?")
         else:
             print(f"versions: the tools of Kafka {version} are published: see CONTRIBUTING.md")
     return 0
