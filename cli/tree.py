@@ -183,7 +183,7 @@ class Root(Noun):
         return self._mapped(lambda: super(Root, self).make_context(*args, **kwargs))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; `help` and `version` stand for the options of these names, as in git."""
+        """The command; `help` and `version` stand for the options of these names, as in git."""
         match args:
             case ["help"]:
                 write_text(f"{ctx.get_help()}\n")

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from kgroups.core.errors import UsageError
+from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.uuids import uuid_text
 
 
@@ -94,6 +95,20 @@ class Rule(Enum):
     def __init__(self, since: Release, what: str) -> None:
         self.since = since
         self.what = what
+
+
+_SINCE_4_4: Final = (Api.DELETE_GROUPS, 3)
+
+
+def releases_offering(newest: Callable[[Api], int | None]) -> tuple[Release, ...]:
+    """The releases that a broker may be of, oldest first: patch releases offer the same versions.
+
+    Args:
+        newest: version of an API that the broker offers; None: it does not have the API.
+    """
+    api, version = _SINCE_4_4
+    is_new = (newest(api) or 0) >= version
+    return tuple(release for release in RELEASES if (release >= V4_4_0) is is_new)
 
 
 def draw_id(new_id: Callable[[], UUID], release: Release) -> UUID:

@@ -120,7 +120,7 @@ def counted(run: Run, pytestconfig: pytest.Config) -> None:
         lines = [f"{each.verdict}: {told(each)}" for each in odd]
         reporter.write("\n" + "\n".join([block, *lines, ""]))
     if CHANGES:
-        write_page(block)
+        write_page(block, RELEASE)
 
 
 def test_what_is_exact_comes_true(run: Run) -> None:

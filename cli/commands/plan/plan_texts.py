@@ -19,7 +19,7 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
-from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
+from kgroups.core.kafka.lookups.broker_settings import broker_settings, broker_support
 from kgroups.core.planning.changes.change_table import CHANGES
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,
@@ -230,9 +230,11 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     }
     with cluster(printer.options) as admin:
         answers = broker_settings(admin, coordinators, ASKED_FOR)
-        support = kip848_support(admin, coordinators)
+        support = broker_support(admin, coordinators)
     rules = {
-        broker: rules_from(each.values, each.failure, kip848=support.get(broker, "served"))
+        broker: rules_from(each.values, each.failure, **support[broker]._asdict())
+        if broker in support
+        else rules_from(each.values, each.failure)
         for broker, each in answers.items()
     }
     return PlanSource(snapshot, rules=rules)

@@ -1,9 +1,10 @@
-"""What brokers are set to, and whether they serve KIP-848: a request a broker."""
+"""What brokers are set to, of which release they are and whether they serve KIP-848."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from kgroups.core.coordinator.releases import Release, releases_offering
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import only
@@ -66,11 +67,19 @@ Kip848Support = Literal["served", "refused", "missing"]
 _API: Final = Api.CONSUMER_GROUP_DESCRIBE
 
 
-def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Kip848Support]:
-    """What each broker makes of KIP-848; it is left out where that was not learned.
+class Support(NamedTuple):
+    """What a broker makes of KIP-848, and the releases that it may be of."""
 
-    Brokers refuse it before they look at the group, where `group.coordinator.rebalance.protocols`
-    lacks `consumer` or, from 4.0 on, `group.version` is not finalized, as after an upgrade.
+    kip848: Kip848Support
+    releases: tuple[Release, ...]
+
+
+def broker_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Support]:
+    """What each broker serves; it is left out where that was not learned.
+
+    Brokers refuse KIP-848 before they look at the group, where
+    `group.coordinator.rebalance.protocols` lacks `consumer` or, from 4.0 on, `group.version` is
+    not finalized, as after an upgrade.
 
     Args:
         groups: of each broker that is asked, a group; of any type, and it need not exist.
@@ -78,20 +87,21 @@ def kip848_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, 
         ClusterError: the cluster cannot be reached.
     """
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, Kip848Support]:
-        async def one(broker: int, limit: float) -> Kip848Support:
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, Support]:
+        async def one(broker: int, limit: float) -> Support:
             connection = await cluster.connection(broker, limit)
+            releases = releases_offering(connection.newest)
             if connection.offers(_API) is None:
-                return "missing"
+                return Support("missing", releases)
             body = describe_groups([groups[broker]])
             _, answer = await cluster.ask(broker, _API, body, limit)
             refused = error_name(only(answer.groups).error_code) == "UNSUPPORTED_VERSION"
-            return "refused" if refused else "served"
+            return Support("refused" if refused else "served", releases)
 
         found, _ = await cluster.each_broker(one, deadline, sorted(groups))
         return found
 
-    def otherwise(_: "LibrdkafkaClient") -> dict[int, Kip848Support]:
+    def otherwise(_: "LibrdkafkaClient") -> dict[int, Support]:
         return {}
 
     return admin.over_wire(ask, otherwise)

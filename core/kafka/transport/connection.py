@@ -117,6 +117,11 @@ class Connection:
         """Version of `api` that both sides speak, or None."""
         return choose_version(api, self.versions.get(api))
 
+    def newest(self, api: Api) -> int | None:
+        """Newest version of `api` that the broker offers, whether we speak it or not; or None."""
+        offered = self.versions.get(api)
+        return None if offered is None else offered.highest
+
     def _knows(self, early: Early) -> bool:
         offered = self.versions.get(early.api)
         return offered is not None and offered.lowest <= early.version <= offered.highest

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from kgroups.core.coordinator.config import MigrationPolicy
+from kgroups.core.coordinator.releases import Rule
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.evidence import Evidence
@@ -239,13 +240,13 @@ def _on_the_way_back(
 ) -> Iterator[Blocker]:
     policy = rules.config.consumer_migration_policy
     if members and policy is MigrationPolicy.DISABLED:
+        refuses = Rule.DISABLED_MIGRATION_REFUSES
+        all_do = all(release.follows(refuses) for release in rules.releases)
+        who = "the brokers" if all_do else f"brokers of Kafka {refuses.since} and newer"
         yield Blocker(
             None,
             "MIGRATION_POLICY",
-            (
-                "brokers of Kafka 4.3.1 and newer refuse classic members in a consumer group: "
-                f"`{POLICY}` is {policy} (older ones keep it a consumer group of classic members)"
-            ),
+            f"{who} refuse classic members in a consumer group: `{POLICY}` is {policy}",
             f"set `{POLICY}` to bidirectional or downgrade on every broker",
             "broker",
         )

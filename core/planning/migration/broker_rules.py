@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from kgroups.assignors.registry import SERVER_ASSIGNORS
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.releases import RELEASES, Release
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.snapshot import Group, MemberProtocol, Topic
@@ -33,6 +34,7 @@ class BrokerRules:
         unknown: why their settings are not known, a clause; None if they are.
         kip848: `missing` where they have no ConsumerGroupHeartbeat at all, `refused` where they
             answer none.
+        releases: that they may be of, oldest first; `config` has the last.
         protocols: `group.coordinator.rebalance.protocols`; None where they have no such setting,
             or do not tell it.
     """
@@ -41,6 +43,7 @@ class BrokerRules:
     unknown: str | None = None
     kip848: Kip848 = "served"
     protocols: str | None = None
+    releases: tuple[Release, ...] = RELEASES
 
     @property
     def switched_off(self) -> bool:
@@ -54,7 +57,11 @@ ASSUMED: Final = BrokerRules(unknown="a file does not have the brokers' settings
 
 
 def rules_from(
-    settings: Mapping[str, str], failure: str | None, *, kip848: Kip848 = "served"
+    settings: Mapping[str, str],
+    failure: str | None,
+    *,
+    kip848: Kip848 = "served",
+    releases: tuple[Release, ...] = RELEASES,
 ) -> BrokerRules:
     """The rules that a broker's settings make.
 
@@ -62,21 +69,26 @@ def rules_from(
         settings: of the group's coordinator by name, those that it has.
         failure: Kafka's error name where it does not tell them.
         kip848: what the coordinator makes of KIP-848; `served` also where that is not known.
+        releases: that the coordinator may be of, oldest first.
     """
-    if failure is not None:
+    newest = releases[-1]
+
+    def unknown(why: str) -> BrokerRules:
+        config = CoordinatorConfig(release=newest)
         return BrokerRules(
-            unknown=f"the coordinator's settings cannot be read ({failure})", kip848=kip848
+            config, f"the coordinator's settings {why}", kip848=kip848, releases=releases
         )
+
+    if failure is not None:
+        return unknown(f"cannot be read ({failure})")
     known = {name: settings[name] for name in ASKED_FOR if name in settings}
     protocols = known.pop(PROTOCOLS, None)
     try:
-        config = CoordinatorConfig.from_properties(known)
+        config = CoordinatorConfig.from_properties(known, release=newest)
     except UsageError as error:
-        return BrokerRules(
-            unknown=f"the coordinator's settings are not valid ({error.message})", kip848=kip848
-        )
+        return unknown(f"are not valid ({error.message})")
     missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
-    return BrokerRules(config, missing, kip848, protocols)
+    return BrokerRules(config, missing, kip848, protocols, releases)
 
 
 def check_assignor(name: str | None, protocol: MemberProtocol, rules: BrokerRules) -> None:

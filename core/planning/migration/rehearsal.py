@@ -147,13 +147,17 @@ class Rehearsal:
             )
 
     def join_kip848(self, facts: Member, asks_for: str | None) -> None:
-        """A member comes by KIP-848.
+        """A member comes by KIP-848; a static one in the place of its former life, which is over.
 
         Args:
             facts: with the id that it has made for itself.
         Raises:
             Refused: the coordinator does not let it in.
         """
+        if facts.instance_id is not None:
+            self._speakers = [
+                one for one in self._speakers if one.facts.instance_id != facts.instance_id
+            ]
         speaker = Kip848Speaker(facts, self._group.group, asks_for=asks_for)
         speaker.beat(self._ask, self._topology)
         self._speakers.append(speaker)

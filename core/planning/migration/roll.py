@@ -7,9 +7,11 @@ assigns, as in any other plan; from the first KIP-848 member to the last one, th
 Source: KIP-848 (migration); GroupMetadataManager.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.releases import Release
 from kgroups.core.errors import RefusedError
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
 from kgroups.core.planning.confidence import Word
@@ -48,6 +50,7 @@ class _Way:
     settled: Settled
     ids: Mapping[str, str]
     weight: float
+    owners: Hashable
 
 
 @dataclass(slots=True)
@@ -61,6 +64,7 @@ class Roll:
         assignor: to classic: what the members use then; to consumer: the server-side assignor that
             they ask for; None: not said.
         guesses: what had to be taken for granted, a clause each.
+        other_releases: that the brokers may be of, and that would assign differently.
     """
 
     walk: Walk
@@ -68,6 +72,7 @@ class Roll:
     rules: BrokerRules
     assignor: str | None = None
     guesses: list[str] = field(default_factory=list)
+    other_releases: set[Release] = field(default_factory=set)
     terms: Terms = field(init=False)
     ids_are_open: bool = field(init=False)
     readers: tuple[Member, ...] = field(init=False)
@@ -101,6 +106,11 @@ class Roll:
             else:
                 self._downgrade(member)
         self._say_what_follows()
+        if self.other_releases:
+            named = " and ".join(map(str, sorted(self.other_releases)))
+            self.guesses.append(
+                f"Kafka {self.rules.config.release} is assumed: {named} would assign differently"
+            )
 
     def _say_what_follows(self) -> None:
         """A step that starts from one that may come out otherwise is not certain either."""
@@ -209,12 +219,13 @@ class Roll:
         if comes is not None:
             unknown[comes.member_id] = None
         try:
-            ways, complete = self._ways(action, unknown)
+            ways, complete = self._ways(action, unknown, self.rules.config)
         except Refused as refusal:
             raise RefusedError(
                 f"the coordinator refuses `{name}`: {refusal}",
                 code=refusal.error.name,
             ) from refusal
+        self._compare_releases(action, unknown, ways)
         shown = ways[0]
         self._take(shown, comes, name)
         word, reason = self._confidence(ways, complete=complete)
@@ -228,17 +239,32 @@ class Roll:
             self.ids_are_open = False
             walk.doubts.append(f"{text}: {word}, {reason}")
 
-    def _ways(self, action: Action, unknown: Mapping[str, str | None]) -> tuple[list[_Way], bool]:
+    def _compare_releases(
+        self, action: Action, unknown: Mapping[str, str | None], ways: Sequence[_Way]
+    ) -> None:
+        """Note the releases that the brokers may be of as well, and where a step ends otherwise."""
+        config = self.rules.config
+        for release in {*self.rules.releases} - {config.release} - self.other_releases:
+            try:
+                others, _ = self._ways(action, unknown, replace(config, release=release))
+            except Refused:
+                others = []
+            if {way.owners for way in others} != {way.owners for way in ways}:
+                self.other_releases.add(release)
+
+    def _ways(
+        self, action: Action, unknown: Mapping[str, str | None], config: CoordinatorConfig
+    ) -> tuple[list[_Way], bool]:
         """The ways in which a step can end, the likeliest first, and whether these are all.
 
         Raises:
             Refused: the coordinator answers with an error.
         """
-        probe = self._played(action, {})
+        probe = self._played(action, {}, config)
         classes = self._classes(probe, unknown)
-        found: dict[object, _Way] = {}
+        found: dict[Hashable, _Way] = {}
         for each in classes.each:
-            settled = self._played(action, each.ids, each.places)
+            settled = self._played(action, each.ids, config, each.places)
             back = {own: name for name, own in each.ids.items()}
             shares = {
                 back.get(m.member_id, m.member_id): m.assignment or {}
@@ -248,7 +274,7 @@ class Roll:
             known = found.get(key)
             weight = each.weight + (known.weight if known else 0.0)
             found[key] = _Way(
-                *((known.settled, known.ids) if known else (settled, each.ids)), weight
+                *((known.settled, known.ids) if known else (settled, each.ids)), weight, key
             )
         ranked = sorted(found.values(), key=lambda way: -way.weight)
         complete = classes.complete and all(way.settled.rests for way in ranked)
@@ -267,7 +293,11 @@ class Roll:
         return id_classes(f"{group.group}/{len(self.walk.stages)}", known, unknown, visible)
 
     def _played(
-        self, action: Action, ids: Mapping[str, str], places: Mapping[str, int] | None = None
+        self,
+        action: Action,
+        ids: Mapping[str, str],
+        config: CoordinatorConfig,
+        places: Mapping[str, int] | None = None,
     ) -> Settled:
         group = self.walk.group
         members = tuple(_renamed(member, ids) for member in group.members or ())
@@ -276,7 +306,7 @@ class Roll:
             self.walk.snapshot.topics,
             replace(group, members=members),
             replace(self.terms, asked=asked),
-            self.rules.config,
+            config,
             self.readers,
             places,
         )

@@ -13,15 +13,17 @@ from confluent_kafka import Producer
 
 from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.coordinator.releases import V4_4_0, Release
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.lookups.broker_settings import broker_support
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.protocols import HAS_KIP848, needs_kip848
-from tests.support.kafka.releases import chosen_release, offers
+from tests.support.kafka.releases import RELEASES, chosen_release, offers
 from tests.support.kafka.waiting import wait_for_thread, wait_until
 from tests.support.kafka.workload import (
     commit_offsets,
@@ -54,6 +56,12 @@ ODD_NAMES = (
 def address(kafka: KafkaCluster) -> str:
     """The cluster under test."""
     return kafka.bootstrap
+
+
+@pytest.fixture
+def release() -> Release:
+    """Of Kafka, that its brokers are of."""
+    return Release.parse(RELEASES[chosen_release()].version)
 
 
 @pytest.fixture
@@ -534,3 +542,14 @@ def test_metadata_names_topics_in_the_order_of_a_set(address: str) -> None:
                 assert [topic["name"] for topic in found] == there + missing
     finally:
         delete_topics(address, names)
+
+
+def test_a_broker_shows_its_release(
+    admin: ClusterAdmin, address: str, live: dict[str, LiveGroup], release: Release
+) -> None:
+    """As far as its API versions tell: from 4.4 on, or before."""
+    (group,) = admin.snapshot([EMPTY]).groups
+    assert group.coordinator is not None
+    (support,) = broker_support(admin, {group.coordinator: EMPTY}).values()
+    assert support.kip848 == ("served" if HAS_KIP848 else support.kip848)
+    assert {found >= V4_4_0 for found in support.releases} == {release >= V4_4_0}

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.broker_settings import broker_settings, kip848_support
+from kgroups.core.kafka.lookups.broker_settings import broker_settings, broker_support
 from kgroups.core.planning.changes.kinds import MoveToProtocol
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
@@ -138,8 +138,8 @@ def rules_of(admin: ClusterAdmin, group: Group) -> BrokerRules:
     """What the group's coordinator allows."""
     assert group.coordinator is not None
     (answer,) = broker_settings(admin, [group.coordinator], ASKED_FOR).values()
-    support = kip848_support(admin, {group.coordinator: group.group})
-    return rules_from(answer.values, answer.failure, kip848=support[group.coordinator])
+    support = broker_support(admin, {group.coordinator: group.group})
+    return rules_from(answer.values, answer.failure, **support[group.coordinator]._asdict())
 
 
 def planned_move(

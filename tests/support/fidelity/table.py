@@ -138,9 +138,9 @@ def _row(place: str, results: Sequence[Result]) -> str:
     return f"| {place} | {' | '.join(map(str, numbers))} | {broken} |"
 
 
-def write_page(block: str) -> None:
-    """Put the tables between their marks in the page."""
-    write_block(PAGE, "fidelity", block)
+def write_page(block: str, release: str) -> None:
+    """Put the tables of a run on this release between their marks in the page."""
+    write_block(PAGE, f"fidelity-{release}", block)
 
 
 def write_block(page: Path, mark: str, block: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.coordinator.config import CoordinatorConfig, MigrationPolicy
+from kgroups.core.coordinator.releases import RELEASES, V4_3_0, V4_3_1, V4_4_0, Release
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Change, MoveToProtocol, Pattern, RollingRestart
 from kgroups.core.planning.changes.spelling import parse_pattern, parse_to_protocol
@@ -371,3 +372,36 @@ def test_members_stand_in_the_order_of_the_broker() -> None:
     order = [one.member_id for one in once.members or ()]
     assert [one.member_id for one in again.members or ()] == order
     assert order != ids
+
+
+@pytest.mark.parametrize(
+    ("releases", "shown", "assumed"),
+    [
+        ((V4_4_0,), {"i1-0": [0, 1, 2], "i2-0": [3, 4]}, ""),
+        ((V4_3_0, V4_3_1), {"i1-0": [0, 2, 4], "i2-0": [1, 3]}, ""),
+        (RELEASES, {"i1-0": [0, 1, 2], "i2-0": [3, 4]}, "4.3.0 and 4.3.1 would assign differently"),
+    ],
+)
+def test_releases_that_assign_differently(
+    releases: tuple[Release, ...], shown: dict[str, list[int]], assumed: str
+) -> None:
+    """From 4.4 on a static member that comes back with another assignor has it used at once."""
+    static = group_of(
+        member("i1-0", {"t": [0, 2, 4]}, instance_id="i1", client_id="a"),
+        member("i2-0", {"t": [1, 3]}, instance_id="i2", client_id="b"),
+    )
+    rules = BrokerRules(CoordinatorConfig(release=releases[-1]), releases=releases)
+    plan = moved(static, assignor="range", rules=rules, counts={"t": 5})
+    assert told(plan)[-1][1] == shown
+    assert plan.confidence == ("likely" if assumed else "exact")
+    assert assumed in (plan.confidence_reason or "")
+
+
+def test_who_refuses_a_classic_member() -> None:
+    """4.3.1 and newer: named where the brokers' release is not known, or cannot be told apart."""
+    disabled = CoordinatorConfig(consumer_migration_policy=MigrationPolicy.DISABLED)
+    group = kip848(*TWO.members or ())
+    for releases, who in (((V4_4_0,), "the brokers"), (RELEASES[:2], "brokers of Kafka 4.3.1")):
+        rules = BrokerRules(replace(disabled, release=releases[-1]), releases=releases)
+        (blocker,) = moved(group, "classic", "range", rules=rules).blockers
+        assert blocker.message.startswith(f"{who} ")

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgroups.core.sandbox.options import SANDBOX_LACKS
+from kgroups.core.coordinator.releases import RELEASES, V4_4_0, Release
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.lookups.broker_settings import broker_support
+from kgroups.core.sandbox.options import SANDBOX_LACKS, SandboxOptions
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.reads import test_contract as contract
 
@@ -20,6 +24,12 @@ def address() -> Iterator[str]:
     """The cluster under test: one broker, like the real one."""
     with Sandbox(brokers=1) as cluster:
         yield cluster.bootstrap_servers
+
+
+@pytest.fixture
+def release() -> Release:
+    """Of Kafka, as which it acts."""
+    return Release.parse(SandboxOptions().as_version)
 
 
 NEEDS = {"test_open_transaction_holds_back_the_last_stable_offset": "transactions"}
@@ -42,3 +52,13 @@ def test_the_contract_is_here() -> None:
     assert globals()["admin"] is contract.admin
     assert set(NEEDS.values()) <= set(SANDBOX_LACKS)
     assert all(hasattr(contract, name) for name in NEEDS)
+
+
+def test_an_older_broker_shows_its_release() -> None:
+    """4.3.0 and 4.3.1 offer the same."""
+    with (
+        Sandbox(brokers=1, as_version="4.3") as cluster,
+        ClusterAdmin(ClientSettings(cluster.bootstrap_servers)) as admin,
+    ):
+        (support,) = broker_support(admin, {cluster.brokers[0].id: "con-any"}).values()
+    assert support.releases == tuple(found for found in RELEASES if found < V4_4_0)
