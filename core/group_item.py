@@ -6,6 +6,7 @@ so that a dry run from a file knows what a live one knows.
 
 import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final, Literal
 
 from kgroups.core.lag.group_lag import OffsetRow, lag_summary, owners_known
@@ -46,6 +47,8 @@ def describe_item(
         "group_epoch": group.group_epoch,
         "target_epoch": group.target_epoch,
     }
+    if group.topology is not None:
+        item["topology"] = [asdict(part) for part in group.topology]
     if "members" in views:
         if "planning" in views:
             item |= _leader_item(group)

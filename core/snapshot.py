@@ -118,6 +118,23 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Subtopology:
+    """A part of a streams application's topology: its tasks are one a partition of its sources.
+
+    Args:
+        repartition_source_topics: internal topics that it reads.
+        repartition_sink_topics: internal topics that it writes.
+        state_changelog_topics: internal topics that hold its state.
+    """
+
+    subtopology_id: str
+    source_topics: tuple[str, ...] = ()
+    repartition_source_topics: tuple[str, ...] = ()
+    repartition_sink_topics: tuple[str, ...] = ()
+    state_changelog_topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """One group: its state, its members and what it committed.
 
@@ -129,6 +146,7 @@ class Group:
         coordinator: broker id; None if not learned.
         offsets_partition: partition of `__consumer_offsets` that holds the group.
         group_epoch, target_epoch: KIP-848 only.
+        topology: of a streams group; None where it has none yet.
         leader: member id of a classic group's leader; known only from `__consumer_offsets`.
         led: rounds that the leader has assigned under this id, oldest first: the group as it was
             then, the round of now among them; known only from `__consumer_offsets`, and not shown.
@@ -148,6 +166,7 @@ class Group:
     offsets_partition: int | None = None
     group_epoch: int | None = None
     target_epoch: int | None = None
+    topology: tuple[Subtopology, ...] | None = None
     leader: str | None = None
     led: tuple["Group", ...] = ()
     leader_is_back: bool = False

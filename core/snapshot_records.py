@@ -22,6 +22,7 @@ from kgroups.core.snapshot import (
     Member,
     MemberProtocol,
     PartitionLog,
+    Subtopology,
     Topic,
     led_round,
 )
@@ -102,6 +103,16 @@ class CoordinatorRecord(Record):
     port: int | None = None
 
 
+class SubtopologyRecord(Record):
+    """A part of a streams group's topology."""
+
+    subtopology_id: str
+    source_topics: list[str] = msgspec.field(default_factory=list)
+    repartition_source_topics: list[str] = msgspec.field(default_factory=list)
+    repartition_sink_topics: list[str] = msgspec.field(default_factory=list)
+    state_changelog_topics: list[str] = msgspec.field(default_factory=list)
+
+
 class GroupRecord(Record):
     """A group with its members and commits."""
 
@@ -114,6 +125,7 @@ class GroupRecord(Record):
     offsets_partition: PartitionNumber | None = None
     group_epoch: Int64 | None = None
     target_epoch: Int64 | None = None
+    topology: list[SubtopologyRecord] | None = None
     leader: str | None = None
     leader_known_from: Literal["__consumer_offsets"] | None = None
     leader_is_back: bool = False
@@ -301,6 +313,9 @@ def group_of(record: GroupRecord) -> Group:
         offsets_partition=record.offsets_partition,
         group_epoch=record.group_epoch,
         target_epoch=record.target_epoch,
+        topology=msgspec.convert(
+            record.topology, tuple[Subtopology, ...] | None, from_attributes=True
+        ),
         leader=record.leader,
         led=tuple(
             led_round(
@@ -342,6 +357,9 @@ def group_record(group: Group) -> GroupRecord:
         offsets_partition=group.offsets_partition,
         group_epoch=group.group_epoch,
         target_epoch=group.target_epoch,
+        topology=msgspec.convert(
+            group.topology, list[SubtopologyRecord] | None, from_attributes=True
+        ),
         leader=group.leader,
         leader_known_from=None if group.leader is None else LEADER_SOURCE,
         leader_is_back=group.leader_is_back,

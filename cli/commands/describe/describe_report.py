@@ -67,6 +67,7 @@ STATE_COLUMNS = (
     Column("group_epoch", "EPOCH", right=True, verbose=True),
     Column("target_epoch", "TARGET-EPOCH", right=True, verbose=True),
     Column("member_count", "MEMBERS", right=True),
+    Column("topology", "SUBTOPOLOGIES", verbose=True, quiet=(None,)),
 )
 
 VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
@@ -253,6 +254,18 @@ def _state_rows(item: Item) -> Iterator[Row]:
         item["group_epoch"],
         item["target_epoch"],
         item["member_count"],
+        _sources(item.get("topology")),
+    )
+
+
+def _sources(topology: list[Item] | None) -> str | None:
+    """What each part of a streams application reads: `0 (orders), 1 (app-by-key-repartition)`."""
+    if topology is None:
+        return None
+    topics = ("source_topics", "repartition_source_topics")
+    read = [", ".join(name for field in topics for name in part[field]) for part in topology]
+    return ", ".join(
+        f"{part['subtopology_id']} ({names})" for part, names in zip(topology, read, strict=True)
     )
 
 

@@ -14,7 +14,7 @@ from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
+from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol, Subtopology
 
 DESCRIBERS: dict[GroupType, Api] = {
     "classic": Api.DESCRIBE_GROUPS,
@@ -264,7 +264,24 @@ def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
         coordinator=broker,
         group_epoch=item.group_epoch,
         target_epoch=item.assignment_epoch,
+        topology=_topology(getattr(item, "topology", None)),
         members=tuple(member(entry) for entry in item.members),
+    )
+
+
+def _topology(item: Any) -> tuple[Subtopology, ...] | None:
+    """A streams group's topology; internal topics by their names."""
+    if item is None or item.subtopologies is None:
+        return None
+    return tuple(
+        Subtopology(
+            part.subtopology_id,
+            tuple(part.source_topics),
+            tuple(topic.name for topic in part.repartition_source_topics),
+            tuple(part.repartition_sink_topics),
+            tuple(topic.name for topic in part.state_changelog_topics),
+        )
+        for part in item.subtopologies
     )
 
 

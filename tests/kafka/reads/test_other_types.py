@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from kio.schema.errors import ErrorCode
@@ -10,14 +11,16 @@ from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResp
 from kio.schema.streams_group_heartbeat.v0.request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
+    TopicInfo,
     Topology,
 )
 from kio.schema.streams_group_heartbeat.v0.response import StreamsGroupHeartbeatResponse
 from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32, i32Timedelta
+from kio.static.primitive import i16, i32, i32Timedelta
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.snapshot_file import read_snapshot, write_snapshot
 from tests.support.cli.runner import Outcome, run
 from tests.support.fidelity.java_members import JavaMembers
 from tests.support.kafka.broker import KafkaCluster
@@ -139,14 +142,21 @@ def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
     assert listed(kafka, name) == {}
 
 
-def test_streams_group(kafka: KafkaCluster, official: WarmTools) -> None:
+def test_streams_group(kafka: KafkaCluster, official: WarmTools, tmp_path: Path) -> None:
     """A streams application of one task a partition, spoken to the broker by hand."""
     name, topic = "streams-app", "streams-app-topic"
     create_topics(kafka.bootstrap, {topic: 2})
     part = Subtopology(
         subtopology_id="0",
         source_topics=(TopicName(topic),),
-        state_changelog_topics=(),
+        state_changelog_topics=(
+            TopicInfo(
+                name=TopicName(f"{name}-store-changelog"),
+                partitions=i32(0),
+                replication_factor=i16(-1),
+                topic_configs=(),
+            ),
+        ),
         repartition_source_topics=(),
         copartition_groups=(),
     )
@@ -188,6 +198,15 @@ def test_streams_group(kafka: KafkaCluster, official: WarmTools) -> None:
         assert item["group_epoch"] is not None
         (only,) = item["members"]
         assert (only["member_id"], only["client_id"]) == (member, "streamer")
+        (subtopology,) = item["topology"]
+        assert (subtopology["subtopology_id"], subtopology["source_topics"]) == ("0", [topic])
+        assert subtopology["state_changelog_topics"] == [f"{name}-store-changelog"]
+        shown = run("-b", kafka.bootstrap, "describe", name, "--state", "--verbose").stdout
+        assert f"0 ({topic})" in shown
+        with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+            snapshot = admin.snapshot([name])
+        write_snapshot(snapshot, tmp_path / "streams.json")
+        assert read_snapshot(tmp_path / "streams.json").groups == snapshot.groups
         agree_that_it_is_foreign(kafka, official, name)
         line = ("reset-offsets", name, "--topic", topic, "--to", "earliest", "--dry-run")
         refused = run("-b", kafka.bootstrap, *line)
