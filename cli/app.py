@@ -16,7 +16,14 @@ from typer.main import get_group
 
 from kgroups.cli import signals
 from kgroups.cli.completion.ready import help_page
-from kgroups.cli.exits import show_error, unprinted, write_lines
+from kgroups.cli.exits import (
+    BUG_HINT,
+    bug_text,
+    end_of,
+    unprinted,
+    write_failure,
+    write_lines,
+)
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.official.dispatch import FORCED, official_arguments
 from kgroups.cli.output import outlet
@@ -120,12 +127,12 @@ def _run(arguments: Sequence[str]) -> int:
         return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         signals.be_quiet()
+        write_failure(interrupt)
         return EXIT_CODE_INTERRUPTED
     except KgroupsError as error:
-        show_error(error)
-        return error.exit_code
+        return end_of(error)
     except Exception as error:
         _report_bug(error)
         return EXIT_CODE_BUG
@@ -158,10 +165,5 @@ def _leave(code: int) -> NoReturn:
 def _report_bug(error: Exception) -> None:
     if "--verbose" in sys.argv:
         write_lines(traceback.format_exc().rstrip("\n").split("\n"), ())
-    write_lines(
-        [f"error: a bug in kgroups: {type(error).__name__}: {error}"],
-        [
-            "please report it in the project's issue tracker, with the command and what "
-            "`--verbose` adds here"
-        ],
-    )
+    write_lines([f"error: {bug_text(error)}"], [BUG_HINT])
+    write_failure(error)

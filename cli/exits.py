@@ -1,17 +1,22 @@
 """How a command ends: its exit code, the words on stderr, a plugin's line on stdout."""
 
+import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from typer import TyperException
+from typer import Abort, TyperException
 
-from kgroups.cli.output.escapes import printable
+from kgroups.cli.output.escapes import printable, visible_json
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
+from kgroups.core.times import timestamp
 
 MANY: Final = 10
 """Failures up to this number are told one by one."""
@@ -23,10 +28,34 @@ OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
 """What a Nagios plugin says, by its exit code."""
 PLUGIN_FORM: Final = "nagios"
+DOCUMENTS: Final = frozenset({"json", "jsonl", "yaml"})
+"""Forms that hold what is in the JSON document."""
+FAILURE_SCHEMA = "kgroups.failure/1"
+BUG_HINT: Final = (
+    "please report it in the project's issue tracker, with the command and what `--verbose` adds "
+    "here"
+)
+_OUTPUT: Final = re.compile(r"(?:--output(?:=|$)|-[qyh]*o)(.*)", re.DOTALL)
+"""A word that says the form, or that the next one does."""
 
 GROUP_OPTIONS: Final = ("--group", "-g")
 """How other tools name a group."""
 
+
+@dataclass(slots=True)
+class Told:
+    """What stdout is to hold, and holds, in this run of a command.
+
+    Args:
+        form: of the output, as far as it is known.
+        is_begun: whether a document is there, or the beginning of one that will be ended.
+    """
+
+    form: str = ""
+    is_begun: bool = False
+
+
+TOLD: Final = Told()
 _WARNED_OF: set[Path] = set()
 _NOTED: set[str] = set()
 
@@ -36,17 +65,87 @@ def show_error(error: KgroupsError) -> None:
     write_lines([f"error: {error.message}"], [error.hint] if error.hint else [])
 
 
-def end_of(error: KgroupsError, *, as_plugin: bool = False) -> int:
-    """Tell how a command failed; its exit code.
+def end_of(error: KgroupsError) -> int:
+    """Tell how a command failed, on stderr and in the document; its exit code.
 
-    Args:
-        as_plugin: as one status line on stdout, with the exit code that monitors expect.
+    A monitor gets one status line on stdout, and the exit code that it expects.
     """
-    if not as_plugin:
+    if TOLD.form != PLUGIN_FORM:
         show_error(error)
+        write_failure(error)
         return error.exit_code
     sys.stdout.write(status_line(UNKNOWN, error.message) + "\n")
     return UNKNOWN
+
+
+def write_failure(error: BaseException, others: Iterable[Mapping[str, str | None]] = ()) -> None:
+    """Write the document of a command that failed, unless stdout has one, or is no place for it.
+
+    It is one line in every form: the last one of JSON lines, and YAML as it stands.
+
+    Args:
+        others: what failed before, as entries of `errors`.
+    """
+    if TOLD.form != "jsonl" and (TOLD.form not in DOCUMENTS or TOLD.is_begun):
+        return
+    document: dict[str, object] = {
+        "schema": FAILURE_SCHEMA,
+        "cluster": None,
+        "generated_at": timestamp(time.time_ns() // 1_000_000),
+        "items": [],
+        "errors": [*others, failure_item(error)],
+        "summary": {},
+    }
+    text = visible_json(json.dumps(document, ensure_ascii=False)) + "\n"
+    TOLD.is_begun = True
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def write_document(
+    begin: str, items: Iterable[str], end: Callable[[BaseException | None], str]
+) -> None:
+    """Write a document, which has its end whatever comes between its items.
+
+    Args:
+        end: its last text, given what came; None where nothing did.
+    """
+    failure: BaseException | None = None
+    try:
+        TOLD.is_begun = True  # no signal comes between this and the call
+        sys.stdout.write(begin)
+        for text in items:
+            sys.stdout.write(text)
+    except BaseException as error:
+        failure = error
+    last = ""
+    while not last:
+        try:
+            last = end(failure)
+        except KeyboardInterrupt as interrupt:
+            failure = interrupt
+        except Exception as error:
+            if failure is not None:
+                raise
+            failure = error
+    sys.stdout.write(last)
+    if failure is not None:
+        raise failure
+
+
+def failure_item(error: BaseException) -> dict[str, str | None]:
+    """What ended a command, as an entry of the envelope's `errors`."""
+    if not isinstance(error, KgroupsError):
+        if isinstance(error, KeyboardInterrupt | Abort):
+            error = KgroupsError("interrupted", code="INTERRUPTED")
+        else:
+            error = KgroupsError(bug_text(error), hint=BUG_HINT, code="BUG")
+    return {"target": None, "code": error.code, "message": error.message, "hint": error.hint}
+
+
+def bug_text(error: BaseException) -> str:
+    """What is said of a failure that is none of ours."""
+    return f"a bug in kgroups: {type(error).__name__}: {error}"
 
 
 def show_item_errors(errors: Sequence[ItemError]) -> None:
@@ -176,19 +275,19 @@ def status_line(code: int, text: str) -> str:
     return f"{STATUS[code]}: {printable(text).replace('|', '/')}"
 
 
-def is_plugin(arguments: Sequence[str]) -> bool:
-    """Whether these arguments ask for a status line, though they may be wrong elsewhere.
+def asked_form(arguments: Sequence[str]) -> str:
+    """The form of the output that these arguments ask for, though they may be wrong elsewhere.
 
-    A monitor reads nothing but the first line of stdout and the exit code, of usage errors too.
+    A program reads nothing but stdout and the exit code, of usage errors too. Kafka's own grammar
+    has no forms.
     """
+    if arguments[:1] == ["official"]:
+        return ""
     asked = os.environ.get("KGROUPS_OUTPUT", "")
     for word, following in pairwise([*arguments, ""]):
         if word == "--":
             break
-        if word in ("-o", "--output"):
-            asked = following
-        elif word.startswith("--output="):
-            asked = word.partition("=")[2]
-        elif word.startswith("-o"):
-            asked = word[2:]
-    return asked.lower() == PLUGIN_FORM
+        found = _OUTPUT.fullmatch(word)
+        if found is not None:
+            asked = found[1] or following
+    return asked.lower()

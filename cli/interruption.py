@@ -110,15 +110,20 @@ class Interruption:
             raise KeyboardInterrupt
 
 
-def tell_interrupted(what: str, done: int, planned: int, unknown: int, undo: Path | None) -> None:
-    """Say in one line how much is written: `interrupted: 3 of 5 groups are deleted`.
+def interrupted_text(what: str, done: int, planned: int, unknown: int, undo: Path | None) -> str:
+    """How much is written, in one line: `interrupted: 3 of 5 groups are deleted`.
 
     Args:
         what: is written: `groups are deleted`.
     """
     open_ = f", {unknown:,} may be" if unknown else ""
     file = "" if undo is None else f"; undo file: {undo}"
-    write_lines([f"interrupted: {done:,} of {planned:,} {what}{open_}{file}"], [])
+    return f"interrupted: {done:,} of {planned:,} {what}{open_}{file}"
+
+
+def tell_interrupted(what: str, done: int, planned: int, unknown: int, undo: Path | None) -> None:
+    """Say so on stderr."""
+    write_lines([interrupted_text(what, done, planned, unknown, undo)], [])
 
 
 def _say(text: str) -> None:

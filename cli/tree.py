@@ -8,12 +8,12 @@ import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from kgroups.cli.exits import end_of, is_plugin, usage_error
+from kgroups.cli.exits import PLUGIN_FORM, TOLD, asked_form, end_of, usage_error, write_failure
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GLOBAL_OPTIONS, META, WRITE_OPTIONS, GlobalOption, check_texts
 from kgroups.cli.signals import be_quiet
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.release import VERSION
 
 HELP_WIDTH = 80
@@ -163,7 +163,6 @@ class Root(Noun):
     """The program: every failure of a command becomes a message and an exit code here."""
 
     environment = True
-    as_plugin = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Commands by section, each with the whole of its short help."""
@@ -197,11 +196,12 @@ class Root(Noun):
     def _mapped(self, step: Callable[[], Any]) -> Any:
         try:
             return step()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             be_quiet()
+            write_failure(interrupt)
             raise
         except KgroupsError as error:
-            raise typer.Exit(end_of(error, as_plugin=self.as_plugin)) from error
+            raise typer.Exit(end_of(error)) from error
 
     def main(
         self,
@@ -217,16 +217,18 @@ class Root(Noun):
         """
         extra.pop("standalone_mode", None)
         words = sys.argv[1:] if args is None else args
-        self.as_plugin = is_plugin(words)
+        TOLD.form, TOLD.is_begun = asked_form(words), False
         try:
             code = super().main(words, prog_name, standalone_mode=False, **extra)
         except TyperException as error:
-            if type(error).__name__ == "NoArgsIsHelpError" and not self.as_plugin:
+            if type(error).__name__ == "NoArgsIsHelpError" and TOLD.form != PLUGIN_FORM:
                 sys.stderr.write(error.format_message() + "\n")
+                write_failure(UsageError("no command is given", hint="see `kgroups --help`"))
                 code = error.exit_code
             else:
-                code = end_of(usage_error(error), as_plugin=self.as_plugin)
-        except typer.Abort:
+                code = end_of(usage_error(error))
+        except typer.Abort as abort:
+            write_failure(abort)
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from kgroups.cli.exits import show_error, show_item_errors
+from kgroups.cli.exits import TOLD, end_of, show_item_errors, write_failure
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
@@ -89,18 +89,20 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
                 documents = [found.report.document_of(item) for item in items]
             except KgroupsError as error:
                 printer.wipe()
-                show_error(error)
-                code = error.exit_code
+                TOLD.is_begun = False  # each look has a document of its own
+                code = end_of(error)
             else:
                 changes = None if before is None else differences(before, documents)
                 _show(printer, found, items, changes)
                 before, code = documents, exit_code_of(tuple(found.report.errors))
             printer.rest(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         be_quiet()
         printer.wipe()
         if told_to_end():
             raise
+        if not TOLD.is_begun:
+            write_failure(interrupt)
     raise SystemExit(code)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.exits import end_with, show_item_errors
+from kgroups.cli.exits import DOCUMENTS, end_with, show_item_errors
 from kgroups.cli.log_leaders import with_leaders
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -17,6 +17,8 @@ from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
 from kgroups.core.times import timestamp
+
+SAVE_SCHEMA = "kgroups.snapshot.save/1"
 
 HELP = """Save a cluster's groups to a file, or show one.
 
@@ -86,7 +88,27 @@ def save(
         snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=None)
     write_snapshot(snapshot, file)
     printer.note(f"saved {counted(snapshot)} to `{file}`")
-    show_item_errors(snapshot.errors)
+    saved = {
+        "file": str(file),
+        "captured_at": timestamp(snapshot.captured_at_ms),
+        "groups": len(snapshot.groups),
+        "topics": len(snapshot.topics),
+        "brokers": len(snapshot.brokers),
+    }
+    if options.output in DOCUMENTS:
+        printer.show(
+            Report(
+                schema=SAVE_SCHEMA,
+                cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+                generated_at_ms=snapshot.captured_at_ms,
+                items=[saved],
+                views=(),
+                errors=snapshot.errors,
+                summary=lambda: {"files": 1},
+            )
+        )
+    else:
+        show_item_errors(snapshot.errors)
     end_with(snapshot.errors)
 
 

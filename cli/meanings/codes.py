@@ -136,6 +136,9 @@ _OWN: Final[Mapping[str, _Row]] = {
         "find out why (`kgroups describe GROUP`), or use --allow-unknown of `check`",
     ),
     "DEADLINE_PASSED": (7, "what was waited for did not come in time", None),
+    "BUG": (EXIT_CODE_BUG, "something failed that kgroups does not expect to", None),
+    "DECLINED": (EXIT_CODE_INTERRUPTED, "you answered no", None),
+    "INTERRUPTED": (EXIT_CODE_INTERRUPTED, "a signal came before the command was done", None),
     "UNPRINTED": (74, "the work is done, but its result could not be printed", None),
     "ASSIGNOR_FAILED": (
         1,

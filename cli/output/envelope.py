@@ -1,11 +1,13 @@
 """The envelope that every JSON document has around its items, and the report it is made from."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgroups.cli.exits import failure_item
 from kgroups.cli.output.table import Item, View
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.times import timestamp
 
 
@@ -29,6 +31,8 @@ class Report:
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
         forms: the report as text in forms that only its command has, by their names.
         document_of: makes an item what it is in JSON, where tables take it in another form.
+        ended: why the command did less than it was asked to: the last entry of `errors`, which is
+            told on stderr in other words.
         is_live: the items come over hours: each is written at once, in a table too, and failures
             have been told when they happened.
     """
@@ -44,6 +48,7 @@ class Report:
     plain: Callable[[], Iterable[str]] | None = None
     document_of: Callable[[Any], Item] = _itself
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    ended: KgroupsError | None = None
     is_live: bool = False
 
     @property
@@ -72,10 +77,18 @@ def envelope_head(report: Report) -> dict[str, Any]:
     }
 
 
-def envelope_tail(report: Report) -> dict[str, Any]:
-    """What stands after `items`."""
+def envelope_tail(report: Report, failure: BaseException | None = None) -> dict[str, Any]:
+    """What stands after `items`.
+
+    Args:
+        failure: what came between the items, so that a summary of them may be impossible.
+    """
+    ends = [failure_item(end) for end in (report.ended, failure) if end is not None]
+    summary: Mapping[str, Any] = {}
+    with suppress(*(() if failure is None else (Exception,))):
+        summary = report.summary()
     return {
         **report.extra,
-        "errors": list(error_items(report.errors)),
-        "summary": dict(report.summary()),
+        "errors": [*error_items(report.errors), *ends],
+        "summary": dict(summary),
     }

@@ -16,8 +16,15 @@ from typing import Any, Final
 
 import msgspec
 
-from kgroups.cli.exits import show_error, show_item_errors
-from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
+from kgroups.cli.exits import (
+    DOCUMENTS,
+    TOLD,
+    show_error,
+    show_item_errors,
+    write_document,
+    write_failure,
+)
+from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail, error_items
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.group_metrics import report_metrics
 from kgroups.cli.output.outlet import check_place, is_lost, outlet_of, write_whole
@@ -29,8 +36,6 @@ from kgroups.core.errors import UnprintedError, UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
 RICH_ROWS: Final = 200
-DOCUMENTS: Final = frozenset({"json", "jsonl", "yaml"})
-"""Forms that hold what is in the JSON document."""
 
 
 class Printer:
@@ -135,7 +140,7 @@ class Printer:
 
     def head(self, text: str) -> None:
         """Write text to stdout as it is."""
-        self._begin()(text)
+        self._write(text)
         sys.stdout.flush()
 
     @property
@@ -226,17 +231,21 @@ class Printer:
     def _json(self, report: Report) -> None:
         items = report.documents
         first = next(items, None)  # a failure before the first item leaves stdout untouched
-        write = self._begin()
-        head = _json_text(envelope_head(report))
-        write(head[:-1] + ',"items":[')
+        begin = _json_text(envelope_head(report))[:-1] + ',"items":['
         if first is not None:
-            write("\n" + _json_text(first))
-        for item in items:
-            write(",\n" + _json_text(item))
-        write("\n]" if first is not None else "]")
-        for key, value in envelope_tail(report).items():
-            write(f',"{key}":{_json_text(value)}')
-        write("}\n")
+            begin += "\n" + _json_text(first)
+
+        def end(failure: BaseException | None) -> str:
+            tail = _json_text(envelope_tail(report, failure))
+            return ("]," if first is None else "\n],") + tail[1:] + "\n"
+
+        self.wipe()
+        write_document(begin, (",\n" + _json_text(item) for item in items), end)
+
+    def _write(self, text: str) -> None:
+        write = self._begin()
+        TOLD.is_begun = True
+        write(text)
 
     def _answer(self, query: Query, report: Report) -> None:
         """Write what a query gives for the document; failures of items go before its own."""
@@ -247,28 +256,30 @@ class Printer:
             if not report.errors:
                 raise
             show_error(error)
+            write_failure(error, error_items(report.errors))
         else:
             self._value(value, self.options.output)
 
     def _value(self, value: Any, form: str) -> None:
         """Write what a query came to; a list an element a line."""
-        write = self._begin()
         if form == "yaml":
             from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
 
-            write(dump(value).removesuffix("...\n"))
+            self._write(dump(value).removesuffix("...\n"))
         elif not isinstance(value, list) or not value:
-            write("" if form == "jsonl" and value == [] else _json_text(value) + "\n")
+            self._write("" if form == "jsonl" and value == [] else _json_text(value) + "\n")
         elif form == "jsonl":
             for each in value:
-                write(_json_text(each) + "\n")
+                self._write(_json_text(each) + "\n")
         else:
-            write("[\n" + ",\n".join(map(_json_text, value)) + "\n]\n")
+            self._write("[\n" + ",\n".join(map(_json_text, value)) + "\n]\n")
 
     def _jsonl(self, report: Report) -> None:
         write = self._begin()
         for item in report.documents:
             write(_json_text(item) + "\n")
+        if report.ended is not None:
+            write_failure(report.ended)
 
     def _csv(self, report: Report) -> None:
         view = report.views[0]
@@ -295,15 +306,13 @@ class Printer:
     def _yaml(self, report: Report) -> None:
         from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
 
-        write = self._begin()
-        write(dump(envelope_head(report)))
-        empty = True
-        for item in report.documents:
-            write(("items:\n" if empty else "") + dump([item]))
-            empty = False
-        if empty:
-            write("items: []\n")
-        write(dump(envelope_tail(report)))
+        items = report.documents
+        first = next(items, None)
+        begin = dump(envelope_head(report)) + "items:"
+        begin += " []\n" if first is None else "\n" + dump([first])
+        more = (dump([item]) for item in items)
+        self.wipe()
+        write_document(begin, more, lambda failure: dump(envelope_tail(report, failure)))
 
 
 def _check_textfile(file: Path, options: GlobalOptions) -> None:

@@ -1,6 +1,6 @@
 """`kgroups context`: named clusters, listed, chosen and changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +18,7 @@ from kgroups.cli.contexts.context_edit import (
 from kgroups.cli.contexts.context_file import check_name, parse_contexts, read_contexts
 from kgroups.cli.contexts.foreign import read_foreign
 from kgroups.cli.contexts.in_force import config_path
+from kgroups.cli.exits import DOCUMENTS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (
@@ -172,7 +173,9 @@ def use(
         file.named(name)
     save(file, with_current(file.text or "", name), fields_in(file), name)
     now = "no context is current" if name is None else f"the current context is `{name}`"
-    Printer(_options(ctx)).note(now)
+    printer = Printer(_options(ctx))
+    printer.note(now)
+    _show_written(printer, [] if name is None else [name])
 
 
 def add(
@@ -270,6 +273,7 @@ def store(
         pinned = expected[name].get("cluster_id") if pin else None
         end = "" if pinned is None else f", pinned to cluster `{pinned}`"
         printer.note(f"context `{name}` added to `{before.path}`{end}")
+    _show_written(printer, added)
 
 
 def remove(
@@ -285,7 +289,9 @@ def remove(
     left = {name: each for name, each in fields_in(before).items() if name not in names}
     save(before, file.text or "", left, file.current)
     gone = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
-    Printer(_options(ctx)).note(f"removed {gone} from `{before.path}`")
+    printer = Printer(_options(ctx))
+    printer.note(f"removed {gone} from `{before.path}`")
+    _show_written(printer, [])
 
 
 def current(
@@ -321,6 +327,13 @@ def import_contexts(
     """`kgroups context import`."""
     printer = Printer(_options(ctx))
     store(printer, read_foreign(file.expanduser(), kind, name), pin=pin)
+
+
+def _show_written(printer: Printer, names: Iterable[str]) -> None:
+    """Print the document of what the file says now; tables are of those who ask."""
+    if printer.options.output in DOCUMENTS:
+        file = _read()
+        printer.show(contexts_report(file, [file.contexts[name] for name in names], file.current))
 
 
 def _read() -> Any:

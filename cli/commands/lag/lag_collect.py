@@ -198,6 +198,9 @@ class CollectLog:
             self.is_stopped = True
             if not every_ms:
                 raise
+            if count is not None:
+                cut = f"{self.done + self.failed:,} of {count:,} captures were taken"
+                self.errors.append(ItemError("captures", "INTERRUPTED", cut))
 
     def _add(self, errors: Sequence[ItemError], *, is_live: bool) -> None:
         """Note failures; of a run that goes on, tell what was not told before."""

@@ -10,8 +10,8 @@ import typer
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.prompts import Consent, confirmed
-from kgroups.cli.exits import end_with
-from kgroups.cli.interruption import Interruption, tell_interrupted
+from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.interruption import Interruption, interrupted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View
@@ -134,7 +134,14 @@ def carry_out(
         counts = count_results(item.result for item in items)
         errors = [*(item.error for item in items if item.error is not None), *errors]
         files = {"undo_file": undo} | ({} if consent.plan is None else {"plan_file": plan})
-        printer.show(_report(run, write, items, errors, counts, files))
+        done, unknown = counts["done"], counts["unknown"]
+        cut = interrupted_text(write.written, done, len(planned), unknown, undo)
+        report = _report(run, write, items, errors, counts, files)
+        if interruption.asked:
+            report = replace(report, ended=KgroupsError(cut, code="INTERRUPTED"))
+        elif wanted and not agreed:
+            report = replace(report, ended=KgroupsError("you declined", code="DECLINED"))
+        printer.show(report)
         if undo is not None and printer.is_unread:
             add_outcome(undo, counts)
     if not planned and not blocked:
@@ -142,8 +149,7 @@ def carry_out(
     elif planned and held_back and not consent.dry_run:
         printer.note(f"nothing was {write.verb}d; use --keep-going to {write.verb} what can be")
     if interruption.asked:
-        done, unknown = counts["done"], counts["unknown"]
-        tell_interrupted(write.written, done, len(planned), unknown, undo)
+        write_lines([cut], [])
     if undo is not None and counts["done"] < len(planned):
         printer.note(f"`kgroups reset-offsets --resume {undo}` finishes the rest", of_a_write=True)
     interruption.end()

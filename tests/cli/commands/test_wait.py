@@ -32,10 +32,10 @@ def test_an_outage_is_survived_and_told() -> None:
 
 
 def test_an_outage_at_the_end() -> None:
-    """3, and nothing on stdout."""
+    """3, and no group on stdout."""
     at = ("-b", f"127.0.0.1:{free_port()}")
     outcome = run(*at, "wait", "g", "--until", "empty", "--deadline", "1ms", "-o", "json")
-    assert (outcome.exit_code, outcome.stdout) == (3, "")
+    assert (outcome.exit_code, outcome.document["items"]) == (3, [])
     assert outcome.stderr.count("error:") == 1
 
 

@@ -88,7 +88,7 @@ WRONG = [
 def test_wrong_expressions(query: str, says: str) -> None:
     """One sentence with the position, before a cluster is asked."""
     outcome = run("list", "-b", "127.0.0.1:1", "-o", "json", "--query", query)
-    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert (outcome.exit_code, outcome.document["errors"][0]["code"]) == (2, "USAGE")
     first, blank, hint, *rest = outcome.stderr.splitlines()
     assert first.endswith(says)
     assert (blank, hint[:6], rest) == ("", "hint: ", [])
@@ -98,7 +98,7 @@ def test_wrong_expressions(query: str, says: str) -> None:
 def test_expressions_that_the_data_do_not_fit(query: str) -> None:
     """The command has done its work: 74, and a sentence."""
     outcome = run("list", *SHOP, "-o", "json", "--query", query)
-    assert (outcome.exit_code, outcome.stdout) == (74, "")
+    assert (outcome.exit_code, outcome.document["errors"][0]["code"]) == (74, "UNPRINTED")
     assert re.match(r"error: `--query .*`: `\w+` cannot take ", outcome.stderr)
 
 
@@ -112,7 +112,8 @@ def test_failures_of_items_go_before() -> None:
     """Where items failed, the exit code is theirs, as with a result that cannot be printed."""
     words = ("describe", "nobody", *SHOP, "-o", "json", "--query", "length(summary.groups)")
     outcome = run(*words)
-    assert (outcome.exit_code, outcome.stdout) == (5, "")
+    codes = [error["code"] for error in outcome.document["errors"]]
+    assert (outcome.exit_code, codes) == (5, ["GROUP_ID_NOT_FOUND", "UNPRINTED"])
     assert "cannot take a number" in outcome.stderr
     assert "no such group" in outcome.stderr
 
