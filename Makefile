@@ -10,6 +10,8 @@ PYTEST := $(PY) -m pytest
 # As many cases as one likes take as long as they take.
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
+# Tests start a thousand programs: each would compile what changed since the set-up by itself.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex
 

@@ -20,7 +20,6 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _MEASURED = pytest.StashKey[float]()
 _PROPERTY = "processor_seconds"
 _KIND = "kind"
-WORTH_A_LINE_S = 1.0
 UNKNOWN_S = 5.0
 """What a file is taken to need that no run has recorded."""
 
@@ -78,6 +77,7 @@ class DurationRecorder:
     def __init__(self, record: Path = RECORD, root: Path = RECORD.parents[2]) -> None:
         self._record, self._root = record, root
         self._sums: dict[str, dict[str, Duration]] = defaultdict(lambda: defaultdict(Duration))
+        self._skipped: set[str] = set()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -99,7 +99,11 @@ class DurationRecorder:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Of every test, in the process that hands them out, too."""
+        """Of every test that began, in the process that hands them out, too."""
+        if report.skipped and report.when == "setup":
+            self._skipped.add(report.nodeid)
+        if report.nodeid in self._skipped:
+            return
         said = dict(report.user_properties)
         spent = said.get(_PROPERTY, 0.0) if report.when == "teardown" else 0.0
         duration = Duration(report.duration, float(str(spent)))
@@ -115,19 +119,16 @@ class DurationRecorder:
 
 
 def _text(durations: Durations) -> str:
-    """A line for each file that needs a second or more."""
+    """A line for each file: one without a line was never recorded."""
     lines = [
-        f"{json.dumps(file)}: {json.dumps(kept)}"
+        f"{json.dumps(file)}: {json.dumps({kind: _rounded(kinds[kind]) for kind in sorted(kinds)})}"
         for file, kinds in sorted(durations.items())
-        if (kept := dict(_worth_a_line(kinds)))
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _worth_a_line(kinds: Mapping[str, Duration]) -> Iterator[tuple[str, tuple[float, float]]]:
-    for kind, duration in sorted(kinds.items()):
-        if max(duration.seconds, duration.processor_seconds) >= WORTH_A_LINE_S:
-            yield kind, (round(duration.seconds, 1), round(duration.processor_seconds, 1))
+def _rounded(duration: Duration) -> tuple[float, float]:
+    return round(duration.seconds, 1), round(duration.processor_seconds, 1)
 
 
 def processor_seconds(pid: int) -> float:
