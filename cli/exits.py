@@ -6,10 +6,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from typer import Abort, TyperException
 
@@ -42,6 +42,22 @@ GROUP_OPTIONS: Final = ("--group", "-g")
 """How other tools name a group."""
 
 
+class Note(NamedTuple):
+    """What is said that is neither data nor an error: `note: …` on stderr, an entry of `notes`.
+
+    Args:
+        code: one of `NOTE_CODES`.
+        message: a sentence without a full stop.
+        target: what it is about, where that is one thing.
+        of_a_write: said though who reads wants quiet, or has gone.
+    """
+
+    code: str
+    message: str
+    target: str | None = None
+    of_a_write: bool = False
+
+
 @dataclass(slots=True)
 class Told:
     """What stdout is to hold, and holds, in this run of a command.
@@ -49,10 +65,16 @@ class Told:
     Args:
         form: of the output, as far as it is known.
         is_begun: whether a document is there, or the beginning of one that will be ended.
+        notes: said so far.
     """
 
     form: str = ""
     is_begun: bool = False
+    notes: list[Note] = field(default_factory=list)
+
+    def begin(self, form: str) -> None:
+        """A run begins."""
+        self.form, self.is_begun, self.notes = form, False, []
 
 
 TOLD: Final = Told()
@@ -94,6 +116,7 @@ def write_failure(error: BaseException, others: Iterable[Mapping[str, str | None
         "generated_at": timestamp(time.time_ns() // 1_000_000),
         "items": [],
         "errors": [*others, failure_item(error)],
+        "notes": note_items(TOLD.notes),
         "summary": {},
     }
     text = visible_json(json.dumps(document, ensure_ascii=False)) + "\n"
@@ -131,6 +154,11 @@ def write_document(
     sys.stdout.write(last)
     if failure is not None:
         raise failure
+
+
+def note_items(notes: Iterable[Note]) -> list[dict[str, str | None]]:
+    """Notes as entries of the envelope."""
+    return [{"code": n.code, "message": n.message, "target": n.target} for n in notes]
 
 
 def failure_item(error: BaseException) -> dict[str, str | None]:
@@ -212,11 +240,13 @@ def warn_once(path: Path, warning: str | None) -> None:
         write_lines([f"warning: {warning}"], ())
 
 
-def note_once(note: str) -> None:
-    """Write a note to stderr, once in a process."""
-    if note not in _NOTED:
-        _NOTED.add(note)
-        write_lines([f"note: {note}"], ())
+def note_once(note: Note, *, quiet: bool) -> None:
+    """Keep a note, and write it to stderr, once in a process."""
+    if note not in TOLD.notes:
+        TOLD.notes.append(note)
+    if not quiet and note.message not in _NOTED:
+        _NOTED.add(note.message)
+        write_lines([f"note: {note.message}"], ())
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

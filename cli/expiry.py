@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -52,7 +53,7 @@ def refuse_file(wanted: bool, file: object) -> None:
 
 def learn_expiries(
     printer: Printer, admin: ClusterAdmin, groups: Sequence[Group], *, retention: bool = True
-) -> tuple[dict[str, GroupExpiry], list[str]]:
+) -> tuple[dict[str, GroupExpiry], list[Note]]:
     """When the groups' commits expire, and what to know of what could not be learned.
 
     Args:
@@ -68,18 +69,21 @@ def learn_expiries(
     notes = []
     if found.failures:
         code = next(iter(found.failures.values()))
-        notes.append(
+        text = (
             f"{len(found.failures)} partitions of `__consumer_offsets` could not be read ({code}), "
             "so it is not known when their groups committed"
         )
+        notes.append(Note("COMMIT_TIMES_UNKNOWN", text))
     if found.unread:
-        notes.append(
+        text = (
             f"{len(found.unread)} partitions of `__consumer_offsets` were not read as far as needed"
             "; a longer --timeout reads more"
         )
+        notes.append(Note("COMMIT_TIMES_UNKNOWN", text))
     if found.hidden:
         code = next(iter(found.hidden.values()))
-        notes.append(f"brokers do not tell how long they keep commits ({code})")
+        text = f"brokers do not tell how long they keep commits ({code})"
+        notes.append(Note("RETENTION_UNKNOWN", text))
     return {
         group.group: group_expiry(group, found.groups[group.group], _matches)
         for group in groups
@@ -111,12 +115,13 @@ def idle_groups(
     return found, unknown
 
 
-def note_of_unknown(unknown: Sequence[str]) -> str:
+def note_of_unknown(unknown: Sequence[str]) -> Note:
     """What is said of groups of which it is not known since when they are idle."""
     some = "1 group is" if len(unknown) == 1 else f"{len(unknown):,} groups are"
     names = ", ".join(f"`{name}`" for name in unknown[:3])
     more = f", … {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
-    return f"{some} left out: it is not known when they committed last ({names}{more})"
+    text = f"{some} left out: it is not known when they committed last ({names}{more})"
+    return Note("GROUPS_LEFT_OUT", text)
 
 
 def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:

@@ -61,23 +61,25 @@ def with_leaders(
         if asked:
             raise
         if not told:
-            printer.note(f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}")
+            text = f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}"
+            printer.note("LEADER_UNKNOWN", text)
         return snapshot
     if asked:
         for code in answer.failures.values():
             raise broker_error(OFFSETS_TOPIC, code).as_error()
     if printer.options.output == "table" and not told:
         unknown = list(_notes(groups, answer, asked=asked))
-        for text in unknown[:NAMED]:
-            printer.note(text)
+        for name, text in unknown[:NAMED]:
+            printer.note("LEADER_UNKNOWN", text, name)
         if len(unknown) > NAMED:
-            printer.note(f"the leaders of {len(unknown) - NAMED:,} more groups are unknown")
+            text = f"the leaders of {len(unknown) - NAMED:,} more groups are unknown"
+            printer.note("LEADER_UNKNOWN", text)
     led = {group.group: answer.led(group) for group in groups}
     return replace(snapshot, groups=tuple(led.get(group.group, group) for group in snapshot.groups))
 
 
-def _notes(groups: list[Group], answer: LoggedLeaders, *, asked: bool) -> Iterator[str]:
-    """Why a leader is not known, a sentence each."""
+def _notes(groups: list[Group], answer: LoggedLeaders, *, asked: bool) -> Iterator[tuple[str, str]]:
+    """Groups whose leader is not known, and why, a sentence each."""
     for group in groups:
         if answer.leader_of(group) is not None:
             continue
@@ -95,4 +97,4 @@ def _notes(groups: list[Group], answer: LoggedLeaders, *, asked: bool) -> Iterat
                 why += "; `--leader-from-log` reads further back"
         else:
             why = f"{place} has no record of the group"
-        yield f"`{group.group}`: the leader is unknown: {why}"
+        yield group.group, f"`{group.group}`: the leader is unknown: {why}"

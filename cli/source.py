@@ -12,7 +12,7 @@ from typing import Final
 
 from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
-from kgroups.cli.exits import note_once, warn_once
+from kgroups.cli.exits import Note, note_once, warn_once
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, UsageError
@@ -71,8 +71,8 @@ def cluster(
         guard=guard,
         settles=settles,
     ) as admin:
-        if admin.notice is not None and not silent and not options.quiet:
-            note_once(admin.notice)
+        if admin.notice is not None and not silent:
+            note_once(Note("CLIENT_CHOSEN", admin.notice), quiet=options.quiet)
         if not to_change:
             yield admin
             return

@@ -217,7 +217,7 @@ class Root(Noun):
         """
         extra.pop("standalone_mode", None)
         words = sys.argv[1:] if args is None else args
-        TOLD.form, TOLD.is_begun = asked_form(words), False
+        TOLD.begin(asked_form(words))
         try:
             code = super().main(words, prog_name, standalone_mode=False, **extra)
         except TyperException as error:

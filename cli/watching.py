@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -40,18 +40,6 @@ FORMS: Final = ("table", "json", "jsonl")
 _CLEAR: Final = "\x1b[H\x1b[2J"
 
 
-class Look(NamedTuple):
-    """What one look found.
-
-    Args:
-        report: its items are gone through once.
-        notes: what to know before reading a table of it.
-    """
-
-    report: Report
-    notes: Sequence[str] = ()
-
-
 def interval_ms(text: str, output: str, file: Path | None) -> int:
     """Milliseconds of `2`, `0.5`, `2s` or `500ms`.
 
@@ -69,7 +57,7 @@ def interval_ms(text: str, output: str, file: Path | None) -> int:
     return round(parse_duration_ms(text, least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
 
-def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
+def watch(printer: Printer, every_ms: int, look: Callable[[], Report]) -> None:
     """Look and show until Ctrl-C, or until nobody reads any more.
 
     A table is drawn over the one before on a terminal; JSON is one document a line and look. A
@@ -83,10 +71,11 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
     try:
         while not printer.is_unread:
             began = time.monotonic()
+            TOLD.notes.clear()
             try:
                 found = look()
-                items = list(found.report.items)
-                documents = [found.report.document_of(item) for item in items]
+                items = list(found.items)
+                documents = [found.document_of(item) for item in items]
             except KgroupsError as error:
                 printer.wipe()
                 TOLD.is_begun = False  # each look has a document of its own
@@ -94,7 +83,7 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
             else:
                 changes = None if before is None else differences(before, documents)
                 _show(printer, found, items, changes)
-                before, code = documents, exit_code_of(tuple(found.report.errors))
+                before, code = documents, exit_code_of(tuple(found.errors))
             printer.rest(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
     except KeyboardInterrupt as interrupt:
         be_quiet()
@@ -107,9 +96,9 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
 
 
 def _show(
-    printer: Printer, found: Look, items: list[Item], changes: list[Difference] | None
+    printer: Printer, found: Report, items: list[Item], changes: list[Difference] | None
 ) -> None:
-    report = replace(found.report, items=items)
+    report = replace(found, items=items)
     if printer.options.output != "table":
         told = None if changes is None else [change._asdict() for change in changes]
         printer.show_line(replace(report, extra={**report.extra, "changes": told}))
@@ -117,17 +106,22 @@ def _show(
     at = timestamp(report.generated_at_ms)
     printer.head(f"{_CLEAR if sys.stdout.isatty() else ''}{at}\n")
     errors: Sequence[ItemError] = report.errors
-    printer.show(replace(report, errors=()))
+    printer.show(replace(report, errors=(), notes=()))
     if changes:
         printer.head(f"\n{len(changes):,} changed since the last refresh\n")
         rows = [_row(change) for change in changes[:SHOWN]]
         printer.show(
-            replace(report, items=[{}], views=(View("change", COLUMNS, lambda _: rows),), errors=())
+            replace(
+                report,
+                items=[{}],
+                views=(View("change", COLUMNS, lambda _: rows),),
+                errors=(),
+                notes=(),
+            )
         )
     printer.head("\n")
     show_item_errors(errors)
-    for text in found.notes:
-        printer.note(text)
+    printer.tell(report.notes)
 
 
 def _row(change: Difference) -> Row:

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from kgroups.cli.exits import Note
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
@@ -57,7 +58,7 @@ class Where(NamedTuple):
         return source_of([self.condition])
 
     def cut(
-        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: Times | None = None
+        self, snapshot: ClusterSnapshot, note: Callable[[Note], None], times: Times | None = None
     ) -> ClusterSnapshot:
         """The snapshot with the groups for which it holds.
 
@@ -80,7 +81,8 @@ class Where(NamedTuple):
                 kept.append(group)
         if unknown:
             some = "1 group is" if unknown == 1 else f"{unknown:,} groups are"
-            note(f"{some} left out: `{self.condition.text}` cannot be evaluated")
+            text = f"{some} left out: `{self.condition.text}` cannot be evaluated"
+            note(Note("GROUPS_LEFT_OUT", text))
         return replace(snapshot, groups=tuple(kept))
 
 

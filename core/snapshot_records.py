@@ -216,8 +216,9 @@ class SnapshotRecord(Head, kw_only=True):
     schema: Literal["kgroups.snapshot/1"]
     items: list[GroupRecord]
     topics: list[TopicRecord]
-    # derived
+    # of the printed document: derived, and said
     summary: dict[str, Any] | None = None
+    notes: list[Any] | None = None
 
     def __post_init__(self) -> None:
         """See that nothing stands twice.

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kgroups.cli.audit_log import audit_path, read_audit
+from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -83,6 +84,11 @@ def audit(
         raise UsageError(f"the audit log `{path}` cannot be read: {why}") from error
     found = [line for line in lines if str(line["at"]) >= begin]
     found = found[-last:] if last is not None else found
+    notes = []
+    if broken:
+        numbers = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
+        text = f"left out of `{path}`: what is no entry, in line {numbers}"
+        notes.append(Note("LINES_LEFT_OUT", text, str(path)))
     printer.show(
         Report(
             schema=SCHEMA,
@@ -90,11 +96,9 @@ def audit(
             items=found,
             views=(View("write", COLUMNS, _rows),),
             summary=lambda: {"writes": len(found), "file": str(path)},
+            notes=notes,
         )
     )
-    if broken:
-        numbers = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
-        printer.note(f"left out of `{path}`: what is no entry, in line {numbers}")
 
 
 def _rows(item: Item) -> list[Row]:

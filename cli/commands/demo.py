@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -113,12 +113,15 @@ def demo(
     with demo_cluster(lambda text: printer.waiting(f"demo: {text}")) as cluster:
         printer.wipe()
         bootstrap = cluster.bootstrap_servers
+        stays = Note("KEEPS_RUNNING", f"the cluster keeps running at {bootstrap} until Ctrl-C")
+        if keep and options.output != "table":
+            printer.note(*stays[:2])
         errors = (_told if options.output == "table" else _reported)(
             printer, steps, bootstrap, cluster.cluster_id
         )
         if keep:
             wait = stop_on_signals()
-            printer.note(f"the cluster keeps running at {bootstrap} until Ctrl-C")
+            printer.tell([stays] if options.output == "table" else [])
             wait()
     end_with(errors)
 

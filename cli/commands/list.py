@@ -11,7 +11,7 @@ from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
 from kgroups.cli.contexts.several import Question, each_context, found_in
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import (
     EXPIRES,
     Expiries,
@@ -47,7 +47,7 @@ from kgroups.cli.params import (
 )
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.tree import Command
-from kgroups.cli.watching import Look, Watch, interval_ms
+from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -184,14 +184,14 @@ def list_groups(
     columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
     chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
-    def look(admin: ClusterAdmin | None) -> Look:
+    def look(admin: ClusterAdmin | None) -> Report:
         listing, times = timed_look(
             printer,
             admin,
             question,
             lambda: _listing(admin, printer, filters, file, timed=question.is_asked, dated=dated),
         )
-        said: list[str] = []
+        said: list[Note] = []
         if filters.where is not None:
             listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
@@ -203,7 +203,7 @@ def list_groups(
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
         if not groups and not listing.errors and (any(filters) or idle_ms is not None):
-            said.append("no group matches")
+            said.append(Note("NO_GROUP_MATCHES", "no group matches"))
         report = list_report(listing, groups[:top], times, shown)
         report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
@@ -211,15 +211,13 @@ def list_groups(
             types, states = bool(filters.types), bool(filters.states)
             return (list_text(groups[:top], types=types, states=states),)
 
-        return Look(replace(report, plain=plain), said)
+        return replace(report, plain=plain, notes=said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     where_to = Question(printer, file, every_ms)
     found = found_in(contexts, where_to, SCHEMA, look)
-    printer.show(found.report)
-    for text in found.notes:
-        printer.note(text)
-    end_with(found.report.errors)
+    printer.show(found)
+    end_with(found.errors)
 
 
 class Filters(NamedTuple):

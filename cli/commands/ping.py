@@ -1,10 +1,11 @@
 """`kgroups ping`: a staged test of the way to a cluster."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -71,10 +72,13 @@ def ping(ctx: typer.Context) -> None:
         steps.append(step)
         printer.progress(f"{step.step}: {step.status}")
     errors = [_error(step) for step in steps if step.status == "failed"]
-    printer.show(ping_report(settings.bootstrap_servers, steps, errors))
-    for step in steps:
-        if step.status == "warning" and step.remedy is not None:
-            printer.note(f"{step.step}: {step.remedy}")
+    notes = [
+        Note("PING_WARNING", f"{step.step}: {step.remedy}", step.step)
+        for step in steps
+        if step.status == "warning" and step.remedy is not None
+    ]
+    report = ping_report(settings.bootstrap_servers, steps, errors)
+    printer.show(replace(report, notes=notes))
     end_with(errors)
 
 

@@ -87,7 +87,7 @@ def save(
         # A plan from the file knows what a live one knows.
         snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=None)
     write_snapshot(snapshot, file)
-    printer.note(f"saved {counted(snapshot)} to `{file}`")
+    printer.note("SNAPSHOT_SAVED", f"saved {counted(snapshot)} to `{file}`", str(file))
     saved = {
         "file": str(file),
         "captured_at": timestamp(snapshot.captured_at_ms),
@@ -122,7 +122,8 @@ def show(
     snapshot = read_snapshot(file)
     if options.output == "table":
         taken = timestamp(snapshot.captured_at_ms)
-        printer.note(f"{counted(snapshot)}, taken {taken} from {snapshot.bootstrap or 'nowhere'}")
+        text = f"{counted(snapshot)}, taken {taken} from {snapshot.bootstrap or 'nowhere'}"
+        printer.note("SNAPSHOT_READ", text, str(file))
     printer.show(snapshot_report(snapshot))
 
 

@@ -7,12 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
+from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import asked, now_ms
-from kgroups.cli.watching import Look, watch
+from kgroups.cli.watching import watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 
@@ -80,8 +81,8 @@ def found_in(
     contexts: Sequence[GlobalOptions],
     question: Question,
     schema: str,
-    look: Callable[[ClusterAdmin | None], Look],
-) -> Look:
+    look: Callable[[ClusterAdmin | None], Report],
+) -> Report:
     """What is found in each context, or, where several are not given, where the options say.
 
     Args:
@@ -90,7 +91,7 @@ def found_in(
         look: asks one cluster, or the file.
     """
 
-    def look_in(options: GlobalOptions) -> Look:
+    def look_in(options: GlobalOptions) -> Report:
         with asked(options, question.file) as admin:
             if question.every_ms is not None:
                 watch(question.printer, question.every_ms, lambda: look(admin))
@@ -102,8 +103,8 @@ def found_in(
 
 
 def look_in_each(
-    each: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Look]
-) -> Look:
+    each: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Report]
+) -> Report:
     """What a question finds in each context: a failure of one does not hide the others.
 
     Args:
@@ -115,7 +116,7 @@ def look_in_each(
     """
     answers: list[_Answer] = []
     lost: list[ItemError] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for options in each:
         name = options.contexts[0].name
         try:
@@ -125,9 +126,13 @@ def look_in_each(
         except KgroupsError as error:
             lost.append(ItemError.of(name, error))
             continue
-        answers.append(_Answer(name, found.report))
-        notes += [f"{name}: {text}" for text in found.notes]
-    return Look(_combined(schema, answers, lost), notes)
+        answers.append(_Answer(name, found))
+        notes += [
+            Note(note.code, f"{name}: {note.message}", ": ".join(filter(None, (name, note.target))))
+            for note in found.notes
+        ]
+    tells = all(answer.report.tells_notes for answer in answers)
+    return replace(_combined(schema, answers, lost), notes=notes, tells_notes=tells)
 
 
 def in_context(name: str, error: ItemError) -> ItemError:

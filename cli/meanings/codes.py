@@ -11,6 +11,7 @@ Kind = Literal[
     "error",
     "blocker",
     "assignor fault",
+    "note",
     "verdict of check",
     "verdict of lag",
     "verdict rule",

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgroups.cli.exits import failure_item
+from kgroups.cli.exits import TOLD, Note, failure_item, note_items
 from kgroups.cli.output.table import Item, View
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.times import timestamp
@@ -31,6 +31,8 @@ class Report:
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
         forms: the report as text in forms that only its command has, by their names.
         document_of: makes an item what it is in JSON, where tables take it in another form.
+        notes: what to know of it, besides what was said before; told on stderr after it.
+        tells_notes: whether they are: else only documents have them.
         ended: why the command did less than it was asked to: the last entry of `errors`, which is
             told on stderr in other words.
         is_live: the items come over hours: each is written at once, in a table too, and failures
@@ -48,6 +50,8 @@ class Report:
     plain: Callable[[], Iterable[str]] | None = None
     document_of: Callable[[Any], Item] = _itself
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+    tells_notes: bool = True
     ended: KgroupsError | None = None
     is_live: bool = False
 
@@ -90,5 +94,6 @@ def envelope_tail(report: Report, failure: BaseException | None = None) -> dict[
     return {
         **report.extra,
         "errors": [*error_items(report.errors), *ends],
+        "notes": note_items((*TOLD.notes, *report.notes)),
         "summary": dict(summary),
     }

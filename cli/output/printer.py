@@ -19,6 +19,7 @@ import msgspec
 from kgroups.cli.exits import (
     DOCUMENTS,
     TOLD,
+    Note,
     show_error,
     show_item_errors,
     write_document,
@@ -110,6 +111,8 @@ class Printer:
         sys.stdout.flush()
         if not report.is_live:
             show_item_errors(report.errors)
+        if report.tells_notes:
+            self.tell(report.notes)
 
     def show_value(self, value: Any) -> None:
         """Write a document that is no report: indented where a person may read it.
@@ -185,20 +188,27 @@ class Printer:
             sys.stderr.flush()
             self._waiting = False
 
-    def note(self, text: str, *, of_a_write: bool = False) -> None:
-        """Say something on stderr that is neither data nor an error.
+    def note(
+        self, code: str, message: str, target: str | None = None, *, of_a_write: bool = False
+    ) -> None:
+        """Say something that is neither data nor an error, before the report that has it too."""
+        note = Note(code, message, target, of_a_write)
+        TOLD.notes.append(note)
+        self.tell([note])
+
+    def tell(self, notes: Iterable[Note]) -> None:
+        """Say notes on stderr.
 
         Who has closed stdout has seen enough, and is told no more, unless it is of a write; who
         wants quiet likewise.
         """
-        if self.options.quiet and not of_a_write:
-            return
         outlet = outlet_of(sys.stdout)
-        if outlet is not None and outlet.reader_is_gone and not of_a_write:
-            return
-        self.wipe()
-        sys.stderr.write(f"note: {printable(text)}\n")
-        sys.stderr.flush()
+        is_gone = outlet is not None and outlet.reader_is_gone
+        for note in notes:
+            if note.of_a_write or not (self.options.quiet or is_gone):
+                self.wipe()
+                sys.stderr.write(f"note: {printable(note.message)}\n")
+                sys.stderr.flush()
 
     def _begin(self) -> Callable[[str], object]:
         self.wipe()

@@ -18,7 +18,7 @@ from kgroups.cli.contexts.context_edit import (
 from kgroups.cli.contexts.context_file import check_name, parse_contexts, read_contexts
 from kgroups.cli.contexts.foreign import read_foreign
 from kgroups.cli.contexts.in_force import config_path
-from kgroups.cli.exits import DOCUMENTS
+from kgroups.cli.exits import DOCUMENTS, Note
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (
@@ -139,9 +139,12 @@ def list_contexts(ctx: typer.Context) -> None:
     """`kgroups context list`."""
     printer = Printer(_options(ctx))
     file = _read()
-    printer.show(contexts_report(file, file.contexts.values(), file.current))
+    notes = []
     if not file.contexts:
-        printer.note(f"no contexts in `{file.path}`; `kgroups context add` makes one")
+        text = f"no contexts in `{file.path}`; `kgroups context add` makes one"
+        notes.append(Note("NO_CONTEXTS", text, str(file.path)))
+    report = contexts_report(file, file.contexts.values(), file.current)
+    printer.show(replace(report, notes=notes))
 
 
 def show(
@@ -174,7 +177,7 @@ def use(
     save(file, with_current(file.text or "", name), fields_in(file), name)
     now = "no context is current" if name is None else f"the current context is `{name}`"
     printer = Printer(_options(ctx))
-    printer.note(now)
+    printer.note("CURRENT_CONTEXT", now, name)
     _show_written(printer, [] if name is None else [name])
 
 
@@ -272,7 +275,7 @@ def store(
     for name in added:
         pinned = expected[name].get("cluster_id") if pin else None
         end = "" if pinned is None else f", pinned to cluster `{pinned}`"
-        printer.note(f"context `{name}` added to `{before.path}`{end}")
+        printer.note("CONTEXT_ADDED", f"context `{name}` added to `{before.path}`{end}", name)
     _show_written(printer, added)
 
 
@@ -290,7 +293,7 @@ def remove(
     save(before, file.text or "", left, file.current)
     gone = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
     printer = Printer(_options(ctx))
-    printer.note(f"removed {gone} from `{before.path}`")
+    printer.note("CONTEXT_REMOVED", f"removed {gone} from `{before.path}`")
     _show_written(printer, [])
 
 

@@ -24,7 +24,7 @@ from kgroups.cli.commands.describe.describe_report import (
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.contexts.several import Question, each_context, found_in
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     IsolationLevel,
@@ -38,12 +38,13 @@ from kgroups.cli.lag_times import (
 )
 from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fields
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import topics_of
 from kgroups.cli.tree import Command
-from kgroups.cli.watching import Look, Watch, interval_ms
+from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
@@ -200,11 +201,8 @@ def describe(
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     where_to = Question(printer, file, every_ms)
     found = found_in(contexts, where_to, SCHEMA, lambda admin: look(printer, request, admin))
-    printer.show(found.report)
-    if options.output in ("table", "plain"):
-        for text in found.notes:
-            printer.note(text)
-    end_with(found.report.errors)
+    printer.show(found)
+    end_with(found.errors)
 
 
 class Request(NamedTuple):
@@ -233,7 +231,7 @@ class Request(NamedTuple):
     expiry: bool = False
 
 
-def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Look:
+def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Report:
     """What the groups are like now.
 
     Raises:
@@ -258,7 +256,7 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Look
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
-    said: list[str] = []
+    said: list[Note] = []
     if request.where is not None:
         snapshot = request.where.cut(snapshot, said.append, times)
     items = describe_items(
@@ -279,12 +277,14 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Look
         said += untold
     report = request.chosen.of(report)
     said += notes(snapshot.groups)
-    told = printer.options.output in ("table", "plain")
-    if told and "offsets" in views and request.uncommitted is None:
-        said += uncommitted_notes(snapshot, snapshot.groups)
+    if "offsets" in views and request.uncommitted is None:
+        texts = uncommitted_notes(snapshot, snapshot.groups)
+        said += [Note("UNCOMMITTED_PARTITIONS", text) for text in texts]
     if request.topics and request.where is None and not snapshot.groups:
-        said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
-    return Look(replace(report, plain=plain), said)
+        text = "no group reads " + ", ".join(f"`{name}`" for name in request.topics)
+        said.append(Note("NO_GROUP_MATCHES", text))
+    told = printer.options.output in ("table", "plain")
+    return replace(report, plain=plain, notes=said, tells_notes=told)
 
 
 def _check_topics(request: Request, admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> None:

@@ -11,6 +11,7 @@ from kgroups.cli.commands.describe.time_view import (
     timed_document,
     timed_view,
 )
+from kgroups.cli.exits import Note
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
@@ -269,16 +270,21 @@ def _sources(topology: list[Item] | None) -> str | None:
     )
 
 
-def notes(groups: Sequence[Group]) -> Iterator[str]:
+def notes(groups: Sequence[Group]) -> Iterator[Note]:
     """What one should know of these groups before reading a table of them."""
     if not groups:
         return
     empty = [group.group for group in groups if group.state == "Empty"]
     if empty:
-        yield f"{_some(empty)} no active members"
+        yield Note("NO_MEMBERS", f"{_some(empty)} no active members", _only(empty))
     moving = [group.group for group in groups if group.state in REBALANCING]
     if moving:
-        yield f"{_some(moving, 'is rebalancing', 'are rebalancing')}; owners may be out of date"
+        some = _some(moving, "is rebalancing", "are rebalancing")
+        yield Note("REBALANCING", f"{some}; owners may be out of date", _only(moving))
+
+
+def _only(names: list[str]) -> str | None:
+    return names[0] if len(names) == 1 else None
 
 
 def _some(names: list[str], one: str = "has", many: str = "have") -> str:

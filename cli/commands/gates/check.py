@@ -41,12 +41,12 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, GlobalOptions, options_of
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command
-from kgroups.cli.watching import Look
 from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.conditions.group_figures import (
@@ -302,12 +302,12 @@ def _end_in_each(
     """
     failed: list[ItemError] = []
 
-    def look_in(options: GlobalOptions) -> Look:
+    def look_in(options: GlobalOptions) -> Report:
         snapshot, judged, errors = found(options)
         failed.extend(in_context(options.contexts[0].name, each) for each in failures(judged))
-        return Look(check_report(snapshot, judged, errors))
+        return check_report(snapshot, judged, errors)
 
-    report = look_in_each(contexts, SCHEMA, look_in).report
+    report = look_in_each(contexts, SCHEMA, look_in)
     printer.show(report)
     end_with([*failed, *report.errors])
 

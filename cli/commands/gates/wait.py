@@ -194,7 +194,7 @@ def wait_for(
             if error.code in LASTING:
                 raise
             if not isinstance(last, ClusterError):
-                printer.note(f"{error.message}; retrying")
+                printer.note("RETRYING", f"{error.message}; retrying")
             waited.miss()
             last = error
             continue
@@ -202,12 +202,12 @@ def wait_for(
             if each.code in LASTING:
                 raise each.as_error()
         if isinstance(last, ClusterError):
-            printer.note("the cluster is reachable again")
+            printer.note("REACHABLE_AGAIN", "the cluster is reachable again")
         last, at_ms = snapshot, polls.elapsed_ms
         failures = {error.target: error for error in snapshot.errors}
         rounds = {group.group: rounds_of(group) for group in snapshot.groups}
         for text in waited.look(at_ms, found, failures, rounds):
-            printer.note(text)
+            printer.note("PROGRESS", text)
         if waited.is_over(at_ms):
             break
         polls.look_at(waited.next_look_ms(at_ms))

@@ -1,11 +1,12 @@
 """A lag report on its way out: document, page with charts, Parquet file."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.outlet import check_place
 from kgroups.cli.output.printer import Printer
@@ -118,10 +119,8 @@ def hours_note(summary: Mapping[str, Any]) -> str | None:
 
 def show_and_end(printer: Printer, shown: Report) -> None:
     """Print the report, and end with the exit code of its errors."""
-    printer.show(shown)
     note = hours_note(shown.summary())
-    if note is not None:
-        printer.note(note)
+    printer.show(shown if note is None else replace(shown, notes=[Note("ROLLED_UP", note)]))
     end_with(shown.errors)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from kgroups.cli.commands.lag.lag_options import place_of
-from kgroups.cli.exits import end_with, show_item_errors
+from kgroups.cli.exits import Note, end_with, show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
@@ -136,6 +136,7 @@ def collect(
                 items=captures if every_ms else list(captures),
                 views=(COLLECT_VIEW,),
                 errors=log.errors,
+                notes=log.notes,
                 summary=lambda: {"done": log.done, "failed": log.failed},
                 is_live=bool(every_ms),
             )
@@ -149,6 +150,7 @@ class CollectLog:
     Attributes:
         done, failed: captures.
         errors: everything that failed; `last_errors` while the last capture was taken.
+        notes: what is in the folder now, if a signal has ended it.
         is_stopped: whether a signal has ended it.
     """
 
@@ -156,6 +158,7 @@ class CollectLog:
         self.folder, self.printer = folder, printer
         self.done = self.failed = 0
         self.errors: list[ItemError] = []
+        self.notes: list[Note] = []
         self.last_errors: list[ItemError] = []
         self.is_stopped = False
 
@@ -198,6 +201,10 @@ class CollectLog:
             self.is_stopped = True
             if not every_ms:
                 raise
+            failed = f", {self.failed:,} failed" if self.failed else ""
+            what = "capture" if self.done == 1 else "captures"
+            text = f"stopped: {self.done:,} {what} written to `{self.folder}`{failed}"
+            self.notes.append(Note("STOPPED", text, str(self.folder), of_a_write=True))
             if count is not None:
                 cut = f"{self.done + self.failed:,} of {count:,} captures were taken"
                 self.errors.append(ItemError("captures", "INTERRUPTED", cut))
@@ -212,19 +219,14 @@ class CollectLog:
             show_item_errors(new)
 
     def end(self, *, is_endless: bool) -> None:
-        """Say what is in the folder now, and end with the code of the failures.
+        """End with the code of the failures.
 
         Raises:
             typer.Exit: as the last capture ended if there was no last one to wait for, with the
                 code of an interrupted command if there was.
         """
-        if self.is_stopped:
-            failed = f", {self.failed:,} failed" if self.failed else ""
-            what = "capture" if self.done == 1 else "captures"
-            text = f"stopped: {self.done:,} {what} written to `{self.folder}`{failed}"
-            self.printer.note(text, of_a_write=True)
-            if not is_endless:
-                raise typer.Exit(EXIT_CODE_INTERRUPTED)
+        if self.is_stopped and not is_endless:
+            raise typer.Exit(EXIT_CODE_INTERRUPTED)
         end_with(self.last_errors if is_endless else self.errors)
 
 

@@ -81,18 +81,22 @@ def _say_what_was_assumed(printer: Printer, fleet: Fleet) -> None:
     if fleet.assumed_ids:
         count = len(fleet.assumed_ids)
         printer.note(
+            "DRAWN_IDS",
             f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
-            " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all"
+            " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all",
         )
     if fleet.untouched:
         printer.note(
+            "LEFT_AS_IS",
             f"left as it is, without members: {_counted(len(fleet.untouched), 'group')}"
-            f" ({_some(fleet.untouched)})"
+            f" ({_some(fleet.untouched)})",
         )
     if fleet.errors:
         names = [error.target or "" for error in fleet.errors]
         printer.note(
-            f"left as it is, could not be changed: {_counted(len(names), 'group')} ({_some(names)})"
+            "LEFT_AS_IS",
+            f"left as it is, could not be changed: {_counted(len(names), 'group')} "
+            f"({_some(names)})",
         )
 
 

@@ -1,6 +1,7 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
@@ -164,20 +165,19 @@ def plan(
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     chosen = chosen or _usual_views(items, printer.options.output)
-    printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
-    if printer.options.output == "table":
-        told = [
-            (item["group"], note)
-            for item in items
-            for note in (
-                *confidence_notes(item),
-                *item["notes"],
-                *fault_notes(item),
-                *blocker_notes(item, asked=blockers),
-            )
-        ]
-        for text in shared_notes(told):
-            printer.note(text)
+    said = [
+        (item["group"], note)
+        for item in items
+        for note in (
+            *confidence_notes(item),
+            *item["notes"],
+            *fault_notes(item),
+            *blocker_notes(item, asked=blockers),
+        )
+    ]
+    found = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
+    told = printer.options.output == "table"
+    printer.show(replace(found, notes=list(shared_notes(said)), tells_notes=told))
     end_with(errors)
 
 

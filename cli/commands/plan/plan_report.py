@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kgroups.cli.exits import MANY, NAMED
+from kgroups.cli.exits import MANY, NAMED, Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
 from kgroups.core.errors import ItemError
@@ -129,7 +129,7 @@ def plan_report(
     )
 
 
-def shared_notes(told: Sequence[tuple[str, str]]) -> Iterator[str]:
+def shared_notes(told: Sequence[tuple[str, str]]) -> Iterator[Note]:
     """Notes with the groups that they are about; what is said of many groups is said once.
 
     Args:
@@ -143,11 +143,11 @@ def shared_notes(told: Sequence[tuple[str, str]]) -> Iterator[str]:
         if note not in groups:
             continue  # said
         if note not in shared:
-            yield f"`{group}`: {note}"
+            yield Note("OF_A_PLAN", f"`{group}`: {note}", group)
             continue
         del groups[note]
         names = ", ".join(f"`{name}`" for name in shared[note][:NAMED])
-        yield f"{names} and {len(shared[note]) - NAMED:,} more: {note}"
+        yield Note("OF_A_PLAN", f"{names} and {len(shared[note]) - NAMED:,} more: {note}")
 
 
 def fault_notes(item: Item) -> Iterator[str]:

@@ -310,7 +310,7 @@ def plan_all(
         return items, errors
     for error in errors:
         if error.code == NOT_PLANNED:  # nobody asked for these groups by name
-            printer.note(f"left out: {error.message}")
+            printer.note("GROUPS_LEFT_OUT", f"left out: {error.message}", error.target)
     return items, [error for error in errors if error.code != NOT_PLANNED]
 
 

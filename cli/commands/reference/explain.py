@@ -7,6 +7,7 @@ import typer
 
 from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES, Meaning
 from kgroups.cli.meanings.judgements import WORDS
+from kgroups.cli.meanings.note_codes import NOTES
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -30,7 +31,7 @@ EXAMPLES
   kgroups explain -o json --query 'items[].code'
 """
 
-EVERY: Final = (*EXIT_CODES, *ERROR_CODES, *WORDS)
+EVERY: Final = (*EXIT_CODES, *ERROR_CODES, *WORDS, *NOTES)
 NEIGHBOURS: Final = 3
 COLUMNS: Final = (
     Column("code", "CODE"),

@@ -291,11 +291,12 @@ def read_scenario(
 def tell_sources(printer: Printer, scenario: Scenario) -> None:
     """Say what of a scenario was measured, what is assumed, and what has no effect."""
     for text in scenario.measured:
-        printer.note(f"measured: {text}")
+        printer.note("MEASURED", f"measured: {text}")
     for text in scenario.assumed:
-        printer.note(f"assumed: {text}")
+        printer.note("ASSUMED", f"assumed: {text}")
     if scenario.idle:
-        printer.note(f"without effect: {', '.join(f'`{name}`' for name in scenario.idle)}")
+        names = ", ".join(f"`{name}`" for name in scenario.idle)
+        printer.note("WITHOUT_EFFECT", f"without effect: {names}")
 
 
 def with_options(

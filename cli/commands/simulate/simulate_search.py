@@ -101,8 +101,9 @@ def show_found(
     cost = cost_of_staying(found)
     refused = sum(one.refused is not None for one in found.tried)
     if refused:
-        printer.note(f"{refused} of {len(items)} trials have no value: refused, or did not settle")
-    printer.note(cost_text(found, cost))
+        text = f"{refused} of {len(items)} trials have no value: refused, or did not settle"
+        printer.note("TRIALS_WITHOUT_VALUE", text)
+    printer.note("COST_OF_STAYING", cost_text(found, cost))
     printer.show(
         Report(
             schema=SCHEMA,

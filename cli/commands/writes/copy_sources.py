@@ -294,4 +294,4 @@ def tell_checkpoints(printer: Printer, groups: Sequence[Mapping[str, Any]]) -> N
             text += f", {group['missing']} without checkpoint"
         if group["read_twice"] is not None:
             text += f", {group['read_twice']} records read twice"
-        printer.note(text)
+        printer.note("CHECKPOINTS_READ", text)

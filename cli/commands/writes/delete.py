@@ -120,12 +120,12 @@ def _idle(printer: Printer, admin: ClusterAdmin, names: Sequence[str], idle_ms: 
     looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
     expiries, notes = learn_expiries(printer, admin, looked.groups, retention=False)
     found, unknown = idle_groups(looked.groups, expiries, looked.captured_at_ms, idle_ms)
-    for text in notes:
-        printer.note(text)
     missing = {error.target for error in looked.errors} & set(names)
     unknown += sorted(missing)
     if unknown:
-        printer.note(note_of_unknown(unknown))
+        notes.append(note_of_unknown(unknown))
+    for note in notes:
+        printer.note(note.code, note.message)
     return [group.group for group in found]
 
 

@@ -214,7 +214,8 @@ def readers_of(admin: ClusterAdmin, printer: Printer) -> Sequence[Group]:
     try:
         return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
     except KgroupsError:
-        printer.note("cannot determine which groups have not read these records")
+        text = "cannot determine which groups have not read these records"
+        printer.note("READERS_UNKNOWN", text)
         return ()
 
 

@@ -84,13 +84,15 @@ def warn_of_unknown_ids(
         topic_ids: that it knows.
     """
     if not topic_ids and topics:
-        printer.note(f"{what} has no topic ids, so a recreated topic cannot be detected")
+        text = f"{what} has no topic ids, so a recreated topic cannot be detected"
+        printer.note("TOPIC_IDS_UNKNOWN", text)
         return
     unknown = [n for n in topics if n not in topic_ids or topics[n].topic_id is None]
     if unknown:
         printer.note(
+            "TOPIC_IDS_UNKNOWN",
             f"{len(unknown)} topics have no known id, so it cannot be detected if they were "
-            "recreated"
+            "recreated",
         )
 
 

@@ -38,14 +38,16 @@ def wait_until_empty(
         except ClusterError as error:
             if error.code in LASTING:
                 raise
-            printer.note(f"{error.message}; retrying")
+            printer.note("RETRYING", f"{error.message}; retrying")
             continue
         busy = {group.group: _in_the_way(group) for group in looked.groups if _is_busy(group)}
         for name, text in busy.items():
             if told.get(name) != text:
-                printer.note(f"`{name}`: waiting for {text}", of_a_write=True)
+                text = f"`{name}`: waiting for {text}"
+                printer.note("WAITING_FOR_MEMBERS", text, name, of_a_write=True)
         for name in told.keys() - busy.keys():
-            printer.note(f"`{name}`: no longer has members", of_a_write=True)
+            text = f"`{name}`: no longer has members"
+            printer.note("MEMBERS_LEFT", text, name, of_a_write=True)
         told = busy
         if not busy:
             return
@@ -80,7 +82,7 @@ def watched(
                 (found[place],) = settle([change], known)
                 error = found[place].error
                 if error is not None:
-                    printer.note(error.text, of_a_write=True)
+                    printer.note("CHANGED_AGAIN", error.text, error.target, of_a_write=True)
         return ()
 
     def rest(seconds: float) -> None:
@@ -97,7 +99,7 @@ def watched(
         try:
             read_until(admin, names, take, Deadline.after(printer.options.timeout_ms))
         except KgroupsError as error:
-            printer.note(f"{error.message}; retrying")
+            printer.note("RETRYING", f"{error.message}; retrying")
     return found
 
 

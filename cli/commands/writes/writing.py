@@ -10,7 +10,7 @@ import typer
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.prompts import Consent, confirmed
-from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.exits import Note, end_with, write_lines
 from kgroups.cli.interruption import Interruption, interrupted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -125,7 +125,7 @@ def carry_out(
         if agreed:
             undo = write.save_undo(planned)
             if undo is not None:
-                printer.note(f"undo file: {undo}", of_a_write=True)
+                printer.note("UNDO_FILE", f"undo file: {undo}", str(undo), of_a_write=True)
             items, failures = write.apply(run, items, interruption)
             errors = [*errors, *failures]
         elif not consent.dry_run:
@@ -136,22 +136,27 @@ def carry_out(
         files = {"undo_file": undo} | ({} if consent.plan is None else {"plan_file": plan})
         done, unknown = counts["done"], counts["unknown"]
         cut = interrupted_text(write.written, done, len(planned), unknown, undo)
-        report = _report(run, write, items, errors, counts, files)
+        ended = None
         if interruption.asked:
-            report = replace(report, ended=KgroupsError(cut, code="INTERRUPTED"))
+            ended = KgroupsError(cut, code="INTERRUPTED")
         elif wanted and not agreed:
-            report = replace(report, ended=KgroupsError("you declined", code="DECLINED"))
-        printer.show(report)
+            ended = KgroupsError("you declined", code="DECLINED")
+        notes: list[Note] = []
+        if not planned and not blocked:
+            notes.append(Note("NOTHING_TO_DO", f"nothing to {write.verb}"))
+        elif planned and held_back and not consent.dry_run:
+            text = f"nothing was {write.verb}d; use --keep-going to {write.verb} what can be"
+            notes.append(Note("NOTHING_DONE", text))
+        if undo is not None and done < len(planned):
+            text = f"`kgroups reset-offsets --resume {undo}` finishes the rest"
+            notes.append(Note("RESUMABLE", text, str(undo), of_a_write=True))
+        report = _report(run, write, items, errors, counts, files)
+        printer.show(replace(report, ended=ended, notes=notes, tells_notes=False))
         if undo is not None and printer.is_unread:
             add_outcome(undo, counts)
-    if not planned and not blocked:
-        printer.note(f"nothing to {write.verb}")
-    elif planned and held_back and not consent.dry_run:
-        printer.note(f"nothing was {write.verb}d; use --keep-going to {write.verb} what can be")
     if interruption.asked:
         write_lines([cut], [])
-    if undo is not None and counts["done"] < len(planned):
-        printer.note(f"`kgroups reset-offsets --resume {undo}` finishes the rest", of_a_write=True)
+    printer.tell(notes)
     interruption.end()
     end_with(errors)
     if wanted and not agreed:
@@ -171,7 +176,8 @@ def _saved_plan(
 ) -> Path | None:
     """The file of the plan; None where nothing would be done as something cannot be."""
     if held_back:
-        run.printer.note("no plan was saved; use --keep-going to plan what can be done")
+        text = "no plan was saved; use --keep-going to plan what can be done"
+        run.printer.note("NO_PLAN_SAVED", text)
         return None
     assert run.consent.plan is not None, "asked for"
     kept = [
@@ -186,7 +192,8 @@ def _saved_plan(
         cluster_id=run.cluster_id,
         topic_ids=write.topic_ids,
     )
-    run.printer.note(f"plan saved: `kgroups apply {path}` applies it", of_a_write=True)
+    text = f"plan saved: `kgroups apply {path}` applies it"
+    run.printer.note("PLAN_SAVED", text, str(path), of_a_write=True)
     return path
 
 

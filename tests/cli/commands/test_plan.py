@@ -122,7 +122,7 @@ def test_what_is_said_of_many_groups_is_said_once() -> None:
         ("g00", "moves"),
         ("g01", "moves"),
     ]
-    assert list(shared_notes(told)) == [
+    assert [note.message for note in shared_notes(told)] == [
         "`g00`, `g01`, `g02` and 27 more: is empty",
         "`g00`: moves",
         "`g01`: moves",

@@ -29,7 +29,7 @@ def broken_off(form: OutputFormat, failure: BaseException, after: int) -> None:
         raise failure
 
     report = Report("kgroups.rows/1", 0, items(), (VIEW,), summary=lambda: {"rows": count + 1})
-    TOLD.form, TOLD.is_begun = form, False
+    TOLD.begin(form)
     with pytest.raises(type(failure)):
         Printer(GlobalOptions(output=form)).show(report)
 

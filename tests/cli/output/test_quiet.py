@@ -31,9 +31,9 @@ def test_progress_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     printer = Printer(GlobalOptions(quiet=True))
     printer.waiting("starting Spark")
     printer.progress("reading")
-    printer.note("nothing to change")
+    printer.note("NOTHING_TO_DO", "nothing to change")
     assert capsys.readouterr().err == ""
-    printer.note("undo file: u.json", of_a_write=True)
+    printer.note("UNDO_FILE", "undo file: u.json", of_a_write=True)
     assert capsys.readouterr().err == "note: undo file: u.json\n"
 
 

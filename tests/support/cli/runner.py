@@ -14,6 +14,8 @@ from referencing import Registry, Resource
 from typer.testing import CliRunner
 
 from kgroups.cli.app import program
+from kgroups.cli.meanings.note_codes import NOTE_CODES
+from kgroups.cli.output.escapes import printable
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def run(
         stdout, stderr = (stream.getvalue().decode() for stream in (out, err))
     if stdout.startswith('{"schema":'):
         check_document(json.loads(stdout))
+        check_notes(json.loads(stdout), stderr)
     return Outcome(code, stdout, stderr)
 
 
@@ -69,6 +72,14 @@ def check_document(document: dict[str, Any]) -> None:
     name, _, version = document["schema"].removeprefix("kgroups.").partition("/")
     validator(name).validate(document)
     assert version == "1"
+
+
+def check_notes(document: dict[str, Any], stderr: str) -> None:
+    """Fail unless every note on stderr is in the document, and has a code that is explained."""
+    kept = {printable(note["message"]) for note in document["notes"]}
+    told = {line.removeprefix("note: ") for line in stderr.split("\n") if line.startswith("note: ")}
+    assert told - kept == set()
+    assert {note["code"] for note in document["notes"]} <= NOTE_CODES.keys()
 
 
 @cache
