@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.captures.capture_window import open_window
@@ -47,17 +46,16 @@ def ended_there(rows: Rows) -> Rows:
     return [row | {"log_end_offset": row["last_stable_offset"]} for row in rows]
 
 
-def ask(
-    spark: SparkSession | None, folder: Path, since_ms: int = START_MS, **query: Any
-) -> LagReport:
+def ask(engine: dict[str, Any], folder: Path, since_ms: int = START_MS, **query: Any) -> LagReport:
+    """A report by an engine; without arguments for one where nothing is to be computed."""
     asked = LagQuery(top=10_000, **query)
-    return lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, session=spark)
+    return lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("merged", [False, True], ids=["as collected", "compacted"])
 def test_every_figure_is_of_the_last_stable_offset(
-    spark: SparkSession, tmp_path: Path, merged: bool
+    engine: dict[str, Any], tmp_path: Path, merged: bool
 ) -> None:
     """Lag by plain Python; rates, seconds, trend and verdict as of logs that end there."""
     rows = with_stable(captures(11, COUNT), 11)
@@ -70,7 +68,7 @@ def test_every_figure_is_of_the_last_stable_offset(
         assert [done.files for done in compact(folder)] == [files, files]  # `captures` too
         table = pq.read_table(active_files(folder, "rows")[0].path)
         assert table["last_stable_offset"].null_count < len(table)
-    found = ask(spark, folder, by="partition", isolation="read_committed")
+    found = ask(engine, folder, by="partition", isolation="read_committed")
     newest = max(row["captured_at_ms"] for row in rows)
     expected = {}
     for row in rows:
@@ -87,10 +85,10 @@ def test_every_figure_is_of_the_last_stable_offset(
     # What is beyond the last stable offset is not beyond the end of the log.
     alike = [
         row | {name: now[name] for name in BEYOND if row["beyond_end_partitions"]}
-        for row, now in zip(ask(spark, ended, by="partition").items, found.items, strict=True)
+        for row, now in zip(ask(engine, ended, by="partition").items, found.items, strict=True)
     ]
     assert found.items == alike
-    assert found.items != ask(spark, folder, by="partition").items
+    assert found.items != ask(engine, folder, by="partition").items
     assert {r["verdict"] for r in found.items} >= {"OK", "STALL", "STOP", "REWIND"}
 
 
@@ -101,7 +99,7 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
     new = [row for row in rows if row["captured_at_ms"] >= START_MS + 3 * STEP_MS]
     write_rows(tmp_path, old)
     with pytest.raises(UsageError) as caught:
-        ask(None, tmp_path, isolation="read_committed")
+        ask({}, tmp_path, isolation="read_committed")
     assert caught.value.message == (
         "`--isolation read_committed` requires last stable offsets, which 3 of 3 captures in the "
         "window do not have"
@@ -109,14 +107,14 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
     assert "`kgroups lag collect`" in str(caught.value.hint)
     write_rows(tmp_path, with_stable(new, 12))
     with pytest.raises(UsageError, match="which 3 of 6 captures") as caught:
-        ask(None, tmp_path, isolation="read_committed")
+        ask({}, tmp_path, isolation="read_committed")
     # The last old capture was 60 s after 2025-10-09T08:53:20Z.
     assert caught.value.hint == "later captures hold them: `--since 2025-10-09T08:54:20.001Z`"
 
 
 @pytest.mark.spark
 def test_a_mixed_folder_is_answered_from_where_it_can_be(
-    spark: SparkSession, tmp_path: Path
+    engine: dict[str, Any], tmp_path: Path
 ) -> None:
     """A window of captures that hold these offsets is answered, also where files are merged."""
     rows = with_stable(captures(13, COUNT), 13)
@@ -125,17 +123,17 @@ def test_a_mixed_folder_is_answered_from_where_it_can_be(
     new = [row for row in rows if row["captured_at_ms"] >= half_ms]
     whole = tmp_path / "whole"
     write_rows(whole, new)
-    expected = ask(spark, whole, half_ms, by="partition", isolation="read_committed").items
+    expected = ask(engine, whole, half_ms, by="partition", isolation="read_committed").items
     mixed = tmp_path / "mixed"
     write_rows(mixed, [row | {"last_stable_offset": None} for row in old])
     write_rows(mixed, new)
     assert {done.table for done in compact(mixed)} == {"rows", "captures"}
     assert len(open_window(mixed).files) == 1
-    found = ask(spark, mixed, half_ms, by="partition", isolation="read_committed").items
+    found = ask(engine, mixed, half_ms, by="partition", isolation="read_committed").items
     assert found == expected
     with pytest.raises(UsageError, match="of 30 captures"):
-        ask(spark, mixed, isolation="read_committed")
-    assert len(ask(spark, mixed, by="partition").items) == len(expected)
+        ask(engine, mixed, isolation="read_committed")
+    assert len(ask(engine, mixed, by="partition").items) == len(expected)
 
 
 def test_a_partition_that_could_not_be_asked_spoils_nothing() -> None:

@@ -86,6 +86,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", QUERIES)
 def test_a_live_report_is_one_job(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -98,6 +99,7 @@ def test_a_live_report_is_one_job(
     assert cost.calls <= MOST_CALLS
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", [*QUERIES, "compare"])
 def test_a_report_on_few_captures_is_one_job(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, folder: Path, kind: str

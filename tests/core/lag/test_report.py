@@ -54,6 +54,7 @@ def ask(spark: SparkSession, snapshot: ClusterSnapshot, **query: Any) -> LagRepo
     return lag_report([snapshot], asked, session=spark)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_lag_by_group_is_the_arithmetic_of_describe(spark: SparkSession, seed: int) -> None:
     """Every group's figures equal `lag_summary` over `offset_rows`, with its nulls."""
@@ -189,6 +190,7 @@ def classic_fleet(seed: int, groups: int) -> ClusterSnapshot:
     return ClusterSnapshot(1, kept, snapshot.topics, cluster_id="c1")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", [11, 12])
 def test_planned_members_are_what_the_assignor_says(spark: SparkSession, seed: int) -> None:
     """Partitions, lag and moves of every member under two assignors, against plain Python."""
@@ -253,6 +255,7 @@ def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
     assert (fleet_row["groups"], fleet_row["better"], fleet_row["gain"]) == (1, 1, 300)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", [31, 32])
 def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int) -> None:
     """`gain_with_member` is a bound: with a member more no assignor relieves the busiest more."""
@@ -387,6 +390,7 @@ def _odd(row: dict[str, Any]) -> bool | None:
     return None if row["lag_max"] is None else row["lag_max"] >= 0
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("text", "expected"), FAILING, ids=[text for text, _ in FAILING])
 def test_conditions_on_rows(
     spark: SparkSession, text: str, expected: Callable[[dict[str, Any]], bool | None]

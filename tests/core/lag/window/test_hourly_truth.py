@@ -38,6 +38,7 @@ from tests.support.lag.plain_truth import HOUR_MS, KEYS, LEVELS, Asked, truth
 
 pytestmark = pytest.mark.spark
 
+COUNT = HISTORIES if IS_FUZZ else 6
 DAY_MS = 24 * HOUR_MS
 MIDNIGHT_MS = (START_MS // DAY_MS + 1) * DAY_MS
 FIRST_MS = MIDNIGHT_MS - 70 * MINUTE_MS
@@ -66,13 +67,13 @@ def choices(is_quick: bool) -> list[tuple[str, Asked]]:
         )
     ]
     # 90 a grouping; either step walks through all of each kind. Spark takes ten times as long.
-    return every if IS_FUZZ else every[:: 29 if is_quick else 79]
+    return every if IS_FUZZ else every[:: 47 if is_quick else 79]
 
 
 @pytest.fixture(scope="module")
 def captures() -> list[Capture]:
     """Histories from before midnight until after it."""
-    return moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)
+    return moved(odd_captures(SEED + 1, COUNT), FIRST_MS - START_MS)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) ->
     """A folder of each state, with its name."""
     folder = tmp_path_factory.mktemp("hourly")
     raw = folder / "raw"
-    write_captures(raw, captures, every=HISTORIES // 2)
+    write_captures(raw, captures, every=COUNT // 2)
     for state, (hours_ms, days_ms) in STATES.items():
         shutil.copytree(raw, folder / state)
         steps = [*roll_up(folder / state, before_ms=hours_ms)]

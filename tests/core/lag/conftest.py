@@ -1,4 +1,4 @@
-"""Fixtures of the tests of reports over a window."""
+"""Fixtures of the tests of lag reports."""
 
 from typing import Any
 
