@@ -29,7 +29,20 @@ OWN_FORMS: Final = {
 OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
     name for name in get_args(OutputFormat) if name not in OWN_FORMS
 )
-OUTPUT_HINT: Final = "one of " + ", ".join(OUTPUT_FORMATS)
+MORE_FORMATS: Final[dict[str, tuple[str, ...]]] = {
+    "": ("plain",),
+    "list": ("plain", "openmetrics"),
+    "describe": ("plain", "openmetrics"),
+    "check": ("openmetrics", "junit", "nagios"),
+    "lag report": ("openmetrics",),
+    "reset-offsets": ("plain",),
+    "copy-offsets": ("plain",),
+    "delete-offsets": ("plain",),
+    "delete": ("plain",),
+    "delete-records": ("plain",),
+    "apply": ("plain",),
+}
+"""Forms that not every command has, by the words of those that do; "" is the program."""
 CLIENTS: Final = ("auto", "librdkafka")
 """`auto` is ours, and librdkafka for logins that only it has."""
 
@@ -49,6 +62,7 @@ class GlobalOptions:
         command_config: properties file of the client; None if none is named.
         client: one of `CLIENTS`; None if neither flag nor environment names it.
         timeout_ms: for the whole command's talk with the cluster.
+        formats: those of the command.
         query: JMESPath over the JSON document, as it was written.
         quiet: no notes and no progress on stderr, only warnings and errors.
         no_input: never ask for anything.
@@ -68,6 +82,7 @@ class GlobalOptions:
     output: OutputFormat = "table"
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     query: str | None = None
+    formats: tuple[str, ...] = OUTPUT_FORMATS
     quiet: bool = False
     no_input: bool = False
     csv_safe: bool = False
@@ -94,9 +109,22 @@ def parse_timeout_ms(text: str) -> int:
     return round(parse_duration_ms(text, least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
 
-def parse_output(text: str) -> OutputFormat:
+def formats_of(path: str) -> tuple[str, ...]:
+    """The output formats of a command, by its words; `kgroups` may stand before them."""
+    usual = (name for name in OUTPUT_FORMATS if name != "plain")
+    return (*usual, *MORE_FORMATS.get(path.removeprefix("kgroups").strip(), ()))
+
+
+def one_of(formats: Iterable[str]) -> str:
+    """The hint that names them."""
+    return "one of " + ", ".join(formats)
+
+
+def parse_output(text: str, formats: Iterable[str] = OUTPUT_FORMATS) -> OutputFormat:
     """The output format of this name.
 
+    Args:
+        formats: those of the command.
     Raises:
         UsageError: there is none.
     """
@@ -104,7 +132,7 @@ def parse_output(text: str) -> OutputFormat:
         if text.lower() == name:
             found: OutputFormat = name
             return found
-    raise UsageError(f"`{text}` is not an output format", hint=OUTPUT_HINT)
+    raise UsageError(f"`{text}` is not an output format", hint=one_of(formats))
 
 
 def parse_default_output(text: str) -> OutputFormat:
@@ -115,7 +143,7 @@ def parse_default_output(text: str) -> OutputFormat:
     """
     found = parse_output(text)
     if found in OWN_FORMS:
-        raise UsageError(f"`{text}` cannot be a default", hint=OUTPUT_HINT)
+        raise UsageError(f"`{text}` cannot be a default", hint=one_of(OUTPUT_FORMATS))
     return found
 
 
@@ -260,11 +288,12 @@ def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
 
 def given_options(ctx: typer.Context) -> dict[str, Any]:
     """What flags and environment say, by the names of options; contexts by their names."""
-    return {
+    given = {
         option.name: ctx.meta[META + option.name]
         for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)
         if META + option.name in ctx.meta
     }
+    return {**given, "formats": formats_of(ctx.command_path)}
 
 
 def within(options: GlobalOptions, given: Container[str], context: Context) -> GlobalOptions:

@@ -11,7 +11,15 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from kgroups.cli.exits import PLUGIN_FORM, TOLD, asked_form, end_of, usage_error, write_failure
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
-from kgroups.cli.params import GLOBAL_OPTIONS, META, WRITE_OPTIONS, GlobalOption, check_texts
+from kgroups.cli.params import (
+    GLOBAL_OPTIONS,
+    META,
+    WRITE_OPTIONS,
+    GlobalOption,
+    check_texts,
+    formats_of,
+    parse_output,
+)
 from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.release import VERSION
@@ -42,6 +50,8 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
             continue
         if param.param_type_name == "argument":
             arguments.append((record[0].strip("{}"), record[1].removesuffix("  [required]")))
+        elif param.name == "output":
+            common.append((record[0], ", ".join(formats_of(ctx.command_path)) + "."))
         elif param.name in _GLOBAL_NAMES:
             common.append(record)
         else:
@@ -96,6 +106,8 @@ def _remember(option: GlobalOption) -> Callable[[Any, Any, Any], None]:
             return
         if option.several:
             parsed: object = tuple(value)
+        elif option.name == "output":
+            parsed = parse_output(value, formats_of(ctx.command_path))
         else:
             parsed = option.parse(value) if option.parse and isinstance(value, str) else value
         ctx.meta[META + option.name] = parsed

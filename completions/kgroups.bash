@@ -7,11 +7,22 @@ _kgroups_step() { # path, word: is the word a command there?
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    "/--output" | "/-o") echo 'table json jsonl csv yaml plain' ;;
+    "list/--output" | "list/-o") echo 'table json jsonl csv yaml plain openmetrics' ;;
+    "describe/--output" | "describe/-o") echo 'table json jsonl csv yaml plain openmetrics' ;;
+    "check/--output" | "check/-o") echo 'table json jsonl csv yaml openmetrics junit nagios' ;;
+    "lag report/--output" | "lag report/-o") echo 'table json jsonl csv yaml openmetrics' ;;
+    "reset-offsets/--output" | "reset-offsets/-o") echo 'table json jsonl csv yaml plain' ;;
+    "copy-offsets/--output" | "copy-offsets/-o") echo 'table json jsonl csv yaml plain' ;;
+    "delete-offsets/--output" | "delete-offsets/-o") echo 'table json jsonl csv yaml plain' ;;
+    "delete/--output" | "delete/-o") echo 'table json jsonl csv yaml plain' ;;
+    "delete-records/--output" | "delete-records/-o") echo 'table json jsonl csv yaml plain' ;;
+    "apply/--output" | "apply/-o") echo 'table json jsonl csv yaml plain' ;;
     */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--client) echo '@free' ;;
-    */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
+    */--output | */-o) echo 'table json jsonl csv yaml' ;;
     */--timeout) echo '@free' ;;
     */--query) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
@@ -191,7 +202,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag compact/--keep-hours") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
-    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml' ;;
     "context add/--default-timeout") echo '@free' ;;
     "context add/--default-engine") echo 'spark duckdb' ;;
     "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;

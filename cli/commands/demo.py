@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgroups.cli.exits import Note, end_with
+from kgroups.cli.exits import TOLD, Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -20,7 +20,7 @@ from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 
 SCHEMA = "kgroups.demo/1"
@@ -101,27 +101,22 @@ def demo(
     from kgroups.core.demo import demo_cluster
 
     options = options_of(ctx)
-    if options.output == "plain":
-        raise UsageError(
-            "`plain` is not available here: Kafka's tool has no layout for it",
-            hint="it is available for `list` and `describe`",
-        )
+    printer = Printer(options)
     if spark:
         require_extra("spark", "`demo --spark`")
-    printer = Printer(options)
     steps = STEPS + (SPARK_STEPS if spark else ())
     with demo_cluster(lambda text: printer.waiting(f"demo: {text}")) as cluster:
         printer.wipe()
         bootstrap = cluster.bootstrap_servers
         stays = Note("KEEPS_RUNNING", f"the cluster keeps running at {bootstrap} until Ctrl-C")
-        if keep and options.output != "table":
-            printer.note(*stays[:2])
+        if keep:
+            TOLD.notes.append(stays)
         errors = (_told if options.output == "table" else _reported)(
             printer, steps, bootstrap, cluster.cluster_id
         )
         if keep:
             wait = stop_on_signals()
-            printer.tell([stays] if options.output == "table" else [])
+            printer.tell([stays])
             wait()
     end_with(errors)
 

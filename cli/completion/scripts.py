@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kgroups.cli.completion.ready import Shell
-from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, OUTPUT_FORMATS
+from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, MORE_FORMATS, formats_of
 
 # What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
 # in the configuration file, `@files` is the shell's own, other texts are the words to choose from;
@@ -22,7 +22,7 @@ SOURCES: Final = {
     "FILE": "@files",
     "STATE": " ".join(GROUP_STATES),
     "TYPE": " ".join(GROUP_TYPES),
-    "FORMAT": " ".join(OUTPUT_FORMATS),
+    "FORMAT": " ".join(formats_of("no other")),
 }
 FREE: Final = "@free"
 
@@ -135,7 +135,10 @@ _kgroups_argument() {{ # path: where do its arguments come from?
 
 def _tables(places: list[Place]) -> str:
     steps = [f'"{place.path}/{name}"' for place in places for name, _ in place.commands]
-    values: list[str] = []
+    values = [
+        f"""    "{path}/--output" | "{path}/-o") echo '{" ".join(formats_of(path))}' ;;"""
+        for path in MORE_FORMATS
+    ]
     for option in global_options():
         if option.source is not None:
             patterns = " | ".join(f"*/{flag}" for flag in option.flags)
@@ -361,6 +364,8 @@ def _fish(places: list[Place]) -> str:
         here = f"complete -c kgroups -n '__kgroups_at \"{place.path}\"'"
         lines += [f"{here} -a {name} -d {_quoted(text)}" for name, text in place.commands]
         lines += [f"{here} {_fish_option(option)}" for option in place.options]
+        if place.path in MORE_FORMATS:
+            lines.append(f"{here} -l output -s o -x -a '{' '.join(MORE_FORMATS[place.path])}'")
         if place.argument not in (None, FREE):
             lines.append(f"{here} {_fish_values(place.argument or '')}")
     return "\n".join(lines) + "\n"

@@ -32,7 +32,7 @@ from kgroups.cli.output.outlet import check_place, is_lost, outlet_of, write_who
 from kgroups.cli.output.outlet import write_text as write_text
 from kgroups.cli.output.query import Query, parse_query
 from kgroups.cli.output.table import Grid, cell_text, fitted, grid_of, live_lines, table_chunks
-from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
+from kgroups.cli.params import OWN_FORMS, GlobalOptions, one_of
 from kgroups.core.errors import UnprintedError, UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
@@ -60,7 +60,12 @@ class Printer:
         if options.output in OWN_FORMS and options.output not in own_forms:
             raise UsageError(
                 f"`{options.output}` output is available for {OWN_FORMS[options.output]} only",
-                hint=OUTPUT_HINT,
+                hint=one_of(options.formats),
+            )
+        if options.output == "plain" and "plain" not in options.formats:
+            raise UsageError(
+                "`plain` is not available here: Kafka's tool has no layout for it",
+                hint=one_of(options.formats),
             )
         if textfile is not None:
             _check_textfile(textfile, options)
@@ -86,10 +91,7 @@ class Printer:
         if form == "plain" and report.plain is None:
             raise UsageError(
                 "`plain` is not available here: Kafka's tool has no layout for it",
-                hint=(
-                    "it is available for `list`, `describe`, `delete`, `delete-offsets` and "
-                    "`reset-offsets`"
-                ),
+                hint="use --output table or json",
             )
         write: dict[str, Callable[[Report], None]] = {
             "table": self._table,

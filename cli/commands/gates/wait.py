@@ -98,11 +98,6 @@ def wait(
     """`kgroups wait`."""
     options = options_of(ctx)
     printer = Printer(options)
-    if options.output == "plain":
-        raise UsageError(
-            "`plain` is not available here: Kafka's tool has no layout for it",
-            hint="use --output table or json",
-        )
     if "" in groups:
         raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     condition = _condition_of(until)
