@@ -9,10 +9,7 @@ SPARK = pytest.param("spark", marks=pytest.mark.slow("the same SQL by DuckDB is 
 
 @pytest.fixture(params=["duckdb", SPARK])
 def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who computes a report, as arguments of `lag_report_over`; Spark in the slow tests.
-
-    Where a test asks for both by name, they are in every run.
-    """
+    """Who computes a report, as arguments of `lag_report_over`; Spark in the slow tests."""
     if request.param == "duckdb":
         return {"engine": "duckdb"}
     return {"session": request.getfixturevalue("spark")}
