@@ -10,6 +10,7 @@ from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.where import left_out
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
@@ -117,11 +118,7 @@ def idle_groups(
 
 def note_of_unknown(unknown: Sequence[str]) -> Note:
     """What is said of groups of which it is not known since when they are idle."""
-    some = "1 group is" if len(unknown) == 1 else f"{len(unknown):,} groups are"
-    names = ", ".join(f"`{name}`" for name in unknown[:3])
-    more = f", … {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
-    text = f"{some} left out: it is not known when they committed last ({names}{more})"
-    return Note("GROUPS_LEFT_OUT", text)
+    return left_out(unknown, "it is not known when they committed last")
 
 
 def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:

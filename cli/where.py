@@ -1,8 +1,8 @@
 """`--where`: only groups for which a condition holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -18,7 +18,9 @@ from kgroups.core.conditions.group_figures import (
 )
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, Group
+
+NAMES_IN_A_NOTE: Final = 5
 
 WhereText = Annotated[
     str | None,
@@ -63,9 +65,10 @@ class Where(NamedTuple):
         """The snapshot with the groups for which it holds.
 
         Args:
-            note: told how many were left out because that is not known.
+            note: told which were left out because that is not known.
         """
-        kept, unknown = [], 0
+        kept: list[Group] = []
+        unknown: list[str] = []
         for group in snapshot.groups:
             figures = figures_in(
                 snapshot,
@@ -76,14 +79,22 @@ class Where(NamedTuple):
                 times=times,
             )
             answer = self.condition.holds(figures)
-            unknown += answer is None
-            if answer:
+            if answer is None:
+                unknown.append(group.group)
+            elif answer:
                 kept.append(group)
         if unknown:
-            some = "1 group is" if unknown == 1 else f"{unknown:,} groups are"
-            text = f"{some} left out: `{self.condition.text}` cannot be evaluated"
-            note(Note("GROUPS_LEFT_OUT", text))
+            note(left_out(unknown, f"`{self.condition.text}` cannot be evaluated"))
         return replace(snapshot, groups=tuple(kept))
+
+
+def left_out(groups: Sequence[str], why: str) -> Note:
+    """A note of groups that are left out: how many, why, and the first of them by name."""
+    some = "1 group is" if len(groups) == 1 else f"{len(groups):,} groups are"
+    names = ", ".join(f"`{name}`" for name in groups[:NAMES_IN_A_NOTE])
+    more = len(groups) - NAMES_IN_A_NOTE
+    rest = f", … {more:,} more" if more > 0 else ""
+    return Note("GROUPS_LEFT_OUT", f"{some} left out: {why} ({names}{rest})")
 
 
 def parse_where(

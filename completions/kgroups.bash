@@ -29,7 +29,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
     "list/--regex") echo '@free' ;;
-    "list/--sort") echo 'name state type coordinator' ;;
+    "list/--sort") echo 'name state type coordinator lag lag-max lost members' ;;
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
@@ -269,7 +269,7 @@ _kgroups_words() { # path: what can be typed there
   local common="--context -c --bootstrap-server -b --command-config --client --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
     "") echo "list describe coordinator snapshot check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply lag context ping audit sandbox demo official schema explain completion --version --help $common" ;;
-    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --where --lag --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --fields --textfile --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
     "snapshot") echo "save show --help $common" ;;

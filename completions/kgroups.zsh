@@ -30,7 +30,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
     "list/--regex") echo '@free' ;;
-    "list/--sort") echo 'name state type coordinator' ;;
+    "list/--sort") echo 'name state type coordinator lag lag-max lost members' ;;
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
@@ -326,9 +326,10 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--type:Only groups of these types.'
         '--topic:Only groups that read one of these topics.'
         '--regex:Only groups whose whole name matches (RE2).'
-        '--sort:Sort by this, then by name.'
+        '--sort:Sort by this (figures\: highest first), then by name.'
         '--top:Show only the first N groups.'
         '--where:Only groups that meet this\: '\''lag > 1k'\''.'
+        '--lag:Show lag, largest lag, lost records and members.'
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next record'\''s time.'
         '--over:Measure rates over this time\: 10s.'

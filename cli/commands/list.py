@@ -1,15 +1,23 @@
 """`kgroups list`: the groups of a cluster."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
-from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
+from kgroups.cli.commands.describe.time_view import fields_shown
+from kgroups.cli.commands.list_report import (
+    COLUMNS,
+    FIGURES,
+    SCHEMA,
+    figures_shown,
+    list_report,
+    sorted_groups,
+)
 from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import (
@@ -36,7 +44,6 @@ from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
     GROUP_STATES,
     GROUP_TYPES,
@@ -49,22 +56,23 @@ from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
-from kgroups.core.group_item import coordinator_item
+from kgroups.core.conditions.group_figures import OFFSETS, Source, source_of_fields
+from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.group_times import Times
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-SCHEMA = "kgroups.list/1"
 
 HELP = """List consumer groups.
 
 Lists groups of every type, sorted by name. PATTERN is a glob (quote it) or
 plain text that a name contains; --regex is RE2 and matches whole names.
 Filters combine: a group must match all of them. --where takes a condition
-(`kgroups check --fields` lists the fields). --watch refreshes the list and
-marks what changed; with JSON, each refresh is one document per line.
+(`kgroups check --fields` lists the fields), and shows the figures it names.
+--lag shows LAG, LAG-MAX, LOST and MEMBERS at the cost of `describe
+--all-groups`; so does lag in --fields, --sort or --where. UNKNOWN counts the
+partitions that LAG leaves out. --watch refreshes the list and marks what
+changed; with JSON, each refresh is one document per line.
 --idle-for 30d keeps groups that have had no members and no commits for at
 least this long; --expiry shows when the broker deletes their commits. Both
 read __consumer_offsets; a note names groups for which that is unknown.
@@ -85,31 +93,13 @@ EXAMPLES
   kgroups list --state Empty,Dead --output csv
   kgroups list --topic payments      # groups that read this topic
   kgroups list --regex 'orders-[0-9]+' --sort state
+  kgroups list --lag --sort lag --top 10
+  kgroups list --fields group,lag
   kgroups list --where "state = 'Empty' and lag > 0"
   kgroups list --where 'lag_seconds > 5m' --lag-time
   kgroups list --idle-for 30d --expiry
   kgroups list --state PreparingRebalance --watch 2
 """
-
-SORTS: Mapping[str, Callable[[Group], tuple[Any, ...]]] = {
-    "name": lambda group: (group.group,),
-    "state": lambda group: (group.state or "", group.group),
-    "type": lambda group: (group.type, group.group),
-    "coordinator": lambda group: (
-        -1 if group.coordinator is None else group.coordinator,
-        group.group,
-    ),
-}
-
-COLUMNS = (
-    Column("group", "GROUP"),
-    Column("type", "TYPE"),
-    Column("state", "STATE"),
-    Column("protocol_type", "PROTOCOL"),
-    Column("coordinator_id", "COORDINATOR", right=True, quiet=(None,)),
-    Column("coordinator_host"),
-    Column("coordinator_port"),
-)
 
 
 def register(app: typer.Typer) -> None:
@@ -144,13 +134,16 @@ def list_groups(
         ),
     ] = None,
     sort: Annotated[
-        Literal["name", "state", "type", "coordinator"],
-        typer.Option("--sort", help="Sort by this, then by name."),
+        Literal["name", "state", "type", "coordinator", "lag", "lag-max", "lost", "members"],
+        typer.Option("--sort", help="Sort by this (figures: highest first), then by name."),
     ] = "name",
     top: Annotated[
         int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
     where: WhereText = None,
+    lag: Annotated[
+        bool, typer.Option("--lag", help="Show lag, largest lag, lost records and members.")
+    ] = False,
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
@@ -173,7 +166,13 @@ def list_groups(
         None if regex is None else name_pattern(regex),
         parse_where(where),
     )
-    named = set() if filters.where is None else filters.where.fields
+    known = (*COLUMNS, *((EXPIRES,) if expiry else ()))
+    of_known = (column.field for column in known)
+    chosen = chosen_fields(fields, options, (*of_known, *FIGURES, *TIME_COLUMNS))
+    if lag and options.output == "plain":
+        raise UsageError("the official layout has no column for lag", hint="use --output table")
+    by = sort.replace("-", "_")
+    named, names, source = _wanted(filters, (by, *chosen.names), lag=lag)
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
@@ -181,20 +180,17 @@ def list_groups(
     dated = expiry or idle_ms is not None
     refuse_file(dated, file)
     shown = fields_shown(question)
-    columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
-    chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
     def look(admin: ClusterAdmin | None) -> Report:
-        listing, times = timed_look(
-            printer,
-            admin,
-            question,
-            lambda: _listing(admin, printer, filters, file, timed=question.is_asked, dated=dated),
-        )
+        timed = question.is_asked
+
+        def once() -> ClusterSnapshot:
+            return _listing(admin, printer, filters, file, source, timed=timed, dated=dated)
+
+        listing, times = timed_look(printer, admin, question, once)
         said: list[Note] = []
-        if filters.where is not None:
-            listing = filters.where.cut(listing, said.append, times)
-        groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
+        listing = filters.cut(listing, said.append, times)
+        groups, figures = sorted_groups(listing, by, names)
         expiries: Expiries = {}
         if dated and admin is not None:
             expiries, untold = learn_expiries(printer, admin, groups, retention=expiry)
@@ -202,9 +198,9 @@ def list_groups(
         if idle_ms is not None:
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
-        if not groups and not listing.errors and (any(filters) or idle_ms is not None):
-            said.append(Note("NO_GROUP_MATCHES", "no group matches"))
-        report = list_report(listing, groups[:top], times, shown)
+        if not groups and not listing.errors:
+            said.append(_nothing(any(filters) or idle_ms is not None))
+        report = list_report(listing, groups[:top], figures, names, times, shown)
         report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
         def plain() -> tuple[str]:
@@ -218,6 +214,27 @@ def list_groups(
     found = found_in(contexts, where_to, SCHEMA, look)
     printer.show(found)
     end_with(found.errors)
+
+
+def _wanted(
+    filters: "Filters", names: Iterable[str], *, lag: bool
+) -> tuple[set[str], tuple[str, ...], Source]:
+    """The fields that the options name, the figures that are shown, and what is asked for both.
+
+    Args:
+        names: those of columns and of the order.
+    """
+    conditions = set() if filters.where is None else filters.where.fields
+    named = {*names, *conditions}
+    if "lag_seconds_method" in named:
+        named.add("lag_seconds")
+    shown = figures_shown(named, lag=lag)
+    return named, shown, source_of_fields((*shown, *conditions))
+
+
+def _nothing(asked: bool) -> Note:
+    """What is said of a list without groups."""
+    return Note("NO_GROUP_MATCHES", "no group matches" if asked else "there are no groups")
 
 
 class Filters(NamedTuple):
@@ -236,6 +253,14 @@ class Filters(NamedTuple):
     name: Callable[[str], bool] | None
     where: Where | None = None
 
+    def cut(
+        self, listing: ClusterSnapshot, note: Callable[[Note], None], times: Times | None
+    ) -> ClusterSnapshot:
+        """The groups that fit; the condition is asked of those that fit all else."""
+        fitting = filter(self.fit, match_names(listing.groups, self.pattern))
+        listing = replace(listing, groups=tuple(fitting))
+        return listing if self.where is None else self.where.cut(listing, note, times)
+
     def fit(self, group: Group) -> bool:
         """Whether a group fits all of them, the pattern aside."""
         return (
@@ -251,21 +276,20 @@ def _listing(
     printer: Printer,
     filters: Filters,
     file: Path | None,
+    source: Source,
     *,
     timed: bool,
     dated: bool = False,
 ) -> ClusterSnapshot:
-    """Groups with what the filters need; `--topic` and `--where` have to look into the groups.
+    """Groups with what filters and figures need; `--topic` has to look into the groups.
 
     Args:
+        source: what has to be asked for conditions and figures.
         timed: whether commits and logs are needed too, for figures of time.
         dated: whether commits are.
     """
-    where = filters.where
-    logs = timed or (where is not None and where.needs_offsets)
-    inside = (
-        logs or dated or bool(filters.topics) or (where is not None and where.needs_description)
-    )
+    logs = timed or source in OFFSETS
+    inside = logs or dated or bool(filters.topics) or source != "listing"
     if admin is None or inside:
         found = snapshot_of(
             admin,
@@ -289,72 +313,4 @@ def _listing(
         cluster_id=listing.cluster_id,
         bootstrap=admin.settings.bootstrap_servers,
         errors=tuple(listing.errors),
-    )
-
-
-def list_report(
-    snapshot: ClusterSnapshot,
-    groups: list[Group],
-    times: Times | None = None,
-    shown: Sequence[str] = (),
-) -> Report:
-    """The groups as a `kgroups.list/1` report.
-
-    Args:
-        shown: the fields of time that are shown.
-    """
-    states: dict[str, int] = {}
-    for group in groups:
-        states[group.state or "unknown"] = states.get(group.state or "unknown", 0) + 1
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=(
-            {**list_item(snapshot, group), **_time_fields(snapshot, group, times, shown)}
-            for group in groups
-        ),
-        views=(
-            View(
-                "group",
-                (*COLUMNS, *(TIME_COLUMNS[name] for name in shown)),
-                lambda item: [(*_row(item), *(item[name] for name in shown))],
-            ),
-        ),
-        errors=snapshot.errors,
-        summary=lambda: {"groups": len(groups), "states": dict(sorted(states.items()))},
-    )
-
-
-def list_item(snapshot: ClusterSnapshot, group: Group) -> Item:
-    """A group as an item of `kgroups.list/1`."""
-    return {
-        "group": group.group,
-        "type": group.type,
-        "state": group.state,
-        "protocol_type": group.protocol_type,
-        "coordinator": coordinator_item(snapshot, group.coordinator),
-    }
-
-
-def _time_fields(
-    snapshot: ClusterSnapshot, group: Group, times: Times | None, shown: Sequence[str]
-) -> Item:
-    """A group's figures of time; unknown where its commits are."""
-    if not shown or times is None or group.offsets is None:
-        return dict.fromkeys(shown)
-    total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
-    return time_fields(total, shown)
-
-
-def _row(item: Item) -> Row:
-    at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    return (
-        item["group"],
-        item["type"],
-        item["state"],
-        item["protocol_type"],
-        at["id"],
-        at["host"],
-        at["port"],
     )

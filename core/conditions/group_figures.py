@@ -184,8 +184,12 @@ _SOURCES: Final[Mapping[str, Source]] = {each.field.name: each.source for each i
 
 def source_of(conditions: Iterable[Condition]) -> Source:
     """The most that has to be asked for these conditions."""
-    named = {_SOURCES[name] for condition in conditions for name in condition.fields}
-    return max(named, key=_ORDER.index, default="listing")
+    return source_of_fields(name for condition in conditions for name in condition.fields)
+
+
+def source_of_fields(names: Iterable[str]) -> Source:
+    """The most that has to be asked for these fields."""
+    return max((_SOURCES[name] for name in names), key=_ORDER.index, default="listing")
 
 
 def figures_of(facts: GroupFacts, source: Source = "offsets") -> dict[str, Value]:
