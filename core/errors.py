@@ -94,6 +94,11 @@ def shorten(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 group`, `2,000 groups`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 EXIT_CODE_BUG = 70
 EXIT_CODE_UNPRINTED = UnprintedError.exit_code
 EXIT_CODE_INTERRUPTED = 130

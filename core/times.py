@@ -74,18 +74,25 @@ def parse_duration_ms(
         UsageError: not a duration, or out of these bounds.
     """
     found = duration_ms(text, bare=bare)
-    if found is None or not least_ms <= found <= most_ms:
-        raise UsageError(f"`{text}` is not a duration", hint=duration_hint(bare, least_ms, most_ms))
+    if found is None:
+        raise UsageError(f"`{text}` is not a duration", hint=duration_hint(bare))
+    if not least_ms <= found <= most_ms:
+        unit = (re.findall(r"(?a)us|ms|[smhdw]", text.lower()) or [bare])[-1]
+        ends = " to ".join(_in_unit(ms, unit) for ms in (least_ms, most_ms))
+        raise UsageError(f"`{text}` is out of range", hint=f"allowed: {ends}")
     return found
 
 
-def duration_hint(bare: str = "s", least_ms: float = 0, most_ms: float = MAX_MS) -> str:
+def _in_unit(ms: float, unit: str) -> str:
+    """A bound in the unit of whoever exceeds it, as far as that is readable."""
+    size = ms / UNITS_MS[unit]
+    return f"{size:,.10g}{unit}" if ms == 0 or size >= 0.01 else show_ms(ms)
+
+
+def duration_hint(bare: str = "s") -> str:
     """How a duration is written, for messages."""
     of = "seconds" if bare == "s" else "milliseconds"
-    hint = f"write it like `500ms`, `10s` or `1h30m`; a bare number means {of}"
-    if least_ms > 0 or most_ms < MAX_MS:
-        hint += f"; from {show_ms(least_ms)} to {show_ms(most_ms)}"
-    return hint
+    return f"write it like `500ms`, `10s` or `1h30m`; a bare number means {of}"
 
 
 def parse_instant_ms(text: str, now_ms: int) -> int:

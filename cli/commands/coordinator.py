@@ -24,7 +24,7 @@ HELP = """Show which broker coordinates a group, and why.
 A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
 where hash is Java's String.hashCode of the name and N the number of that
 topic's partitions (50 by default). The leader of that partition is the
-group's coordinator. The groups need not exist.
+group's coordinator. The groups need not exist; a note names those that do not.
 
 With --partitions N, no cluster is contacted and the broker is unknown.
 
@@ -79,6 +79,10 @@ def coordinator(
     if partitions is None:
         with cluster(options) as admin:
             placement = admin.coordinators(names)
+            looked = admin.snapshot(names, members=False, offsets=False, log_offsets=False)
+        missing = [e.target for e in looked.errors if e.code == "GROUP_ID_NOT_FOUND"]
+        if missing:
+            printer.note(f"no such group: {', '.join(f'`{name}`' for name in missing)}")
         partitions, leaders, errors = placement.partitions, placement.coordinators, placement.errors
         where = {"id": placement.cluster_id, "bootstrap": placement.bootstrap}
     items = [placement_item(name, partitions, leaders.get(name)) for name in names]

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from kgroups.core.coordinator.placement import offsets_partition
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ItemError, counted
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
@@ -234,7 +234,7 @@ class WireClient:
         errors: list[ItemError] = []
         progress("listing groups")
         known, types = await self._find(groups, deadline, errors)
-        progress(f"describing {len(known):,} groups")
+        progress(f"describing {counted(len(known), 'group')}")
         found: list[Group] = []
         while known:
             some = {name: known.pop(name) for name in list(islice(known, GROUPS_A_STEP))}

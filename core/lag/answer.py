@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from kgroups.core.conditions.condition import Comparison, Condition, Node, Not
 from kgroups.core.conditions.fields import AtLeast
-from kgroups.core.errors import CheckFailed, ItemError, UsageError
+from kgroups.core.errors import CheckFailed, ItemError, UsageError, counted
 from kgroups.core.lag.engines import Asked, Frame, WrongSql, listed, quoted
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.pictures import Pictures, pictures_of
@@ -120,7 +120,7 @@ def _errors(
     yield from (_error(condition, row, keys) for row in rows)
     more = rows[0][MATCHING] - len(rows) if rows else 0
     if more:
-        count = f"{more:,} more row{'s' * (more != 1)}"
+        count = counted(more, "more row")
         text = f"`{condition.text}` holds, or cannot be evaluated, for {count}"
         hint = "`--top` says how many are listed"
         yield ItemError(UNNAMED, "CHECK_FAILED", text, hint, CheckFailed.exit_code)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from kgroups.core.errors import counted
 from kgroups.core.lag.group_lag import topics_read
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
@@ -48,7 +49,7 @@ def uncommitted_notes(snapshot: ClusterSnapshot, groups: Iterable[Group]) -> Ite
             yield f"`{group.group}` has no commit for {places}: {CONDITION}"
     if count > NAMED:
         more = count - NAMED
-        yield f"{more:,} more group{'s' * (more != 1)} read partitions without a commit"
+        yield f"{counted(more, 'more group')} read partitions without a commit"
 
 
 def ranges_text(partitions: Sequence[TopicPartition]) -> str:

@@ -28,11 +28,11 @@ from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
 
-MANUAL_NOTE: Final = (
-    "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
-    "predict"
+EMPTY_NOTE: Final = "the group has no members, so nothing is assigned; --add-members adds some"
+COMMITS_NOTE: Final = (
+    f"{EMPTY_NOTE} (it only has commits: of consumers that assign their partitions themselves, or "
+    "of a tool)"
 )
-EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def _staying(roster: Roster) -> set[str]:
 
 def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
     """The plan of a group without members, before and after."""
-    manual = not group.protocol_type and group.type == "classic" and bool(group.offsets)
+    commits = not group.protocol_type and group.type == "classic" and bool(group.offsets)
     return Plan(
         group=group.group,
         rebalance_protocol=None,
@@ -286,7 +286,7 @@ def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
         metrics=_metrics(roster, Settled({}, (), ()), [], lags),
         steps=(),
         outcomes=Outcomes(()),
-        notes=(*roster.notes, *roster.guesses, MANUAL_NOTE if manual else EMPTY_NOTE),
+        notes=(*roster.notes, *roster.guesses, COMMITS_NOTE if commits else EMPTY_NOTE),
     )
 
 

@@ -14,13 +14,13 @@ from kgroups.core.planning.roster import Roster
 
 # Of one step.
 COORDINATOR: Final = "the coordinator assigns, and all its inputs are known"
-IDS_DECIDE: Final = "it depends on new member ids"
+IDS_DECIDE: Final = "it depends on the ids that new members get"
 HIDDEN_RACKS: Final = "it does not show whether a franz-go leader balances racks (`BalanceRacks`)"
 RESTARTED: Final = "a static member that rejoins within its session keeps its partitions"
 RECKONS: Final = "a franz-go leader that comes back may make the group rebalance"
 
 # Of a step that follows others.
-EARLIER_IDS: Final = "it depends on the new ids of members that rejoined before"
+EARLIER_IDS: Final = "it depends on the new ids of members that have rejoined"
 FOLLOWS: Final = "it follows a step with other possible outcomes"
 MORE_ORDERS: Final = "not every order of new member ids was tried"
 UNKNOWN_RACKS: Final = "members do not tell their racks, and would with the other library"
@@ -80,13 +80,13 @@ def choices(roster: Roster, prospects: Prospects) -> list[str]:
     if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
         reasons.append("members do not show their client libraries")
     if unraced and unraced[0].strategy.runs_on_broker:
-        reasons.append("it depends on new member ids, or on the order in which members join")
+        reasons.append(f"{IDS_DECIDE}, or on the order in which members join")
     elif roster.newcomers and any(_ids_decide(each.outcomes) for each in unraced):
         reasons.append(IDS_DECIDE)
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         reasons.append("the racks in which brokers place new partitions decide")
     elif any(may_miss(roster, prospect.strategy) for prospect in unraced) and not reasons:
-        reasons.append("members that are late may miss what a round of the rebalance gives them")
+        reasons.append("a member that rejoins late may get nothing until the next round")
     elif unraced and not reasons:
         reasons.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return reasons
@@ -121,7 +121,7 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
     strategy = prospect.strategy
     who = strategy.leader_client
     if events_of(roster, strategy) - {LEARNS} != finders_of(roster, strategy):
-        also = ", or on new member ids" if roster.newcomers else ""
+        also = ", or on the ids that new members get" if roster.newcomers else ""
         return (
             "the changes may come in one rebalance or in several, and the result depends on "
             f"that{also}"

@@ -64,6 +64,22 @@ def test_no_duration(text: str) -> None:
         parse_duration_ms(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("100000s", "allowed: 1ms to 86,400s"),
+        ("100000", "allowed: 1ms to 86,400s"),
+        ("1h30000m", "allowed: 1ms to 1,440m"),
+        ("2d", "allowed: 1ms to 1d"),
+    ],
+)
+def test_a_duration_out_of_range(text: str, hint: str) -> None:
+    """The range is in the unit that was written."""
+    with pytest.raises(UsageError, match=f"`{text}` is out of range") as refusal:
+        parse_duration_ms(text, least_ms=1, most_ms=86_400_000)
+    assert refusal.value.hint == hint
+
+
 def test_a_bare_number_where_its_unit_is_documented() -> None:
     """In that unit."""
     assert duration_ms("2.5", bare="s") == 2_500

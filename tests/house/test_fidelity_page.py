@@ -26,7 +26,7 @@ def test_the_weights_are_those_of_the_page() -> None:
     [
         ("a sarama leader chooses at random; `__consumer_offsets` names the leader", 1),
         ("the leader may be a java or sarama client, and they assign differently", 5),
-        ("they assign differently; it depends on new member ids", 2),
+        ("they assign differently; it depends on the ids that new members get", 2),
         ("the members may be of a java release whose `sticky` is older than ours", 6),
     ],
 )

@@ -112,9 +112,11 @@ def hours_note(summary: Mapping[str, Any]) -> str | None:
         f"{summary[length]:,} {length} until {timestamp(summary[f'{length}_until_ms'])}"
         for length, _column in found
     )
-    columns = " and ".join(f"`{column}`" for _length, column in found)
-    verb, lengths = "names" if len(found) == 1 else "name", " and ".join(dict(found))
-    return f"{spans} are rolled up: {columns} {verb} the figures that are of the ends of {lengths}"
+    exact = " and ".join(
+        f"columns in {column.upper()} are accurate to the {length.removesuffix('s')}"
+        for length, column in found
+    )
+    return f"{spans} are rolled up: {exact}"
 
 
 def show_and_end(printer: Printer, shown: Report) -> None:

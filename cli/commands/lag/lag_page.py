@@ -36,7 +36,7 @@ SUMMARY_FACTS = (
     *("groups", "members", "partitions", "lag", "lag_max", "lost"),
     *("unknown_partitions", "unowned_partitions", "beyond_end_partitions"),
 )
-NOBODY = "nobody"
+UNASSIGNED = "unassigned"
 
 
 def lag_page(answer: "LagReport", shown: Report, note: str | None = None) -> Page:
@@ -157,7 +157,7 @@ def members(rows: Sequence[dict[str, Any]]) -> Figure:
     """Who holds the lag of each group."""
     name = namer(rows)
     parts = [
-        (name(row), row["member_id"] or NOBODY, float(row["lag"] or 0))
+        (name(row), row["member_id"] or UNASSIGNED, float(row["lag"] or 0))
         for row in sorted(rows, key=lambda row: -(row["lag"] or 0))
     ]
     totals: dict[str, float] = {}
@@ -167,7 +167,7 @@ def members(rows: Sequence[dict[str, Any]]) -> Figure:
         most[group] = max(most.get(group, (member, lag)), (member, lag), key=lambda pair: pair[1])
     shown = [part for part in parts if totals[part[0]] > 0]
     said = [
-        f"{most[group][1] / total:.0%} of {group} with {most[group][0]}"
+        f"{group}: {most[group][0]} has {most[group][1] / total:.0%}"
         for group, total in totals.items()
         if total > 0
     ]

@@ -50,7 +50,7 @@ def search_page(
         facts=[
             ("as is", _shown(items[0]["value"])),
             ("best", _shown(best["value"])),
-            ("cost of staying as is", _shown(cost_of_staying(found))),
+            ("cost of keeping the current settings", _shown(cost_of_staying(found))),
             ("trials", f"{len(items) - 1:,}"),
             ("runs", f"{runs:,}"),
         ],

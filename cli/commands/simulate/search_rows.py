@@ -51,8 +51,7 @@ def cost_text(found: Found, cost: float | None) -> str:
         None: "; `--repeat` tells whether it is chance",
     }
     return (
-        f"staying as is costs {cost:g} more, with seeds that the search did not see"
-        + (sure[found.real])
+        f"on unseen seeds, keeping the current settings costs {cost:.4g} more" + (sure[found.real])
     )
 
 

@@ -88,7 +88,6 @@ def apply(
     how = _parse_drift(drift)
     with uncollected():
         plan = load(file, PLAN)
-    consent.check(options)
     with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         run = Run(Printer(options), admin, consent, admin.cluster_id())
         plan.check_cluster(run.cluster_id)

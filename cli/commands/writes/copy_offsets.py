@@ -149,7 +149,6 @@ def copy_offsets(
     foreign = elsewhere or checkpoints is not None
     wanted = wanted_pairs(from_, to, map_, map_file, elsewhere=foreign)
     scope = parse_scope(topic or ())
-    consent.check(options)
     with ExitStack() as clusters:
         admin = clusters.enter_context(cluster_to_change(options, dry_run=dry_run or elsewhere))
         target = admin

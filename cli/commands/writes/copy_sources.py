@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import GLOB_SIGNS
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, counted
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
@@ -289,7 +289,7 @@ def tell_checkpoints(printer: Printer, groups: Sequence[Mapping[str, Any]]) -> N
         groups = [{"group": f"{len(groups)} groups", **sums}]
     for group in groups:
         many = group["translated"]
-        text = f"{group['group']}: {many} partition{'s' * (many != 1)} translated"
+        text = f"{group['group']}: {counted(many, 'partition')} translated"
         if group["missing"] is not None:
             text += f", {group['missing']} without checkpoint"
         if group["read_twice"] is not None:

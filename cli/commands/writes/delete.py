@@ -100,7 +100,6 @@ def delete(
     alone = idle_ms is not None and not (groups or regex or states)
     choice = selection(groups, regex, all_groups=all_groups or alone, states=states)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
-    consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
         listing = admin.list_groups()
         run = Run(printer, admin, consent, listing.cluster_id)

@@ -78,7 +78,6 @@ def delete_offsets(
             hint="use --topic orders:0,3-5 or --all-topics",
         )
     scope = None if all_topics else parse_scope(topic or ())
-    consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
         names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)

@@ -119,7 +119,6 @@ def delete_records(
     given = _offsets_of_file(target)
     if not scope.names and target.kind != "file":
         raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
-    consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
         run = Run(printer, admin, consent, admin.cluster_id())
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,8 +12,7 @@ from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, fitted, grid_of, table_chunks
-from kgroups.cli.params import GlobalOptions
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.deletions import Deletion, Removal
@@ -50,20 +49,14 @@ class Consent:
     keep_going: bool = False
     plan: Path | None = None
 
-    def check(self, options: GlobalOptions) -> None:
-        """See that somebody can be asked, if that will be needed.
+    def __post_init__(self) -> None:
+        """See that the options go together.
 
         Raises:
-            UsageError: nobody can; a plan is to be saved, and carried out.
+            UsageError: a plan is to be saved, and carried out.
         """
         if self.plan is not None and not self.dry_run:
             raise UsageError("--plan requires --dry-run", hint="`kgroups apply FILE` applies it")
-        if not (self.yes or self.dry_run or (sys.stdin.isatty() and not options.no_input)):
-            without = "with --no-input" if options.no_input else "without a terminal"
-            raise UsageError(
-                f"cannot ask for confirmation {without}",
-                hint="use --yes to skip the question, or --dry-run to see the plan",
-            )
 
 
 def confirmed(
@@ -76,8 +69,14 @@ def confirmed(
     """Whether the user agrees to a plan, which is shown on stderr; the time is not counted.
 
     Raises:
-        UsageError: the question cannot be seen, as stderr is closed or full.
+        UsageError: nobody can be asked, or see the question, as stderr is closed or full.
     """
+    if printer.options.no_input or not sys.stdin.isatty():
+        without = "with --no-input" if printer.options.no_input else "without a terminal"
+        raise UsageError(
+            f"cannot ask for confirmation {without}",
+            hint="use --yes to skip the question, or --dry-run to see the plan",
+        )
     printer.wipe()
     for chunk in table_chunks(fitted(grid_of(columns, rows), sys.stderr)):
         sys.stderr.write(chunk)
@@ -88,30 +87,35 @@ def confirmed(
         return typer.confirm(printable(question), err=True)
 
 
+_VERBS: Final = {
+    "reset-offsets": "Reset",
+    "copy-offsets": "Copy",
+    "delete-offsets": "Delete",
+}
+
+
 def about_changes(command: str, planned: Sequence[Change]) -> str:
-    """`reset-offsets: 3 partitions of 1 group?`"""
-    groups = len({change.group for change in planned})
-    return f"{command}: {_count(planned, 'partition')} of {groups} group{'s' * (groups != 1)}?"
+    """`Reset offsets of 3 partitions in 1 group?`"""
+    groups = counted(len({change.group for change in planned}), "group")
+    verb = _VERBS[command]
+    return f"{verb} offsets of {counted(len(planned), 'partition')} in {groups}?"
 
 
 def about_groups(planned: Sequence[Deletion]) -> str:
     """`Delete 3 groups and their committed offsets?`"""
-    return f"Delete {_count(planned, 'group')} and {_their(planned)} committed offsets?"
+    return f"Delete {counted(len(planned), 'group')} and {_their(planned)} committed offsets?"
 
 
 def about_records(planned: Sequence[RecordDeletion]) -> str:
     """`Delete 30 records of 2 partitions? This cannot be undone.`"""
     lost = sum(deletion.records_lost or 0 for deletion in planned)
-    return f"Delete {lost:,} records of {_count(planned, 'partition')}? This cannot be undone."
+    where = counted(len(planned), "partition")
+    return f"Delete {counted(lost, 'record')} of {where}? This cannot be undone."
 
 
 def about_members(planned: Sequence[Removal]) -> str:
     """`Remove 2 members of `billing`?`"""
-    return f"Remove {_count(planned, 'member')} of `{planned[0].group}`?"
-
-
-def _count(items: Sequence[object], noun: str) -> str:
-    return f"{len(items)} {noun}{'s' * (len(items) != 1)}"
+    return f"Remove {counted(len(planned), 'member')} of `{planned[0].group}`?"
 
 
 def _their(items: Sequence[object]) -> str:

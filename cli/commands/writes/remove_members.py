@@ -95,7 +95,6 @@ def remove_members(
         raise UsageError(
             "expected either members or --all", hint="use --member ID, --instance ID or --all"
         )
-    consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         found = looked.needed(group)

@@ -175,7 +175,6 @@ def reset_offsets(
             old = load(file, UNDO)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
     watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
-    consent.check(options)
     if wait_ms and not dry_run:
         with cluster(options, to_change=True) as admin:
             wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)

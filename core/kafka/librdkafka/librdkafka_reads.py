@@ -21,7 +21,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ItemError, counted
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
@@ -154,7 +154,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         else:
             self.begin()
             names = sorted(set(groups))
-        progress(f"describing {len(names):,} groups")
+        progress(f"describing {counted(len(names), 'group')}")
         found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]

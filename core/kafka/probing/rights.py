@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
-from kgroups.core.errors import ClusterError, KgroupsError
+from kgroups.core.errors import ClusterError, KgroupsError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error
@@ -40,7 +40,7 @@ def brokers(admin: ClusterAdmin) -> list[Step]:
         found = await asyncio.gather(*map(knock, cluster.brokers))
         problems = [step for step in found if step is not None]
         count = len(cluster.brokers)
-        detail = f"{count} broker{'s' * (count != 1)} where advertised"
+        detail = f"{counted(count, 'broker')} where advertised"
         return problems or [Step("brokers", CLUSTER, "ok", detail, cluster_id=cluster.cluster_id)]
 
     def otherwise(_: object) -> list[Step]:
@@ -62,7 +62,7 @@ def groups(admin: ClusterAdmin) -> list[Step]:
         found = f"groups cannot be listed: {worst.text}"
         return [Step("groups", CLUSTER, status, found, remedy, code=worst.code)]
     names = [group.group for group in listing.groups]
-    detail = f"{len(names):,} group{'s' * (len(names) != 1)} visible"
+    detail = f"{counted(len(names), 'group')} visible"
     hidden = admin.hidden_groups(names[:GROUPS_TRIED], listing.groups)
     if hidden:
         return [
@@ -89,7 +89,7 @@ def _to_list(code: str, hint: str | None) -> str | None:
 def topics(admin: ClusterAdmin) -> list[Step]:
     """How many topics are visible: brokers hide those without DESCRIBE."""
     count = len(admin.topic_names())
-    detail = f"{count:,} topic{'s' * (count != 1)} visible"
+    detail = f"{counted(count, 'topic')} visible"
     if not count:
         detail += "; there are none, or DESCRIBE is missing on all of them"
     return [Step("topics", CLUSTER, "ok", detail)]

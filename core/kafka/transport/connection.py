@@ -36,6 +36,7 @@ from kgroups.core.protocol.frames import Encoded, VersionRange, write_request
 from kgroups.core.protocol.tables.api_keys import Api
 
 _RENEW_AFTER = 0.85
+_BROKER_REGISTRATION = 62  # which brokers ask controllers for
 """Of the time for which a broker lets us stay; Java's clients renew between 85 % and 95 %."""
 
 Reader = Callable[[Api, int, bytes, Room], Any]
@@ -374,6 +375,13 @@ class Connection:
             item.api_key: VersionRange(item.min_version, item.max_version)
             for item in answer.api_keys
         }
+        if Api.METADATA not in self.versions and _BROKER_REGISTRATION in self.versions:
+            raise BrokerFailure(
+                "BROKER_NOT_AVAILABLE",
+                f"{self.address} is a controller's listener",
+                hint="use the address of a broker",
+                address=self.address,
+            )
         self._early = next(iter(others), None)
         if self._settings.uses_sasl:
             await self._log_in(deadline)

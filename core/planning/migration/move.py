@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kgroups.core.errors import counted
 from kgroups.core.planning.changes.kinds import MoveToProtocol, Pattern
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.migration.blockers import COUNTERPARTS, find_blockers
@@ -97,4 +98,4 @@ def _travel_notes(walk: Walk) -> Iterator[str]:
     changed = ("moved", "revoked_first")
     times = sum(move.kind in changed for stage in walk.stages for move in stage.moves)
     if times:
-        yield f"in all steps together, partitions change owner {times} times"
+        yield f"{counted(times, 'partition move')} in total"

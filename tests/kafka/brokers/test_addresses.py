@@ -169,3 +169,12 @@ def test_an_advertised_name_that_nobody_knows(spread: KafkaCluster) -> None:
     assert listed.exit_code == 3
     assert near in [item["group"] for item in listed.document["items"]]
     assert f"the host name `{LOST}` is not known here" in listed.document["errors"][0]["message"]
+
+
+def test_a_controllers_listener(kafka: KafkaCluster) -> None:
+    """Its address is no way in, and is called what it is."""
+    address = f"127.0.0.1:{kafka.controller_port()}"
+    outcome = run("-b", address, "list")
+    assert (outcome.exit_code, outcome.stdout) == (3, "")
+    assert f"{address} is a controller's listener" in outcome.stderr
+    assert "use the address of a broker" in outcome.stderr

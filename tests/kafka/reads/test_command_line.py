@@ -258,6 +258,8 @@ def test_delete_asks_on_a_terminal(address: str, answer: str, code: int, left: b
 
 def test_coordinator(address: str) -> None:
     """The partition and broker are those that describe shows, for a group that exists or not."""
+    told = ask(address, "coordinator", CLASSIC, "cli-never-was").stderr
+    assert told.splitlines()[-1] == "note: no such group: `cli-never-was`"
     placed = items(address, "coordinator", CLASSIC, "cli-never-was")
     described = items(address, "describe", CLASSIC, "--state")[CLASSIC]
     for field in ("offsets_partition", "coordinator"):

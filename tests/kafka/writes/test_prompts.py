@@ -19,8 +19,8 @@ LINES = {
 }
 QUESTIONS = {
     "delete": "Delete 1 group and its committed offsets?",
-    "reset-offsets": "reset-offsets: 1 partition of 1 group?",
-    "delete-offsets": "delete-offsets: 1 partition of 1 group?",
+    "reset-offsets": "Reset offsets of 1 partition in 1 group?",
+    "delete-offsets": "Delete offsets of 1 partition in 1 group?",
 }
 
 
@@ -72,4 +72,18 @@ def test_nothing_is_asked_where_something_cannot_be_done(
     assert code == 5
     assert QUESTIONS[command] not in stderr
     assert "; use --keep-going to " in stderr
+    assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
+
+
+@pytest.mark.parametrize("command", LINES)
+@pytest.mark.parametrize("more", [(), ("--no-input",)])
+def test_nobody_to_ask(cluster_address: str, topic: str, command: str, more: Sequence[str]) -> None:
+    """What cannot be done is said first; then that nobody can be asked about the rest."""
+    words = words_of(command, topic)
+    code, _, stderr = finish("-b", cluster_address, *words, *more)
+    assert (code, "cannot ask for confirmation" in stderr) == (5, False)
+    code, _, stderr = finish("-b", cluster_address, *words, "--keep-going", *more)
+    assert code == 2
+    without = "with --no-input" if more else "without a terminal"
+    assert f"cannot ask for confirmation {without}" in stderr
     assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}

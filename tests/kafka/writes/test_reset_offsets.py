@@ -234,7 +234,7 @@ def test_preview_on_a_terminal(
         os.close(follower)
     assert found == code
     assert "LAG-AFTER" in stderr
-    assert "reset-offsets: 2 partitions of 1 group?" in stderr
+    assert "Reset offsets of 2 partitions in 1 group?" in stderr
     moved = {(TOPIC, 0): 10, (TOPIC, 1): 0}
     assert fetch_offsets(address, group) == (moved if code == 0 else START)
     assert len(list(tmp_path.iterdir())) == (1 if code == 0 else 0)

@@ -171,7 +171,7 @@ def test_the_preview_shows_what_moved(cluster_address: str, topic: str, tmp_path
     (shown,) = [row for row in stderr.splitlines() if " 47 " in row and row.startswith(group)]
     assert " 40 " in shown
     assert "committed since: it was 40, and 0 was written" in shown
-    assert "reset-offsets: 1 partition of 1 group?" in stderr
+    assert "Reset offsets of 1 partition in 1 group?" in stderr
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 47, (topic, 1): 41}
 
 

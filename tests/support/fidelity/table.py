@@ -18,9 +18,9 @@ PURE, ALL = "one library", "all"
 REASONS = (
     ("what happens may come in one rebalance or in several", ("in several", "one after another")),
     ("the leader chooses at random", ("chooses at random",)),
-    ("ids of new members, drawn at random, decide", ("new member ids", "get new ids")),
+    ("ids of new members, drawn at random, decide", ("ids that new members", "get new ids")),
     ("the racks in which brokers place new partitions decide", ("racks in which brokers",)),
-    ("a member or the leader may be late", ("that are late", "may not know a topic")),
+    ("a member or the leader may be late", ("rejoins late", "may not know a topic")),
     ("members do not show which library they use", ("assign differently", "client libraries")),
     ("members do not show their release or settings", ("release whose", "may choose other")),
     ("there are more ways than were tried", ("tried",)),

@@ -136,6 +136,10 @@ class KafkaCluster:
         """Folder with `ca.pem`, `client.pem`, `client.key`, `client.p12` and `stranger.pem`."""
         return self.folder / "tls"
 
+    def controller_port(self, node_id: int = 1) -> int:
+        """Where a node's controller listens."""
+        return self._ports[node_id].controller
+
     def log_path(self, node_id: int = 1) -> Path:
         """Where one broker's log goes, all its starts one after another."""
         return (self._logs or self.folder) / f"broker-{node_id}.log"
