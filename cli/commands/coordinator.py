@@ -24,7 +24,7 @@ HELP = """Show which broker coordinates a group, and why.
 A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
 where hash is Java's String.hashCode of the name and N the number of that
 topic's partitions (50 by default). The leader of that partition is the
-group's coordinator. The groups need not exist; a note names those that do not.
+group's coordinator. Groups need not exist; a note names those that do not.
 
 With --partitions N, no cluster is contacted and the broker is unknown.
 

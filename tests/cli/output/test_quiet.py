@@ -80,6 +80,5 @@ def test_nothing_is_asked(line: str) -> None:
 def test_nothing_is_asked_on_a_terminal() -> None:
     """Where somebody could be asked."""
     line = ("delete", "g", "-b", "127.0.0.1:1")
-    assert run_on_terminal(*line)[0] == 3
-    code, written = run_on_terminal(*line, "--no-input")
-    assert (code, "with --no-input" in written) == (2, True)
+    for more in ((), ("--no-input",)):
+        assert run_on_terminal(*line, *more)[0] == 3
