@@ -80,9 +80,9 @@ def coordinator(
         with cluster(options) as admin:
             placement = admin.coordinators(names)
             looked = admin.snapshot(names, members=False, offsets=False, log_offsets=False)
-        missing = [e.target for e in looked.errors if e.code == "GROUP_ID_NOT_FOUND"]
-        if missing:
-            printer.note(f"no such group: {', '.join(f'`{name}`' for name in missing)}")
+        for error in looked.errors:
+            if error.code == "GROUP_ID_NOT_FOUND":
+                printer.note("NO_SUCH_GROUP", f"no such group: `{error.target}`", error.target)
         partitions, leaders, errors = placement.partitions, placement.coordinators, placement.errors
         where = {"id": placement.cluster_id, "bootstrap": placement.bootstrap}
     items = [placement_item(name, partitions, leaders.get(name)) for name in names]

@@ -27,6 +27,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NOTHING_TO_DO": "nothing had to be written",
     "NO_CONTEXTS": "the configuration file has no contexts",
     "NO_GROUP_MATCHES": "no group is as it was asked for",
+    "NO_SUCH_GROUP": "a group need not exist for the answer, and does not",
     "NO_MEMBERS": "groups have no active members",
     "NO_PLAN_SAVED": "no plan was saved, as some of it cannot be done",
     "OF_A_PLAN": "what a plan depends on, or what can be done about it",

@@ -29,7 +29,7 @@ def test_durations(text: str, duration_ms: int) -> None:
 @pytest.mark.parametrize("text", ["", "0s", "-1s", "25h", "ten", "1e3s", "99999999m", "٣s"])
 def test_no_durations(text: str) -> None:
     """Anything else is a usage error that says how to write it."""
-    with pytest.raises(UsageError, match="is not a duration|is out of range"):
+    with pytest.raises(UsageError, match=r"is not a duration|is out of range"):
         parse_timeout_ms(text)
 
 

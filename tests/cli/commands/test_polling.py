@@ -67,5 +67,5 @@ def test_times_to_wait() -> None:
     assert parse_wait_ms("2m") == 120_000
     assert parse_wait_ms("2") == 2_000
     for text in ("0s", "8d", "soon"):
-        with pytest.raises(UsageError, match="is not a duration|is out of range"):
+        with pytest.raises(UsageError, match=r"is not a duration|is out of range"):
             parse_wait_ms(text)
