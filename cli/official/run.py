@@ -56,4 +56,4 @@ def run_groups(words: Sequence[str]) -> int:
 
 def version_line() -> str:
     """Our version, and whose options these are."""
-    return f"kgroups {VERSION} (options of Kafka 4.3.0)\n"
+    return f"kgroups {VERSION} (options of Kafka 4.4.0)\n"

@@ -82,7 +82,7 @@ def file_scopes(
     given = {group.group: plan[group.group] for group in free if group.group in plan}
     for group in free:
         if group.group not in given:
-            reset.leave_out(f"No reset plan for group {group.group} found", command=False)
+            reset.leave_out(f"No reset plan for group {group.group} found.", command=False)
     named = sorted({at for offsets in given.values() for at in offsets})
     topics, failures = _topics(admin, {topic for topic, _ in named})
     for topic, number in named:

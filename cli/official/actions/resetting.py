@@ -276,7 +276,7 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
         edge = "higher than latest" if asked > offset else "lower than earliest"
         reset.notices.append(
             f"WARN New offset ({asked}) is {edge} offset for topic partition "
-            f"{at[0]}-{at[1]}. Value will be set to {offset}"
+            f"{at[0]}-{at[1]}. Value will be set to {offset}."
         )
     if offset is None:
         code = "UNKNOWN_SERVER_ERROR" if change.error is None else change.error.code

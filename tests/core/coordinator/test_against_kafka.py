@@ -24,9 +24,8 @@ from tests.support.coordinator.meant_differences import (
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_comparison import Difference, Tally, compare_with_oracle
 from tests.support.coordinator.oracle_json import Json
-from tests.support.coordinator.oracle_process import Oracle
+from tests.support.coordinator.oracle_process import FIRST_RELEASE, Oracle
 from tests.support.coordinator.rule_scripts import RULE_SCRIPTS
-from tests.support.kafka.jars import KAFKA_VERSION
 
 pytestmark = pytest.mark.oracle
 
@@ -84,7 +83,7 @@ def oracles() -> Iterator[Oracles]:
 
 
 def carry_out(
-    oracles: Oracles, shapes: tuple[str, ...], operations: int, release: str = KAFKA_VERSION
+    oracles: Oracles, shapes: tuple[str, ...], operations: int, release: str = FIRST_RELEASE
 ) -> Outcome:
     """Scripts of these shapes on both coordinators, until there were so many operations."""
     made = Outcome()
@@ -186,7 +185,7 @@ def test_a_meant_difference_is_one(oracles: Oracles, row: MeantDifference) -> No
     """Each row's own script is answered equally up to the end, and there as the row says."""
     ours = Adapter()
     for number, op in enumerate(row.script):
-        theirs = oracles(KAFKA_VERSION).ask(op)
+        theirs = oracles(FIRST_RELEASE).ask(op)
         sent = {**op, "request": theirs.pop("request")} if "request" in theirs else op
         mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
         want, got = comparable(theirs), comparable(mine)

@@ -18,7 +18,7 @@ from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.child import WAIT_S
-from tests.support.kafka.token_server import AUDIENCE, CLIENT, SECRET, TokenServer
+from tests.support.kafka.token_server import AUDIENCE, CLIENT, ISSUER, SECRET, TokenServer
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 from tests.support.official.running import run_ours
@@ -52,6 +52,7 @@ def listener(name: str, keys: str) -> dict[str, str]:
         ),
         f"{oauth}.sasl.oauthbearer.jwks.endpoint.url": keys,
         f"{oauth}.sasl.oauthbearer.expected.audience": AUDIENCE,
+        f"{oauth}.sasl.oauthbearer.expected.issuer": ISSUER,
     }
 
 

@@ -19,7 +19,7 @@ from tests.support.coordinator.oracle_json import (
     write_answer,
     write_record,
 )
-from tests.support.kafka.jars import KAFKA_VERSION
+from tests.support.coordinator.oracle_process import FIRST_RELEASE
 
 START_MS = 1_700_000_000_000
 PARTITION = 0
@@ -48,7 +48,7 @@ class Adapter:
         answered_at_once: how many requests were; `committed_at_once`: how many commits.
     """
 
-    def __init__(self, *, at_once: bool = False, release: str = KAFKA_VERSION) -> None:
+    def __init__(self, *, at_once: bool = False, release: str = FIRST_RELEASE) -> None:
         self.release = Release.parse(release)
         self._group_defaults = GROUP_DEFAULTS if self.release < V4_4_0 else {}
         self._at_once, self.answered_at_once, self.committed_at_once = at_once, 0, 0

@@ -10,8 +10,8 @@ from tests.support.coordinator.log_replica import LogReplica
 from tests.support.coordinator.meant_differences import MeantDifference
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_json import Json
+from tests.support.coordinator.oracle_process import FIRST_RELEASE
 from tests.support.coordinator.random_scripts import World
-from tests.support.kafka.jars import KAFKA_VERSION
 
 HISTORY = 2000
 SHOWN = 25
@@ -112,7 +112,7 @@ def compare_with_oracle(
     operations: int,
     tally: Tally,
     meant: tuple[MeantDifference, ...] = (),
-    release: str = KAFKA_VERSION,
+    release: str = FIRST_RELEASE,
 ) -> None:
     """Carry out one script on both, as far as nothing differs or what differs is meant.
 

@@ -47,7 +47,7 @@ class JarSet:
 
 
 KAFKA = JarSet(
-    f"kafka-{KAFKA_VERSION}",
+    f"kafka-tools-{KAFKA_VERSION}",
     (
         ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
         ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
@@ -106,12 +106,12 @@ def version_jars(
 
 JAVA_SOURCES = Path(__file__).parent / "java"
 ORACLE = "CoordinatorOracle.java"
-# What is elsewhere, or is given more, from 4.4 on: in the source of the oracle.
-SINCE_4_4 = (
-    ("common.utils.BufferSupplier", "common.utils.internals.BufferSupplier"),
-    ("common.utils.LogContext", "common.utils.internals.LogContext"),
-    ("new GroupConfigManager(Map.of(), config, ", "new GroupConfigManager(config, "),
-    ("StatePersister(), wheel, null);", "StatePersister(), wheel, null, Optional.empty(), clock);"),
+# What is elsewhere, or is given less, before 4.4: in the source of the oracle.
+BEFORE_4_4 = (
+    ("common.utils.internals.BufferSupplier", "common.utils.BufferSupplier"),
+    ("common.utils.internals.LogContext", "common.utils.LogContext"),
+    ("new GroupConfigManager(config, ", "new GroupConfigManager(Map.of(), config, "),
+    ("StatePersister(), wheel, null, Optional.empty(), clock);", "StatePersister(), wheel, null);"),
 )
 STAMP = ".done"
 HARNESS = "harness.jar"
@@ -263,7 +263,7 @@ def oracle_class_path(version: str) -> str:
     if wanted == KAFKA:
         return class_path()
     text = (JAVA_SOURCES / ORACLE).read_text(encoding="utf-8")
-    for old, new in SINCE_4_4 if tuple(map(int, version.split("."))) >= (4, 4, 0) else ():
+    for old, new in BEFORE_4_4 if tuple(map(int, version.split("."))) < (4, 4, 0) else ():
         text = text.replace(old, new)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
 

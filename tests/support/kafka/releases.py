@@ -1,6 +1,6 @@
 """The releases of Kafka whose brokers the tests start: what they are made of.
 
-`KGROUPS_KAFKA_RELEASE=2.8` runs a suite against another release than 4.3, the newest whose tools
+`KGROUPS_KAFKA_RELEASE=2.8` runs a suite against another release than 4.4, the newest whose tools
 are published too; `make versions` does so for each of them.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-NEWEST: Final = "4.3"
+NEWEST: Final = "4.4"
 _RELOAD4J: Final = (
     ("ch.qos.reload4j", "reload4j", "1.2.25"),
     ("org.slf4j", "slf4j-reload4j", "1.7.36"),

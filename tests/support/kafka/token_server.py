@@ -21,6 +21,7 @@ from tests.support.kafka.waiting import wait_for_thread
 CLIENT: Final = "kgroups-tests"
 SECRET: Final = "s3cret/of+the=client"
 AUDIENCE: Final = "kafka"
+ISSUER: Final = "http://issuer.test"
 
 
 def _openssl(*words: str) -> str:
@@ -123,7 +124,7 @@ class TokenServer:
         """A signed token; claims that are given replace those of a good one."""
         now = time.time()
         good: dict[str, Any] = {
-            **{"sub": "alice", "aud": AUDIENCE, "iss": "http://issuer.test", "scope": "groups"},
+            **{"sub": "alice", "aud": AUDIENCE, "iss": ISSUER, "scope": "groups"},
             **{"iat": now, "exp": now + self.lifetime_s},
         }
         return signed(good | claims)

@@ -65,7 +65,7 @@ def _help(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
 
 
 def _version(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
-    return Answer(version_line(), "", 0) if answer.stdout == "4.3.0\n" else None
+    return Answer(version_line(), "", 0) if answer.stdout == "4.4.0\n" else None
 
 
 def _failure(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:

@@ -227,7 +227,7 @@ _RESETS = (
         offsets=_RES,
     ),
     Message(
-        "Error: No reset plan for group msg-a found",
+        "Error: No reset plan for group msg-a found.",
         _B + "--reset-offsets --dry-run --group other --group msg-a --from-file {f}/nobody.csv",
         offsets=_RES,
     ),
@@ -348,12 +348,12 @@ UNSAID: Final[Mapping[str, str]] = {
     "Call(callName=listOffsets(api=METADATA), deadlineMs=…, tries=…) timed out at …": (
         "deviation: vanished partition"
     ),
-    "This tool helps to list all consumer groups, …": "deviation: usage",
+    "This tool helps to list, describe, delete and manage …": "deviation: usage",
     "Expected a valid consumer group state, but found 'X'.": (
         "a state that is newer than the tool is shown as the broker names it"
     ),
     "The consumer group 'g' does not exist.": "no state leads there in Kafka's own code",
     "'g' is not valid., Access to 'g' is not authorized., and other texts of 4.0 and before": (
-        "the words are those of 4.3"
+        "the words are those of 4.4"
     ),
 }

@@ -6,7 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.common.utils.internals.Exit;
 import org.apache.kafka.tools.DeleteRecordsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 
