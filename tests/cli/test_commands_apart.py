@@ -23,7 +23,7 @@ for noun, module in NOUNS.items():
 """
 
 SHARED = {
-    "list": {"describe"},
+    "list": {"describe", "list_report"},
     "plan": {"lag"},
     "simulate": {"lag"},
     "gates": {"lag"},

@@ -135,13 +135,6 @@ def test_a_long_table_is_plain_on_a_terminal(fleet: str) -> None:
     assert written.count("group-00399") == 24
 
 
-def test_delete_without_a_terminal_asks_nobody() -> None:
-    """Where nobody can be asked nothing is done, not even a connection."""
-    code, stdout, stderr = finish("delete", "g", "-b", "127.0.0.1:1")
-    assert (code, stdout) == (2, "")
-    assert "without a terminal" in stderr
-
-
 def test_names_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     """A locale that knows ASCII only changes nothing in the data."""
     write_snapshot(clusters.shop(), tmp_path / "shop.json")

@@ -1,6 +1,6 @@
 """What members of each client library do, beyond their settings.
 
-Source: the libraries' own code: Java 4.3.0, librdkafka 2.16, sarama 1.61.1, franz-go 1.22.2,
+Source: the libraries' own code: Java 4.4.0, librdkafka 2.16, sarama 1.61.1, franz-go 1.22.2,
 kafka-python 3.0.12, aiokafka 0.14.0, kafkajs 2.2.4. All of them say LeaveGroup when they are
 closed, but for static members; none does when its process dies.
 """

@@ -100,9 +100,9 @@ def test_stderr_changes_nothing(how: str) -> None:
 def test_nothing_is_open() -> None:
     """A program without any stream works and ends with the code of what it did."""
     assert finish_without((0, 1, 2), *SHORT)[0] == 74
-    assert finish_without((0, 1, 2), "delete", "g", "-b", "127.0.0.1:1")[0] == 2
+    assert finish_without((0, 1, 2), "delete", "g", "-b", "127.0.0.1:1")[0] == 3
     code, _, stderr = finish_without((0,), "delete", "g", "-b", "127.0.0.1:1")
-    assert (code, "without a terminal" in stderr) == (2, True)
+    assert (code, "cannot be reached" in stderr) == (3, True)
 
 
 def test_nobody_reads_the_failure(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_what_each_step_leaves_open_is_followed() -> None:
     alike = group_of(member("app-0", {"t": [0, 1]}), member("app-f", {"t": [2, 3]}))
     plan = deployed(alike, RollingRestart())
     assert plan.confidence == "outcomes"
-    assert "it depends on new member ids" in (plan.confidence_reason or "")
+    assert "it depends on the ids that new members get" in (plan.confidence_reason or "")
     assert plan.outcomes.complete
     ends = [each.settled.shares for each in plan.outcomes.each]
     assert len(ends) == len(plan.outcome_metrics) == 2

@@ -370,7 +370,7 @@ def test_progress_says_what_is_waited_for(admin: ClusterAdmin, live: dict[str, L
     admin.snapshot([EMPTY], progress=said.append)
     assert said == [
         "listing groups",
-        "describing 1 groups",
+        "describing 1 group",
         "reading offsets of 2 topics",
     ]
 

@@ -95,5 +95,5 @@ def test_nobody_commits(address: str, tmp_path: Path) -> None:
 def test_bad_times(address: str, tmp_path: Path, option: str) -> None:
     """Refused before anything is asked."""
     outcome = run(*line(address, tmp_path, "vigil-bad", option, "soon"))
-    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert (outcome.exit_code, outcome.document["items"]) == (2, [])
     assert "`soon` is not a duration" in outcome.stderr
