@@ -9,6 +9,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "CHANGED_AGAIN": "a commit that was written is another one by now",
     "CHECKPOINTS_READ": "how many commits were translated by MirrorMaker's checkpoints",
     "CLIENT_CHOSEN": "the cluster is asked through librdkafka, and why",
+    "COLUMNS_LEFT_OUT": "a terminal is too narrow for some columns of a table",
     "COMMIT_TIMES_UNKNOWN": "it could not be read when some groups committed",
     "CONTEXT_ADDED": "a context was added to the configuration file",
     "CONTEXT_REMOVED": "contexts were removed from the configuration file",

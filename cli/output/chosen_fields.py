@@ -90,7 +90,7 @@ def _check(names: Iterable[str], known: Sequence[str]) -> None:
 def _shown(column: Column) -> Column:
     """A column that was asked for: shown whatever it holds, beside the others."""
     header = column.header or column.field.upper().replace("_", "-")
-    return column._replace(header=header, quiet=(), verbose=False, shared=False)
+    return column._replace(header=header, quiet=(), verbose=False, shared=False, chosen=True)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Row], Row]:

@@ -236,7 +236,11 @@ class Printer:
             if grid.height <= RICH_ROWS and sys.stdout.isatty():
                 from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
 
-                print_grid(grid, no_color=self.options.no_color)
+                verbose = self.options.verbose
+                left_out = print_grid(grid, no_color=self.options.no_color, whole=verbose)
+                if left_out:
+                    text = f"no room for {', '.join(left_out)}; --verbose or --fields shows them"
+                    self.note("COLUMNS_LEFT_OUT", text)
             else:
                 write_grid(grid)
 

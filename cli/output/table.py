@@ -39,6 +39,7 @@ class Column(NamedTuple):
             stands above those rows once.
         decimals: fractions are rounded to so many digits for people; None leaves them.
         is_member: it holds member ids, which are shortened where a terminal is too narrow.
+        chosen: it was asked for, and stays however narrow the terminal is.
     """
 
     field: str
@@ -49,6 +50,7 @@ class Column(NamedTuple):
     shared: bool = False
     decimals: int | None = None
     is_member: bool = False
+    chosen: bool = False
 
     def for_people(self, value: Any) -> Any:
         """A value as a person reads it."""

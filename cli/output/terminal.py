@@ -40,24 +40,35 @@ STYLES: dict[str, dict[str, str]] = {
 
 
 GAP = 2
+KEPT = frozenset({"lag", "lag_status", "state", "result", "holds", "verdict"})
+"""Columns that stay however narrow the terminal is, beside the first one."""
 
 
-def print_grid(grid: Grid, *, no_color: bool, console: Console | None = None) -> None:
-    """Print a table; where it is too wide, facts that many rows share stand above them once.
+def print_grid(
+    grid: Grid, *, no_color: bool, whole: bool = False, console: Console | None = None
+) -> tuple[str, ...]:
+    """Print a table; no word of it is broken.
 
-    Cells that still do not fit are folded, never cut. Numbers are not folded: where they alone
-    are too wide, each row is a paragraph of headings and values.
+    Where it is too wide, what all rows share stands above them once, and columns that do not fit
+    beside those to their left are left out; where that does not do, each row is a paragraph of
+    headings and values.
+
+    Args:
+        whole: leave no column out.
+    Returns:
+        The headings of the columns that were left out.
     """
     console = console or Console(no_color=no_color or None, highlight=False)
-    numbers = [index for index, column in enumerate(grid.columns) if column.right]
-    if sum(_widths(grid)[index] + GAP for index in numbers) > console.width:
+    every = range(len(grid.columns))
+    if _width(grid, every) <= console.width:
+        _print_table(grid, range(grid.height), every, console)
+        return ()
+    shared = [i for i in every if grid.columns[i].shared or _is_the_same(grid.cells[i])]
+    wanted = [i for i in every if i not in shared]
+    fitting = wanted if whole else _fitting(grid, wanted, console.width)
+    if not fitting or _width(grid, fitting) > console.width:
         _print_records(grid, console)
-        return
-    shared = [index for index, column in enumerate(grid.columns) if column.shared]
-    if not shared or _width(grid) <= console.width:
-        _print_table(grid, range(grid.height), range(len(grid.columns)), console)
-        return
-    rest = [index for index, column in enumerate(grid.columns) if not column.shared]
+        return ()
     first = True
     for facts, rows in groupby(
         range(grid.height), key=lambda row: [grid.cells[index][row] for index in shared]
@@ -66,20 +77,34 @@ def print_grid(grid: Grid, *, no_color: bool, console: Console | None = None) ->
             console.print()
         first = False
         _print_facts([grid.columns[index] for index in shared], facts, console)
-        _print_table(grid, list(rows), rest, console)
+        _print_table(grid, list(rows), fitting, console)
+    return tuple(grid.columns[i].header or "" for i in wanted if i not in fitting)
 
 
-def _widths(grid: Grid) -> list[int]:
-    """Cells that each column takes."""
-    return [
-        max(map(cell_len, (column.header or "", *cells)))
-        for column, cells in zip(grid.columns, grid.cells, strict=True)
+def _is_the_same(cells: Sequence[str]) -> bool:
+    """Whether several rows have one value."""
+    return len(cells) > 1 and len(set(cells)) == 1
+
+
+def _fitting(grid: Grid, wanted: Sequence[int], width: int) -> list[int]:
+    """The first column, those that are kept, and from the left each one that fits beside them."""
+    fitting = {index for index in wanted if index == wanted[0] or _stays(grid.columns[index])}
+    for index in wanted:
+        if _width(grid, sorted(fitting | {index})) <= width:
+            fitting.add(index)
+    return sorted(fitting)
+
+
+def _stays(column: Column) -> bool:
+    return column.chosen or column.field in KEPT
+
+
+def _width(grid: Grid, columns: Sequence[int]) -> int:
+    """Cells of the terminal that these columns take side by side."""
+    widths = [
+        max(map(cell_len, (grid.columns[index].header or "", *grid.cells[index])))
+        for index in columns
     ]
-
-
-def _width(grid: Grid) -> int:
-    """Cells that the table takes side by side."""
-    widths = _widths(grid)
     return sum(widths) + GAP * (len(widths) - 1)
 
 

@@ -4,14 +4,14 @@ import csv
 import io
 import os
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, View, cell_text, grid_of, table_chunks
+from kgroups.cli.output.table import Column, Row, View, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 
 NAMES = (Column("name", "NAME"), Column("count", "COUNT", right=True))
@@ -113,22 +113,24 @@ SHARED = (
 ROUNDS = [("app", 1, "m-1", 5), ("app", 1, "m-2", 60), ("app", 2, "m-3", 7)]
 
 
-def on_a_terminal(width: int) -> list[str]:
-    """What a terminal of this width shows of `ROUNDS`."""
+def on_a_terminal(
+    width: int, columns: Sequence[Column] = SHARED, rows: Iterable[Row] = ROUNDS, **how: bool
+) -> tuple[list[str], tuple[str, ...]]:
+    """What a terminal of this width shows of the rows, and the columns that are left out."""
     from rich.console import Console
 
     from kgroups.cli.output.terminal import print_grid
 
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=False, highlight=False)
-    print_grid(grid_of(SHARED, ROUNDS), no_color=True, console=console)
-    return [line.rstrip() for line in out.getvalue().splitlines()]
+    left_out = print_grid(grid_of(columns, rows), no_color=True, console=console, **how)
+    return [line.rstrip() for line in out.getvalue().splitlines()], left_out
 
 
 def test_shared_facts_stand_above_where_it_is_narrow() -> None:
     """A wide terminal has one table; a narrow one a block for each combination of facts."""
-    assert on_a_terminal(40)[:2] == ["GROUP  ROUND  MEMBER  LAG", "app        1  m-1       5"]
-    assert on_a_terminal(20) == [
+    assert on_a_terminal(40)[0][:2] == ["GROUP  ROUND  MEMBER  LAG", "app        1  m-1       5"]
+    assert on_a_terminal(20)[0] == [
         "GROUP app  ROUND 1",
         "MEMBER  LAG",
         "m-1       5",
@@ -138,12 +140,48 @@ def test_shared_facts_stand_above_where_it_is_narrow() -> None:
         "MEMBER  LAG",
         "m-3       7",
     ]
-    assert on_a_terminal(12)[:2] == ["GROUP app", "ROUND 1"]
+    assert on_a_terminal(12)[0][:2] == ["GROUP app", "ROUND 1"]
 
 
 def test_numbers_are_never_folded() -> None:
-    """Where numbers alone are too wide, a row is a paragraph."""
-    assert on_a_terminal(10)[:5] == ["GROUP app", "ROUND 1", "MEMBER m-1", "LAG 5", ""]
+    """Where what has to stay is too wide, a row is a paragraph."""
+    assert on_a_terminal(10)[0][:5] == ["GROUP app", "ROUND 1", "MEMBER m-1", "LAG 5", ""]
+
+
+WIDE = (
+    Column("group", "GROUP"),
+    Column("topic", "TOPIC"),
+    Column("host", "HOST"),
+    Column("lag", "LAG", right=True),
+    Column("size", "SIZE", right=True),
+)
+HOSTS = [("app", "orders", "a-host-with-a-name", 5, 1), ("app", "bills", "another-host", 60, 2)]
+
+
+@pytest.mark.parametrize(
+    ("width", "first", "left_out"),
+    [
+        (80, "GROUP  TOPIC   HOST                LAG  SIZE", ()),
+        (40, "GROUP app", ()),
+        (25, "GROUP app", ("HOST",)),
+        (14, "GROUP app", ("HOST", "SIZE")),
+    ],
+)
+def test_columns_without_room(width: int, first: str, left_out: tuple[str, ...]) -> None:
+    """What the rows share goes above them, then what does not fit beside its neighbours goes."""
+    lines, missing = on_a_terminal(width, WIDE, HOSTS)
+    assert (lines[0], missing) == (first, left_out)
+    assert max(map(len, lines)) <= width
+    shown = "\n".join(lines)
+    assert {str(column.header) for column in WIDE if str(column.header) not in shown} == {*missing}
+
+
+def test_columns_that_were_asked_for() -> None:
+    """They stay, if a row has to be a paragraph for it; `whole` leaves none out either."""
+    chosen = [column._replace(chosen=True) for column in WIDE]
+    for columns, whole in ((chosen, False), (WIDE, True)):
+        lines, missing = on_a_terminal(25, columns, HOSTS, whole=whole)
+        assert (missing, "HOST another-host  LAG 60" in lines) == ((), True)
 
 
 def test_flags_can_be_quiet() -> None:
