@@ -235,7 +235,7 @@ class Root(Noun):
         except TyperException as error:
             if type(error).__name__ == "NoArgsIsHelpError" and TOLD.form != PLUGIN_FORM:
                 sys.stderr.write(error.format_message() + "\n")
-                write_failure(UsageError("no command is given", hint="see `kgroups --help`"))
+                write_failure(UsageError("no command given", hint="see `kgroups --help`"))
                 code = error.exit_code
             else:
                 code = end_of(usage_error(error))

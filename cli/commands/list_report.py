@@ -101,7 +101,6 @@ def list_report(
         names: the figures that are shown.
         shown: the fields of time that are shown.
     """
-    none: Item = {}
     states: dict[str, int] = {}
     for group in groups:
         states[group.state or "unknown"] = states.get(group.state or "unknown", 0) + 1
@@ -112,7 +111,7 @@ def list_report(
         items=(
             {
                 **list_item(snapshot, group),
-                **figures.get(group.group, none),
+                **figures.get(group.group, {}),
                 **_time_fields(snapshot, group, times, shown),
             }
             for group in groups

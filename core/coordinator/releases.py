@@ -101,7 +101,10 @@ _SINCE_4_4: Final = (Api.DELETE_GROUPS, 3)
 
 
 def releases_offering(newest: Callable[[Api], int | None]) -> tuple[Release, ...]:
-    """The releases that a broker may be of, oldest first: patch releases offer the same versions.
+    """The releases whose rules a broker may follow, oldest first.
+
+    Patch releases offer the same versions; a broker that is older than all of them counts as one
+    of the first.
 
     Args:
         newest: version of an API that the broker offers; None: it does not have the API.

@@ -9,6 +9,7 @@ from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import snapshot_of_file
+from kgroups.core.errors import counted
 from kgroups.core.extras import require_extra
 from kgroups.core.planning.fleet import Fleet, next_fleet
 from kgroups.core.planning.leaders.evidence import Evidence
@@ -82,26 +83,21 @@ def _say_what_was_assumed(printer: Printer, fleet: Fleet) -> None:
         count = len(fleet.assumed_ids)
         printer.note(
             "DRAWN_IDS",
-            f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
+            f"{counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
             " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all",
         )
     if fleet.untouched:
         printer.note(
             "LEFT_AS_IS",
-            f"left as it is, without members: {_counted(len(fleet.untouched), 'group')}"
+            f"left as it is, without members: {counted(len(fleet.untouched), 'group')}"
             f" ({_some(fleet.untouched)})",
         )
     if fleet.errors:
         names = [error.target or "" for error in fleet.errors]
         printer.note(
             "LEFT_AS_IS",
-            f"left as it is, could not be changed: {_counted(len(names), 'group')} "
-            f"({_some(names)})",
+            f"left as it is, could not be changed: {counted(len(names), 'group')} ({_some(names)})",
         )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _some(names: Sequence[str]) -> str:

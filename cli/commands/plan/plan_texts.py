@@ -17,9 +17,10 @@ from kgroups.cli.params import parse_choice
 from kgroups.cli.source import cluster, cut_to_groups, snapshot_of_file
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_conditions
+from kgroups.core.coordinator.releases import RELEASES
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
-from kgroups.core.kafka.lookups.broker_settings import broker_settings, broker_support
+from kgroups.core.kafka.lookups.broker_settings import Support, broker_settings, broker_support
 from kgroups.core.planning.changes.change_table import CHANGES
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,
@@ -231,10 +232,9 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
     with cluster(printer.options) as admin:
         answers = broker_settings(admin, coordinators, ASKED_FOR)
         support = broker_support(admin, coordinators)
+    unlearned = Support("served", RELEASES)
     rules = {
-        broker: rules_from(each.values, each.failure, **support[broker]._asdict())
-        if broker in support
-        else rules_from(each.values, each.failure)
+        broker: rules_from(each.values, each.failure, **support.get(broker, unlearned)._asdict())
         for broker, each in answers.items()
     }
     return PlanSource(snapshot, rules=rules)

@@ -140,7 +140,7 @@ def carry_out(
         if interruption.asked:
             ended = KgroupsError(cut, code="INTERRUPTED")
         elif wanted and not agreed:
-            ended = KgroupsError("you declined", code="DECLINED")
+            ended = KgroupsError("the confirmation was declined", code="DECLINED")
         notes: list[Note] = []
         if not planned and not blocked:
             notes.append(Note("NOTHING_TO_DO", f"nothing to {write.verb}"))

@@ -41,8 +41,8 @@ GIVEN = os.environ.get("KGROUPS_FUZZ_OPERATIONS")
 CLASSIC_OPERATIONS = [int(GIVEN)] if GIVEN else [30_000, MANY]
 CONSUMER_OPERATIONS = [int(GIVEN)] if GIVEN else [20_000, MANY]
 FIRST_SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "0"))
-# Of a later release a script of each shape: only its rules are others.
-LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [14_000, MANY]
+# Of each later release.
+LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [40_000, MANY]
 SCRIPT = 2500
 CLASSIC_SHAPES = (
     "classic",
@@ -88,7 +88,8 @@ def carry_out(
     """Scripts of these shapes on both coordinators, until there were so many operations."""
     made = Outcome()
     seed = FIRST_SEED
-    script = min(SCRIPT, -(-operations // len(shapes)))
+    rounds = -(-operations // (len(shapes) * SCRIPT))
+    script = -(-operations // (len(shapes) * rounds))
     ask = oracles(release).ask
     while made.tally.operations < operations:
         for shape in shapes:
