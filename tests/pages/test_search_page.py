@@ -107,7 +107,7 @@ def test_a_browser_shows_the_figures_of_the_document(
     assert shown.evaluate(FACTS) == {
         "as is": text_of(summary["as_is_value"]),
         "best": text_of(summary["best_value"]),
-        "cost of staying as is": text_of(summary["cost_of_staying"]),
+        "cost of keeping the current settings": text_of(summary["cost_of_staying"]),
         "trials": str(summary["trials"]),
         "runs": str(summary["runs"]),
     }
