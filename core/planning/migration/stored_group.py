@@ -41,7 +41,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.planning.assignor_request import current_generation
 from kgroups.core.planning.moves import ownership
-from kgroups.core.planning.outcomes.ids import drawn_uuid
+from kgroups.core.planning.outcomes.ids import drawn_id
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import Group, Member, Topic
 from kgroups.core.uuids import uuid_from
@@ -79,7 +79,7 @@ def _topic(topic: Topic) -> TopicInfo:
     )
     return TopicInfo(
         topic.topic,
-        uuid_from(known) if known is not None else drawn_uuid("topic", *topic.topic.encode()),
+        uuid_from(known) if known is not None else drawn_id("topic", *topic.topic.encode()),
         len(topic.partitions),
         racks if any(racks) else (),
     )

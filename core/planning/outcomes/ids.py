@@ -2,7 +2,8 @@
 
 A coordinator or client draws them at random, so a dry run assumes some: the same for the same
 group every time. What an id begins with is known: a static member's is `<instance id>-<uuid>`, a
-dynamic classic one's `<client id>-<uuid>`; KIP-848 clients draw a plain uuid.
+dynamic classic one's `<client id>-<uuid>`; KIP-848 clients draw a plain uuid, by the rule of the
+newest release, which earlier ones take as well.
 
 Source: GroupMetadataManager.generateMemberId; KIP-848 (member ids are made by the client).
 """
@@ -11,9 +12,10 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 
 from kgroups.assignors.order.java_order import hash_order, spread, string_hash, utf16_key
+from kgroups.core.coordinator.releases import RELEASES, draw_id
 from kgroups.core.uuids import uuid_text
 
 LARGEST_TABLE = 1 << 20
@@ -23,6 +25,12 @@ def drawn_uuid(seed: str, *numbers: int) -> uuid.UUID:
     """A random-looking version 4 UUID that depends on nothing but the arguments."""
     text = "/".join((seed, *map(str, numbers)))
     return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4)
+
+
+def drawn_id(seed: str, *numbers: int) -> uuid.UUID:
+    """The id of a topic or of a KIP-848 member, always the same for the same arguments."""
+    draws = (drawn_uuid(seed, *numbers, *range(tries)) for tries in count())
+    return draw_id(draws.__next__, RELEASES[-1])
 
 
 def classic_id(prefix: str, drawn: uuid.UUID) -> str:
@@ -41,8 +49,9 @@ def assumed_id(group: str, prefix: str | None, number: int) -> str:
     Args:
         prefix: what classic ids begin with; None for a KIP-848 member.
     """
-    drawn = drawn_uuid(group, 0, number)
-    return uuid_text(drawn) if prefix is None else classic_id(prefix, drawn)
+    if prefix is None:
+        return uuid_text(drawn_id(group, 0, number))
+    return classic_id(prefix, drawn_uuid(group, 0, number))
 
 
 def table_capacity_of(member_ids: Sequence[str]) -> int | None:

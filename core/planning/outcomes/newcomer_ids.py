@@ -6,7 +6,7 @@ an id can be made for every place and every bucket, how likely each is follows f
 all pairs of them can be named: the orders in text, times what buckets make of the tables' orders.
 
 Source: GroupMetadataManager.generateMemberId (`<client or instance id>-<uuid>`); Uuid.randomUuid
-(KIP-848 members and topics).
+(KIP-848 members and topics), which since Kafka 4.4 draws no id that holds a `-`.
 """
 
 import hashlib
@@ -37,10 +37,12 @@ HEADS: Final = 1 << HEAD_BITS
 _TAIL_BITS: Final = 80
 _CHARS: Final = 8  # of base64 that hold the head
 
-# Base 64 for URLs in the order of the characters, which is not that of their values.
-_VALUES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-_IN_ORDER: Final = "".join(sorted(_VALUES))
-_VALUE_OF: Final = [_VALUES.index(char) for char in _IN_ORDER]
+_VALUES: Final = (
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"  # base 64 for URLs
+)
+_DRAWN: Final = [value for value, char in enumerate(_VALUES) if char != "-"]
+_IN_TEXT: Final = sorted(_DRAWN, key=_VALUES.__getitem__)
+_SIGNED: Final = sorted(_DRAWN, key=lambda value: value ^ 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,14 @@ class IdSpace:
         order_key: by what ids are ordered.
         code: an id -> the hash code that hash tables spread.
         name: equal for spaces of the same ids.
+        hyphens: whether ids may hold them.
     """
 
     spell: Callable[[int, int], str]
     order_key: Callable[[str], Any]
     code: Callable[[str], int]
     name: str
+    hyphens: bool = False
 
     def gaps(self, known: Sequence[object]) -> list[tuple[int, int]]:
         """From which head to which, not with it, ids stand before the first of `known`, and so on.
@@ -85,6 +89,8 @@ class IdSpace:
         for number in count():
             digest = hashlib.sha256(f"{seed}/{self.name}/{head}/{number}".encode()).digest()
             found = self.spell(head, int.from_bytes(digest[:10], "big"))
+            if "-" in found and not self.hyphens:
+                continue
             if bucket is None or spread(self.code(found)) & (capacity - 1) == bucket:
                 return found
         raise AssertionError("a count has no end")
@@ -101,29 +107,41 @@ def classic_ids(prefix: str) -> IdSpace:
         utf16_key,
         string_hash,
         f"classic {prefix}",
+        hyphens=True,
     )
 
 
 def kip848_ids() -> IdSpace:
     """Ids that KIP-848 members make for themselves."""
-    return IdSpace(_kip848_id, utf16_key, string_hash, "consumer")
-
-
-def _kip848_id(head: int, rest: int) -> str:
-    value = 0
-    for place in range(_CHARS - 1, -1, -1):
-        value = value << 6 | _VALUE_OF[head >> 6 * place & 63]
-    return uuid_text(_uuid(value, rest))
+    return IdSpace(
+        lambda head, rest: _drawn_text(head, rest, _IN_TEXT, _IN_TEXT),
+        utf16_key,
+        string_hash,
+        "consumer",
+    )
 
 
 def topic_ids() -> IdSpace:
     """Ids of topics, which server-side strategies order as signed numbers."""
     return IdSpace(
-        lambda head, rest: uuid_text(_uuid(head ^ 1 << HEAD_BITS - 1, rest)),
+        lambda head, rest: _drawn_text(head, rest, _SIGNED, _DRAWN),
         uuid_halves,
         lambda text: uuid_hash(uuid_halves(text)),
         "topics",
     )
+
+
+def _drawn_text(head: int, rest: int, first: Sequence[int], others: Sequence[int]) -> str:
+    """The id whose first characters hold the head.
+
+    Args:
+        first: values of the first character, in the order of ids; `others`: of the others.
+    """
+    number, value = head * 63**_CHARS >> HEAD_BITS, 0
+    for place in range(_CHARS - 1, -1, -1):
+        digit = number // 63**place % 63
+        value = value << 6 | (first if place == _CHARS - 1 else others)[digit]
+    return uuid_text(_uuid(value, rest))
 
 
 # Combinations of buckets that are looked at.
