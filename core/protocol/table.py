@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
+from pkgutil import get_data
 from typing import Any, Final
 
 from kgroups.core.protocol.tables.api_keys import Api
@@ -138,7 +138,7 @@ def request_table(api: int) -> Table:
     Raises:
         ValueError: kgroups does not speak this API.
     """
-    return parse_table(_module(api).REQUEST)
+    return tables_of(Api(api).name.lower())[0]
 
 
 @cache
@@ -148,8 +148,10 @@ def response_table(api: int) -> Table:
     Raises:
         ValueError: kgroups does not speak this API.
     """
-    return parse_table(_module(api).RESPONSE)
+    return tables_of(Api(api).name.lower())[1]
 
 
-def _module(api: int) -> Any:
-    return import_module(f"kgroups.core.protocol.tables.{Api(api).name.lower()}")
+def tables_of(name: str) -> tuple[Table, ...]:
+    """The tables of a file in `tables/`, between empty lines."""
+    data = get_data("kgroups.core.protocol.tables", f"{name}.txt") or b""
+    return tuple(parse_table(text) for text in data.decode().split("\n\n"))

@@ -19,6 +19,6 @@ def write_package(folder: Path) -> Path:
         for package in (kgroups.assignors, kgroups.core):
             root = Path(str(package.__file__)).parent
             base = package.__name__.replace(".", "/")
-            for source in sorted(root.rglob("*.py")):
+            for source in sorted((*root.rglob("*.py"), *root.rglob("*.txt"))):
                 archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
     return path

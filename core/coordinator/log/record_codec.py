@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.coordinator.log import records as r
 from kgroups.core.protocol.forms import Aliases, Form
 from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
-from kgroups.core.protocol.table import Table, parse_table
-from kgroups.core.protocol.tables.group_records import RECORDS
+from kgroups.core.protocol.table import Table, tables_of
 from kgroups.core.protocol.writer import writer
 
 OFFSET_VERSION: Final = 4
@@ -33,6 +32,9 @@ ALIASES: Final[Aliases] = (
     ("timestamp", "timestamp_ms"),
 )
 """Kafka leaves the unit out of most times in records."""
+
+
+_TABLES: Final = {table.name: table for table in tables_of("group_records")}
 
 
 class Layout(NamedTuple):
@@ -84,7 +86,7 @@ def _kind(
 
 
 def _layout(kind: type) -> Layout:
-    return Layout(parse_table(RECORDS[kind.__name__]), Form(kind, ALIASES))
+    return Layout(_TABLES[kind.__name__], Form(kind, ALIASES))
 
 
 KINDS: Final = (
