@@ -18,14 +18,17 @@ from typing import Any
 from typer.main import get_command
 
 from kgroups.cli.app import program
-from kgroups.cli.completion.man_pages import man_pages
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
-from kgroups.cli.completion.scripts import places_of, script_for
 from kgroups.cli.nouns import SECTIONS, section_of
-from kgroups.cli.official.deviations import DEVIATIONS
-from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))  # it is run as a file, too
+
+from scripts.completion_scripts import places_of, script_for  # noqa: E402
+from scripts.man_pages import man_pages  # noqa: E402
+from scripts.official_deviations import DEVIATIONS  # noqa: E402
+from scripts.official_tasks import TASKS  # noqa: E402
+
 MAN = ROOT / "man"
 RELEASES = ROOT / "tests" / "data" / "releases.json"
 PRODUCT = ("assignors", "core", "cli")

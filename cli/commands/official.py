@@ -7,10 +7,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from kgroups.cli.completion.scripts import FREE, SOURCES, Option
 from kgroups.cli.exits import show_error, unprinted
 from kgroups.cli.official.dispatch import RECORDS
-from kgroups.cli.official.options import GROUP_OPTIONS
 from kgroups.cli.official.records import run_records
 from kgroups.cli.official.run import run_groups, version_line
 from kgroups.cli.params import check_texts
@@ -34,16 +32,6 @@ EXAMPLES
 
 class OfficialCommand(TyperCommand):
     """A command that reads its arguments by rules of its own, `--help` among them."""
-
-    completions = tuple(
-        Option(
-            (f"--{option.name}",),
-            option.help,
-            None if option.takes == "nothing" else SOURCES.get(option.value, FREE),
-        )
-        for option in GROUP_OPTIONS
-        if option.name != "help"
-    )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Every word is an argument."""

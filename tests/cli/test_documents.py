@@ -9,10 +9,10 @@ import pytest
 from kgroups.cli.official.arguments import parse
 from kgroups.cli.official.dispatch import official_arguments
 from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
-from kgroups.cli.official.tasks import TASKS, Task
 from kgroups.cli.write_files import save_undo
 from kgroups.core.offsets.change import Change
 from scripts.incident import write_incident
+from scripts.official_tasks import TASKS, Task
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.process import finish
 from tests.support.cli.runner import run

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import TopicPartition
+from scripts.official_deviations import DEVIATIONS
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.official_tools import Answer, WarmTools
 from tests.support.kafka.workload import commit_offsets, fetch_offsets

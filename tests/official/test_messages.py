@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.official.actions.reading import show_described
-from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.core.snapshot import ClusterSnapshot, Group
+from scripts.official_deviations import DEVIATIONS
 from tests.official.test_differential import prepare, write_files
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.official.lines import Line

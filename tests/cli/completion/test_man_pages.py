@@ -9,9 +9,9 @@ import pytest
 from typer.main import get_command
 
 from kgroups.cli.app import program
-from kgroups.cli.completion.man_pages import man_pages
 from kgroups.cli.meanings.codes import EXIT_CODES
 from kgroups.cli.params import GLOBAL_OPTIONS
+from scripts.man_pages import man_pages
 from tests.support.cli.command_tree import command_paths
 from tests.support.kafka.child import run_program
 

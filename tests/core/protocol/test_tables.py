@@ -10,7 +10,11 @@ from scripts.messages import TABLES, files
 @pytest.mark.oracle
 def test_the_tables_are_kafkas() -> None:
     """`make messages` would write what is there."""
-    there = {path.name: path.read_text(encoding="utf-8") for path in TABLES.iterdir() if path.suffix in (".py", ".txt")}
+    there = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in TABLES.iterdir()
+        if path.suffix in (".py", ".txt")
+    }
     assert there == files()
 
 

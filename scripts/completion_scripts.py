@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kgroups.cli.completion.ready import Shell
+from kgroups.cli.official.options import GROUP_OPTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, MORE_FORMATS, formats_of
 
 # What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
@@ -72,7 +73,7 @@ def places_of(command: Any, path: str = "") -> Iterator[Place]:
         commands=tuple((name, child.get_short_help_str(60)) for name, child in children.items()),
         options=(
             *(Option(tuple(p.opts), p.help or "", _source(p)) for p in own),
-            *getattr(command, "completions", ()),
+            *(_official_options() if path == "official" else ()),
             Option(("--help",), "Show help.", None),
         ),
         argument=_source(arguments[0]) if arguments else None,
@@ -91,6 +92,15 @@ def global_options() -> tuple[Option, ...]:
         )
         for option in GLOBAL_OPTIONS
     )
+
+
+def _official_options() -> Iterator[Option]:
+    """Those that `official` reads by rules of its own."""
+    for option in GROUP_OPTIONS:
+        if option.name != "help":
+            takes_none = option.takes == "nothing"
+            source = None if takes_none else SOURCES.get(option.value, FREE)
+            yield Option((f"--{option.name}",), option.help, source)
 
 
 def _source(param: Any) -> str | None:
