@@ -146,7 +146,8 @@ def _join_known(
         answer_join(shard, parked, joined_response(group, member_id))
     else:
         _update_member(shard, parked, request, group, member)
-        rebalance_or_complete(shard, group, outcome.act, f"{member_id} rejoined")
+        why = f": {request.reason}" if request.reason else ""
+        rebalance_or_complete(shard, group, outcome.act, f"{member_id} rejoined{why}")
 
 
 def _kind_of_rejoin(group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest) -> Ask:

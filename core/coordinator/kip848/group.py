@@ -88,7 +88,8 @@ class Kip848Group(Group):
         target: member id -> partitions that it is to have.
         static_members: instance id -> member id.
         regexes: pattern -> topics that matched.
-        metadata_changed: a topic that somebody subscribes to changed since the hash was taken.
+        metadata_changed: what changed about the topics of its members since the hash was taken;
+            empty for nothing.
         homogeneous: whether the members count as subscribing to the same topics.
         tally: counts over the members.
         last_answers: member id -> its last heartbeat that changed nothing, with the answer.
@@ -110,7 +111,7 @@ class Kip848Group(Group):
         self.target: dict[str, Partitions] = {}
         self.static_members: dict[str, str] = {}
         self.regexes: TimelineHashMap[ConsumerGroupRegularExpressionValue] = TimelineHashMap()
-        self.metadata_changed = True
+        self.metadata_changed = "a topic changed"
         self.homogeneous = True
         self.tally = Tally()
         self.last_answers: dict[str, QuietAnswer] = {}

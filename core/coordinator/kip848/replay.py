@@ -39,6 +39,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Replay, Shard, TimerKind
+from kgroups.core.coordinator.topic_changes import topics_changed
 from kgroups.core.coordinator.topology import Topology
 
 V = TypeVar("V")
@@ -257,7 +258,7 @@ def load_group(shard: Shard, group: Group) -> None:
                 member.rebalance_timeout_ms,
                 member.member_epoch,
             )
-    group.metadata_changed = True
+    group.metadata_changed = "a topic changed"
     # Patterns are resolved anew: what was created while another broker served them is not known.
     shard.topics_created_version = shard.topology.version
     shard.event(EventKind.GROUP_LOADED, group.group_id)
@@ -282,5 +283,6 @@ def note_topology(shard: Shard, before: Topology) -> None:
     if not changed:
         return
     for group in shard.groups.values():
-        if isinstance(group, Kip848Group) and group.tally.heeds(changed):
-            group.metadata_changed = True
+        heeded = group.tally.heeded(changed) if isinstance(group, Kip848Group) else []
+        if isinstance(group, Kip848Group) and heeded and not group.metadata_changed:
+            group.metadata_changed = topics_changed(heeded, before.topics, after.topics)

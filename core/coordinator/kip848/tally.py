@@ -95,9 +95,9 @@ class Tally:
             _add_count(self.names, topic, TopicCount(0, step))
         self._forget_strays(before)
 
-    def heeds(self, topics: Set[str]) -> bool:
-        """Whether a change of one of these topics is this group's business."""
-        return not topics.isdisjoint(self.names) or not topics.isdisjoint(self.strays)
+    def heeded(self, topics: Set[str]) -> list[str]:
+        """Those of these topics whose changes are this group's business."""
+        return [name for name in topics if name in self.names or name in self.strays]
 
     def names_with(
         self,

@@ -71,6 +71,12 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
+from kgroups.core.coordinator.topic_changes import (
+    MATCHED,
+    SUBSCRIBED,
+    partitions_changed,
+    topics_read,
+)
 
 
 class ClassicClient(ClientMember):
@@ -246,9 +252,11 @@ def _pursue(member: ClientMember) -> None:
 
 def _subscribe(member: ClientMember, command: Subscribe) -> None:
     member.by_pattern = command.pattern is not None
-    if set(command.topics) != set(member.topics):
+    verbs = MATCHED if member.by_pattern else SUBSCRIBED
+    changed = topics_read(member.topics, command.topics, verbs)
+    if changed:
         member.topics = command.topics
-        member.ask(ClientAsk.REJOIN, "the subscription changed")
+        member.ask(ClientAsk.REJOIN, changed)
 
 
 def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
@@ -285,9 +293,12 @@ def _commit(member: ClientMember, command: CommitOffsets) -> None:
 def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
     member.cluster_topics = dict(command.topics)
     watched = member.watched
-    if watched is not None and watched != count_partitions(member, set(watched)):
+    if watched is None:
+        return
+    known = count_partitions(member, set(watched))
+    if watched != known:
         member.watched = None
-        member.ask(ClientAsk.REJOIN, "partitions of the group's topics changed")
+        member.ask(ClientAsk.REJOIN, partitions_changed(watched, known))
 
 
 def _close(member: ClientMember, command: Close) -> None:

@@ -36,6 +36,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
 from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.coordinator.topic_changes import topics_read
 
 
 def group_setting(shard: Shard, group_id: str, name: str, default: int) -> int:
@@ -121,13 +122,26 @@ def refresh_group(
     homogeneous = is_homogeneous(tally.patterns_with(before, after), names, size)
     hash_now = topics_hash(shard, names)
     if bump or hash_now != group.metadata_hash:
-        reason = "the subscription changed" if bump else "a topic changed"
+        reason = _what_changed(before, after) if bump else group.metadata_changed
         bump_epoch(batch, group, hash_now, reason)
         epoch += 1
-    if group.metadata_changed:
-        group.metadata_changed = False
-        batch.on_failure(lambda: setattr(group, "metadata_changed", True))
+    settle_metadata(batch, group)
     return epoch, homogeneous
+
+
+def settle_metadata(batch: Batch, group: Kip848Group) -> None:
+    """The hash was taken: what changed about the topics is known, unless the log refuses it."""
+    changed, group.metadata_changed = group.metadata_changed, ""
+    if changed:
+        batch.on_failure(lambda: setattr(group, "metadata_changed", changed))
+
+
+def _what_changed(before: Kip848Member, after: Kip848Member) -> str:
+    found = topics_read(before.subscribed_topic_names, after.subscribed_topic_names)
+    pattern = after.subscribed_topic_regex
+    if pattern not in ("", before.subscribed_topic_regex):
+        found = f"subscribed to pattern {pattern}"
+    return f"{after.member_id} {found}" if found else "the subscription changed"
 
 
 def _target_is_due(shard: Shard, group: Kip848Group) -> bool:

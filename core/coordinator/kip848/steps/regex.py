@@ -13,7 +13,7 @@ from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member
 from kgroups.core.coordinator.kip848.metadata_hash import topics_hash
 from kgroups.core.coordinator.kip848.steps.checks import Refusal
-from kgroups.core.coordinator.kip848.steps.progress import bump_epoch
+from kgroups.core.coordinator.kip848.steps.progress import bump_epoch, settle_metadata
 from kgroups.core.coordinator.log.records import (
     ConsumerGroupRegularExpressionKey,
     ConsumerGroupRegularExpressionValue,
@@ -21,6 +21,7 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.ports import Matches
 from kgroups.core.coordinator.shard import Shard
+from kgroups.core.coordinator.topic_changes import MATCHED, topics_read
 from kgroups.core.errors import PatternError
 from kgroups.core.protocol.errors import ErrorCode
 
@@ -135,11 +136,15 @@ def _store(shard: Shard, group: Kip848Group, resolved: Mapping[str, tuple[str, .
     # Subscriptions by name and by every pattern as the log will have them after this.
     names = {name for name, count in group.tally.names.items() if count.by_name > 0}
     changed = False
+    before: set[str] = set()
+    after: set[str] = set()
     for pattern in dict.fromkeys((*group.regexes, *resolved)):
         topics = group.resolved_topics(pattern)
         if pattern in resolved and pattern in group.tally.patterns:
             changed = changed or set(topics) != set(resolved[pattern])
+            before.update(topics)
             topics = resolved[pattern]
+            after.update(topics)
             value = ConsumerGroupRegularExpressionValue(
                 topics, shard.topology.version, shard.now_ms
             )
@@ -148,8 +153,7 @@ def _store(shard: Shard, group: Kip848Group, resolved: Mapping[str, tuple[str, .
         names.update(topics)
     hash_now = topics_hash(shard, names)
     if changed or hash_now != group.metadata_hash:
-        bump_epoch(batch, group, hash_now, "patterns match other topics")
-        if group.metadata_changed:
-            group.metadata_changed = False
-            batch.on_failure(lambda: setattr(group, "metadata_changed", True))
+        reason = topics_read(before, after, MATCHED) or group.metadata_changed
+        bump_epoch(batch, group, hash_now, reason or "patterns match other topics")
+        settle_metadata(batch, group)
     batch.write()

@@ -212,7 +212,7 @@ def test_a_commit_before_a_join_is_tried_again_for_as_long_as_a_rebalance_may_ta
     assert app.client.state is ClientState.PREPARING
     world.run(5_000)
     assert app.told(FAILED)
-    assert app.reasons()[-1] == "the subscription changed"
+    assert app.reasons()[-1] == "subscribed to u"
 
 
 def test_closing_commits_before_it_leaves() -> None:
