@@ -8,6 +8,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from kgroups.cli.meanings.group_states import GROUP_STATES, hint_of
+from kgroups.cli.params import parse_choice
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.errors import ItemError, PatternError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -25,6 +27,15 @@ Regex = Annotated[
     typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
 ]
 AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
+
+
+def parse_states(values: list[str] | None) -> tuple[str, ...]:
+    """The named states of groups.
+
+    Raises:
+        UsageError: a value that is none of them.
+    """
+    return parse_choice(values, GROUP_STATES, "group state", hint_of)
 
 
 class Choice(NamedTuple):

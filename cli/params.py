@@ -342,34 +342,36 @@ def assignor_names(values: list[str] | None) -> tuple[str, ...]:
     return tuple(CLASSES.get(name, name) for name in split_names(values))
 
 
-def parse_choice(values: list[str] | None, choices: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """The named choices in their own spelling, without regard to case.
+def parse_choice(
+    values: list[str] | None,
+    choices: tuple[str, ...],
+    what: str,
+    hint_of: Callable[[str], str | None] = lambda _: None,
+) -> tuple[str, ...]:
+    """The named choices in their own spelling, without regard to case, hyphens and underscores.
+
+    Args:
+        what: one of them is, for messages.
+        hint_of: what to say of a word that is none of them, if it is known otherwise.
 
     Raises:
         UsageError: a value that is none of them.
     """
-    spelling = {choice.lower(): choice for choice in choices}
+    spelling = {plain(choice): choice for choice in choices}
     chosen: dict[str, None] = {}
     for name in split_names(values):
-        if name.lower() not in spelling:
-            hint = "one of " + ", ".join(choices)
-            if name.lower() in FORMER_STATES and what == "group state":
-                hint = f"it is now called {FORMER_STATES[name.lower()]}"
+        if plain(name) not in spelling:
+            hint = hint_of(name) or "one of " + ", ".join(choices)
             raise UsageError(f"`{name}` is not a {what}", hint=hint)
-        chosen[spelling[name.lower()]] = None
+        chosen[spelling[plain(name)]] = None
     return tuple(chosen)
 
 
-GROUP_STATES: Final = (
-    "PreparingRebalance",
-    "CompletingRebalance",
-    "Stable",
-    "Dead",
-    "Empty",
-    "Assigning",
-    "Reconciling",
-)
-FORMER_STATES: Final = {"awaitingsync": "CompletingRebalance"}
+def plain(text: str) -> str:
+    """A word without regard to case, hyphens and underscores."""
+    return text.strip().replace("-", "").replace("_", "").casefold()
+
+
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -25,7 +25,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--output | */-o) echo 'table json jsonl csv yaml' ;;
     */--timeout) echo '@free' ;;
     */--query) echo '@free' ;;
-    "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "list/--state") echo 'Empty PreparingRebalance CompletingRebalance Stable Dead Assigning Reconciling NotReady' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
     "list/--regex") echo '@free' ;;
@@ -139,7 +139,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--reason") echo '@free' ;;
     "delete/--regex") echo '@free' ;;
-    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--state") echo 'Empty PreparingRebalance CompletingRebalance Stable Dead Assigning Reconciling NotReady' ;;
     "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
@@ -221,7 +221,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
-    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "official/--state") echo 'Empty PreparingRebalance CompletingRebalance Stable Dead Assigning Reconciling NotReady' ;;
     "official/--type") echo 'classic consumer share streams' ;;
     "official/--to-offset") echo '@free' ;;
     "official/--shift-by") echo '@free' ;;
@@ -260,7 +260,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context import") echo '@files' ;;
     "official") echo '@free' ;;
     "schema") echo '@free' ;;
-    "explain") echo '@free' ;;
+    "explain") echo '0 1 129 130 143 2 3 4 5 6 7 70 74 ACKNOWLEDGING ASSIGNMENT_USER_DATA ASSIGNOR ASSIGNOR_FAILED ASSUMED Assigning AwaitingSync BEYOND_END BROKEN_CAPTURE BROKEN_TABLE BROKER_NOT_AVAILABLE BUG CAPTURES_CHANGED CAPTURES_NOT_SEEN CHANGED_AGAIN CHECKPOINTS_READ CHECK_FAILED CHECK_UNDETERMINED CLIENT_CHOSEN CLIENT_LIBRARY CLIENT_TOO_OLD CLUSTER CLUSTER_AUTHORIZATION_FAILED CLUSTER_MISMATCH COLUMNS_LEFT_OUT COMMAND_FAILED COMMIT_TIMES_UNKNOWN CONTEXT_ADDED CONTEXT_REMOVED CONTROLLER_ID_NOT_REGISTERED COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE CORRUPT_MESSAGE CORRUPT_RECORD COST_OF_STAYING CURRENT_CONTEXT CompletingRebalance DEADLINE_PASSED DECLINED DOUBLED_TOPIC DRAWN_IDS DUCKDB_FAILED Dead EMPTY_SUBSCRIPTION Empty FAILED FATAL FENCED FENCED_INSTANCE_ID FENCED_LEADER_EPOCH FENCED_MEMBER_EPOCH FOREIGN_PARTITION GROUPS_LEFT_OUT GROUP_AUTHORIZATION_FAILED GROUP_DELETION_FAILED GROUP_ID_NOT_FOUND GROUP_MAX_SIZE GROUP_SUBSCRIBED_TO_TOPIC ILLEGAL_GENERATION ILLEGAL_SASL_STATE INCONSISTENT_GROUP_PROTOCOL INCONSISTENT_TOPIC_ID INTERRUPTED INVALID_CONFIG INVALID_GROUP_ID INVALID_GROUP_TYPE INVALID_REQUEST INVALID_TOPIC_EXCEPTION JAVA_MISSING JAVA_TOO_OLD JOINING KAFKA_STORAGE_ERROR KEEPS_RUNNING LEADER_FAILS LEADER_NOT_AVAILABLE LEADER_UNKNOWN LEAVING LEFT_AS_IS LINES_LEFT_OUT LISTENER_NOT_FOUND MEASURED MEMBERS_LEFT MIGRATION_POLICY MISSING_EXTRA MIXED_FAILURES NETWORK_EXCEPTION NON_EMPTY_GROUP NOTHING_DONE NOTHING_TO_DO NOT_COORDINATOR NOT_FOUND NOT_KAFKA NOT_LEADER_OR_FOLLOWER NOT_SETTLED NOT_VERIFIED NOT_WRITTEN NO_CHECKPOINT NO_COMMITTED_OFFSET NO_CONTEXTS NO_GROUP_MATCHES NO_MEMBERS NO_PLAN_SAVED NO_RECORD NO_SUCH_GROUP NotReady OFFSET_MOVED OFFSET_NOT_AVAILABLE OFFSET_OUT_OF_RANGE OF_A_PLAN OTHER_CLUSTER PHANTOM_PARTITION PING_WARNING PLAN_FAILED PLAN_SAVED POLICY_VIOLATION PREPARE_LEAVING PROGRESS PROMISE_BROKEN PROTECTED_CONTEXT PreparingRebalance REACHABLE_AGAIN READERS_UNKNOWN READ_ONLY REBALANCE_IN_PROGRESS REBALANCING REFUSED REGULAR_EXPRESSION REPLICA_NOT_AVAILABLE REQUEST_TIMED_OUT RESPONSE_TOO_LARGE RESUMABLE RETENTION_UNKNOWN RETRYING REWIND ROLLED_UP Reconciling SASL_AUTHENTICATION_FAILED SNAPSHOT_READ SNAPSHOT_SAVED SOURCE_MOVED SPARK_FAILED SSL_HANDSHAKE_FAILED STALE STALE_MEMBER_EPOCH STALL STOP STOPPED STORE_FAILED STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED SUBSCRIPTION_USER_DATA Stable TICKET_NOT_AVAILABLE TOKEN_NOT_AVAILABLE TOPIC_AUTHORIZATION_FAILED TOPIC_IDS_UNKNOWN TRIALS_WITHOUT_VALUE UNCOMMITTED_PARTITIONS UNDO_FILE UNJOINED UNKNOWN_ASSIGNOR UNKNOWN_HOST UNKNOWN_LEADER_EPOCH UNKNOWN_MEMBER_ID UNKNOWN_SERVER_ERROR UNKNOWN_TOPIC_ID UNKNOWN_TOPIC_OR_PARTITION UNPRINTED UNRELEASED_PARTITIONS UNREVOKED_PARTITIONS UNSTABLE_OFFSET_COMMIT UNSUBSCRIBED UNSUBSCRIBED_OWNER UNSUPPORTED_GROUP_TYPE UNSUPPORTED_PROTOCOL UNSUPPORTED_SASL_MECHANISM UNSUPPORTED_VERSION USAGE WAITING_FOR_MEMBERS WARN WITHOUT_EFFECT at_head at_least below_log_start beyond_log_end bisected commits_stopped counts done draining exact expires growing high in_use interpolated lag_never_falls lag_unknown leaderless likely low no_commit no_lag nobody_reads offset_stands_still offset_went_back ok outcomes planned progresses record skipped steady too_few_captures topic_missing unknown warning was_at_head' ;;
     "completion") echo 'bash zsh fish' ;;
     *) return 1 ;;
   esac

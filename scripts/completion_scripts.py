@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kgroups.cli.commands.reference.explain import NAMES
 from kgroups.cli.completion.ready import Shell
+from kgroups.cli.meanings.group_states import GROUP_STATES
 from kgroups.cli.official.options import GROUP_OPTIONS
-from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, MORE_FORMATS, formats_of
+from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_TYPES, MORE_FORMATS, formats_of
 
 # What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
 # in the configuration file, `@files` is the shell's own, other texts are the words to choose from;
@@ -23,6 +25,7 @@ SOURCES: Final = {
     "FILE": "@files",
     "STATE": " ".join(GROUP_STATES),
     "TYPE": " ".join(GROUP_TYPES),
+    "WORD": " ".join(sorted(NAMES.values())),
     "FORMAT": " ".join(formats_of("no other")),
 }
 FREE: Final = "@free"

@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from kgroups.cli.app import program
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
+from kgroups.cli.meanings.group_states import STATES_OF
 from kgroups.cli.nouns import SECTIONS, section_of
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +84,25 @@ def tasks_table() -> str:
     return "\n".join(rows)
 
 
+def states_tables() -> str:
+    """Every state of groups and members, a table for each kind."""
+    parts = []
+    for kind, rows in STATES_OF.items():
+        lines = (
+            f"| `{state}` | {_sentence(meaning)} | {_sentence(to_do or '')} |"
+            for state, (meaning, to_do) in rows.items()
+        )
+        head = f"## {_sentence(kind.replace('state of', 'states of', 1))}"
+        parts.append(
+            "\n".join((head, "", "| state | meaning | what to do |", "|---|---|---|", *lines))
+        )
+    return "\n\n".join(parts)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def modules_table(package: Path) -> str:
     """The modules below a package that no README further down covers, by their docstrings."""
     rows = ["| module | holds |", "|---|---|"]
@@ -118,7 +138,7 @@ def _cell(ending: dict[str, Any] | None, notes: list[str]) -> str:
         return "-"
     if not ending["said"]:
         return "yes"
-    said = "; ".join(text[:1].upper() + text[1:] for text in ending["said"])
+    said = "; ".join(_sentence(text) for text in ending["said"])
     note = said if not ending["exit"] else f"{said} (exit code {ending['exit']})"
     if note not in notes:
         notes.append(note)
@@ -142,6 +162,7 @@ BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("docs/official-tools.md", "tasks", tasks_table),
     ("docs/broker-versions.md", "releases", releases_table),
     ("docs/library.md", "public", public_table),
+    ("docs/states.md", "states", states_tables),
 )
 """Page, name of the block's markers, what stands between them."""
 

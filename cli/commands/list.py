@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import typer
 
-from kgroups.cli.choosing import name_pattern
+from kgroups.cli.choosing import name_pattern, parse_states
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.commands.list_report import (
@@ -45,7 +45,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (
-    GROUP_STATES,
     GROUP_TYPES,
     FromFile,
     options_of,
@@ -78,8 +77,8 @@ least this long; --expiry shows when the broker deletes their commits. Both
 read __consumer_offsets; a note names groups for which that is unknown.
 --output openmetrics prints metrics for Prometheus, see --textfile.
 
-STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
-        Assigning  Reconciling
+STATES  Empty  PreparingRebalance  CompletingRebalance  Stable  Dead
+        Assigning  Reconciling  NotReady   (`kgroups explain STATE`)
 TYPES   classic   the classic protocol, rebalanced by the clients
         consumer  KIP-848, rebalanced by the broker
         share     KIP-932 queues
@@ -159,7 +158,7 @@ def list_groups(
     contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
-        parse_choice(state, GROUP_STATES, "group state"),
+        parse_states(state),
         parse_choice(type_, GROUP_TYPES, "group type"),
         frozenset(split_names(topic)),
         pattern,

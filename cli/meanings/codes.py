@@ -7,6 +7,13 @@ from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, EXIT_CODE_
 from kgroups.core.protocol.errors import MEANINGS
 
 Kind = Literal[
+    "state of a classic group",
+    "state of a consumer group",
+    "state of a share group",
+    "state of a streams group",
+    "state of a classic member",
+    "state of a consumer member",
+    "former state of a group",
     "exit code",
     "error",
     "blocker",

@@ -1,4 +1,4 @@
-"""`kgroups explain`: what a code or word in the output means, and what to do."""
+"""`kgroups explain`: what a word or code means, and what to do."""
 
 from difflib import get_close_matches
 from typing import Annotated, Final
@@ -6,40 +6,47 @@ from typing import Annotated, Final
 import typer
 
 from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES, Meaning
+from kgroups.cli.meanings.group_states import STATES
 from kgroups.cli.meanings.judgements import WORDS
 from kgroups.cli.meanings.note_codes import NOTES
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.params import options_of
+from kgroups.cli.params import options_of, plain
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.explain/1"
 
-HELP = """Explain an error code, a verdict or an exit code.
+HELP = """Explain a state, an error code or another word.
 
-CODE is an error code (GROUP_ID_NOT_FOUND), a verdict (STALL), a word such as
-a lag status, a result or a confidence (below_log_start, outcomes), or an exit
-code (6). A word may have several meanings. Without CODE, lists all of them.
+WORD is a state of groups or members (Stable), an error (NON_EMPTY_GROUP), a
+verdict (STALL), a lag status, a result or a confidence (below_log_start), or
+an exit code (6), in any case. A word may have several meanings.
+Without WORD, lists all of them by subject; a subject lists its words.
 
 EXAMPLES
+  kgroups explain Stable
   kgroups explain NON_EMPTY_GROUP
-  kgroups explain STALL
   kgroups explain 74
+  kgroups explain 'exit code'
   kgroups explain -o json --query 'items[].code'
 """
 
-EVERY: Final = (*EXIT_CODES, *ERROR_CODES, *WORDS, *NOTES)
+EVERY: Final = (*STATES, *EXIT_CODES, *ERROR_CODES, *WORDS, *NOTES)
 NEIGHBOURS: Final = 3
 COLUMNS: Final = (
     Column("code", "CODE"),
-    Column("kind", "KIND"),
+    Column("kind", "KIND", shared=True),
     Column("exit_code", "EXIT-CODE", right=True, quiet=(None,)),
     Column("meaning", "MEANING"),
     Column("to_do", "WHAT-TO-DO", quiet=(None,)),
 )
+
+
+NAMES: Final = {plain(each.code): each.code for each in reversed(EVERY)}
+"""Every word as it is looked up -> as it is written where it is met first."""
 
 
 def register(app: typer.Typer) -> None:
@@ -50,18 +57,20 @@ def register(app: typer.Typer) -> None:
 def explain(
     ctx: typer.Context,
     code: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", help="Code or word, in any case.")
+        str | None, typer.Argument(metavar="[WORD]", help="Word or code, in any case.")
     ] = None,
 ) -> None:
     """`kgroups explain`."""
     printer = Printer(options_of(ctx))
     items = [each._asdict() for each in (EVERY if code is None else meanings_of(code))]
+    # A few words are read in full: where they do not fit side by side, line by line.
+    columns = COLUMNS if code is None else tuple(each._replace(chosen=True) for each in COLUMNS)
     printer.show(
         Report(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
             items=items,
-            views=(View("code", COLUMNS, _row),),
+            views=(View("code", columns, _row),),
             summary=lambda: {"codes": len(items)},
         )
     )
@@ -72,23 +81,19 @@ def _row(item: Item) -> list[Row]:
 
 
 def meanings_of(text: str) -> tuple[Meaning, ...]:
-    """What a code or word means: one for each place where it is met.
+    """What a word means, one for each place where it is met; or every word of a subject.
 
     Raises:
-        UsageError: there is no such code.
+        UsageError: there is no such word.
     """
-    name = _normal(text)
-    found = tuple(each for each in EVERY if _normal(each.code) == name)
+    name = plain(text)
+    found = tuple(each for each in EVERY if name in (plain(each.code), plain(each.kind)))
     if found:
         return found
-    names = {_normal(each.code): each.code for each in EVERY}
-    near = [names[each] for each in get_close_matches(name, names, NEIGHBOURS)]
+    near = [NAMES[each] for each in get_close_matches(name, NAMES, NEIGHBOURS)]
     guess = ", ".join(f"`{each}`" for each in near)
     raise UsageError(
-        f"`{text}` is not a code of kgroups" + (f"; did you mean {guess}?" if near else ""),
+        f"`{text}` is not a word that kgroups explains"
+        + (f"; did you mean {guess}?" if near else ""),
         hint="`kgroups explain` lists them",
     )
-
-
-def _normal(text: str) -> str:
-    return text.strip().replace("-", "_").upper()

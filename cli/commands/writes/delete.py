@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
+from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, parse_states
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, SavePlan, about_groups
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out, explain
@@ -21,7 +21,7 @@ from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
-from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
+from kgroups.cli.params import Yes, options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ClusterError, ItemError, UsageError
@@ -95,7 +95,7 @@ def delete(
     """`kgroups delete`."""
     options = options_of(ctx)
     printer = Printer(options)
-    states = parse_choice(state, GROUP_STATES, "group state")
+    states = parse_states(state)
     idle_ms = parse_idle_ms(idle_for)
     alone = idle_ms is not None and not (groups or regex or states)
     choice = selection(groups, regex, all_groups=all_groups or alone, states=states)

@@ -12,9 +12,15 @@ from jsonschema import Draft202012Validator
 
 from kgroups.cli.commands.reference.explain import EVERY
 from kgroups.cli.meanings.codes import Kind
+from kgroups.cli.meanings.group_states import CLASSIC, CONSUMER, CONSUMER_MEMBER, STATES_OF
 from kgroups.cli.meanings.judgements import WORDS_OF
+from kgroups.cli.params import plain
 from kgroups.core import errors
 from kgroups.core.conditions.verdicts import Verdict
+from kgroups.core.coordinator.classic.states import ClassicState
+from kgroups.core.coordinator.client.kip848 import member as kip848_client
+from kgroups.core.coordinator.kip848.group import Kip848GroupState
+from kgroups.core.coordinator.kip848.member import MemberState
 from kgroups.core.lag.group_times import Method
 from kgroups.core.lag.rules import LAG_STATUSES
 from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
@@ -121,6 +127,47 @@ def test_every_word_is_explained() -> None:
     assert {kind: set(rows) for kind, rows in WORDS_OF.items()} == words | WORDS
 
 
+def test_every_state_is_explained() -> None:
+    """Those that our coordinator and clients have, and no other; an ended client says none."""
+    assert set(CLASSIC) == set(ClassicState)
+    assert set(CONSUMER) == {*Kip848GroupState, "Dead"}
+    own = {plain(state) for state in kip848_client.MemberState} - {"closed"}
+    stored = {plain(state.name) for state in MemberState}
+    assert set(map(plain, CONSUMER_MEMBER)) == own | stored
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("state", ["COMPLETING_REBALANCE", "not-ready", "stable"])
+def test_states_in_any_spelling(state: str) -> None:
+    """As Java's constants are written, too."""
+    assert run("list", "--state", state, "--from", "shop.json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "hint"),
+    [
+        ("awaiting-sync", "it is now called CompletingRebalance"),
+        ("Unjoined", "a state of members, not of groups: see `kgroups explain UNJOINED`"),
+        ("nope", "one of Empty, PreparingRebalance"),
+    ],
+)
+def test_what_is_no_state_of_groups(state: str, hint: str) -> None:
+    """What was meant is said, by every command that takes states."""
+    for command in (("list",), ("delete",)):
+        outcome = run(*command, "--state", state)
+        assert (outcome.exit_code, hint in outcome.stderr) == (2, True), outcome
+
+
+def test_explained_by_subject() -> None:
+    """Without a word all of them, each subject in one piece; a subject lists its words."""
+    kinds = [item["kind"] for item in run("explain", "-o", "json").document["items"]]
+    assert len(
+        [kind for kind, before in zip(kinds, [None, *kinds], strict=False) if kind != before]
+    ) == len(set(kinds))
+    items = run("explain", "state of a streams group", "-o", "json").document["items"]
+    assert [item["code"] for item in items] == list(STATES_OF["state of a streams group"])
+
+
 def test_explanations_are_phrases() -> None:
     """A meaning each, and what to do where something can be done; nothing is said twice."""
     assert len({(each.code, each.kind) for each in EVERY}) == len(EVERY)
@@ -137,6 +184,9 @@ def test_explanations_are_phrases() -> None:
         ("non_empty_group", ["error"]),
         ("Stall", ["verdict of lag"]),
         ("6", ["exit code"]),
+        ("unjoined", ["state of a classic member"]),
+        ("awaiting-sync", ["former state of a group"]),
+        ("PREPARING_REBALANCE", ["state of a classic group", "state of a classic member"]),
         ("below-log-start", ["lag_status"]),
         ("ok", ["verdict of check", "verdict of lag", "lag_status"]),
     ],
