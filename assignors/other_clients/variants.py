@@ -12,7 +12,7 @@ group_balancer.go), sarama 1.61 (balance_strategy.go), kafka-python 3.0.12 and a
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, groupby
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
@@ -28,7 +28,6 @@ from kgroups.assignors.other_clients.python_sticky import PythonSticky
 from kgroups.assignors.other_clients.sarama_sticky import SaramaSticky
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
 
-Leader = Literal["librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka"]
 Members = Sequence[MemberSubscription]
 
 
@@ -216,25 +215,3 @@ def is_exact(leader: str, strategy: str) -> bool:
         strategy: registered name.
     """
     return leader == "java" or strategy in VARIANTS.get(leader, {})
-
-
-def sees_join_order(leader: str, strategy: str, members: Members) -> bool:
-    """Whether the order of the JoinGroup answer decides, and so the hash of a newcomer's id.
-
-    librdkafka's order of members is not total where static and dynamic ones mix, and kafka-python
-    forgets some of them there; librdkafka's leader meets topics in that order, which shows where
-    members do not sort them (its own do).
-
-    Args:
-        leader: client library of the leader.
-        strategy: registered name.
-        members: of the group.
-    """
-    if leader == "librdkafka" and strategy == "cooperative-sticky":
-        return any(list(member.topics) != sorted(member.topics) for member in members)
-    static = {member.instance_id is not None for member in members}
-    return (
-        leader in ("librdkafka", "kafka-python")
-        and strategy in ("range", "roundrobin")
-        and len(static) > 1
-    )

@@ -1,10 +1,9 @@
-"""What an embedded cluster can be told when it is made, and what it does not do."""
+"""What an embedded cluster can be told when it is made."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.caps import NEWEST, caps_of
@@ -132,28 +131,3 @@ def parse_topic_options(texts: Sequence[str], default_partitions: int = 1) -> di
         else:
             raise UsageError(f"`{text}` is not TOPIC=PARTITIONS", hint="for example: orders=12")
     return topics
-
-
-SANDBOX_LACKS: Mapping[str, str] = MappingProxyType(
-    {
-        "transactions": (
-            "only idempotent producers are supported; transactions would need a second coordinator"
-        ),
-        "share groups": "their coordinator is not implemented",
-        "streams groups": "their coordinator is not implemented",
-        "ACLs": "there is one user, with every right",
-        "TLS": "the brokers listen on loopback",
-        "SASL": "the brokers listen on loopback",
-        "quotas": "throttle times are always 0",
-        "replication": "all replicas of a partition share one log; followers cannot fetch",
-        "retention": "records stay until DeleteRecords or DeleteTopics",
-        "compaction": "only `__consumer_offsets` is compacted; other topics keep every record",
-        "writing to internal topics": "only coordinators write to `__consumer_offsets`",
-        "log append time": "timestamps are the producer's",
-        "fetch sessions": "every Fetch is answered in full, as all clients accept",
-        "changing settings": "the settings of topics and brokers are fixed at their start",
-        "log directories": "there are none",
-        "partition reassignment": "leaders move only by fault rules",
-    }
-)
-"""Feature and why it is missing. The shared contract tests leave out what stands here."""

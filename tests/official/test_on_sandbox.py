@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from kgroups.core.sandbox.options import SANDBOX_LACKS
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.official import (
     test_alone,
@@ -26,6 +25,7 @@ from tests.support.kafka.official_tools import Answer, WarmTools
 from tests.support.kafka.workload import create_topics, produce
 from tests.support.official.lines import LINES, NO_BROKER_NEEDED, READING, Line
 from tests.support.official.official_world import Embedded, embedded_world
+from tests.support.sandbox.shared_suites import SANDBOX_LACKS
 
 pytestmark: list[pytest.MarkDecorator] = []  # only the official tool needs Java
 

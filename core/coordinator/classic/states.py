@@ -1,7 +1,9 @@
 """The classic protocol's states and what each state makes of each request, as tables.
 
 Handlers look their outcome up here. The diagram in the README is drawn from these tables by
-`draw_states`, and a test keeps it so. Source: `ClassicGroupState`, `GroupMetadataManager`.
+`scripts/draw_states.py`, and a test keeps it so.
+
+Source: `ClassicGroupState`, `GroupMetadataManager`.
 """
 
 from collections.abc import Mapping
@@ -167,19 +169,3 @@ OUTCOMES: Mapping[Ask, Mapping[ClassicState, Outcome]] = {
     ),
     Ask.SYNC_EXPIRED: _row(NOTHING, NOTHING, REBALANCE, REBALANCE, NOTHING),
 }
-
-
-def draw_states() -> str:
-    """A Mermaid state diagram of every change of state in the tables, a line each."""
-    lines = ["stateDiagram-v2", f"    [*] --> {EMPTY}: first JoinGroup or commit"]
-    for source in ClassicState:
-        changes: dict[ClassicState, list[str]] = {}
-        for ask, row in OUTCOMES.items():
-            to = row[source].to
-            if to is not None and to is not source:
-                changes.setdefault(to, []).append(ask.value)
-        for to, asks in changes.items():
-            assert source in ALLOWED_PREVIOUS[to], (source, to)
-            lines.append(f"    {source} --> {to}: {' / '.join(asks)}")
-    lines.append(f"    {DEAD} --> [*]")
-    return "\n".join(lines)

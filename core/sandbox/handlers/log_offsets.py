@@ -12,9 +12,6 @@ from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
-EARLIEST_LOCAL = -4
-LATEST_TIERED = -5
-EARLIEST_PENDING_UPLOAD = -6
 HIGH_WATERMARK = -1
 """DeleteRecords: everything that is there."""
 

@@ -9,8 +9,9 @@ from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.apis import API_VERSIONS
 from kgroups.core.sandbox.caps import RELEASES, caps_of
 from kgroups.core.sandbox.handlers.handler_table import HANDLERS
-from kgroups.core.sandbox.options import SANDBOX_LACKS, parse_topic_options
+from kgroups.core.sandbox.options import parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.sandbox.shared_suites import SANDBOX_LACKS
 
 REFUSED = [
     ("no brokers", {"brokers": 0}, "number of brokers is 0, not 1 to 100"),

@@ -1,7 +1,7 @@
 """What a member of a classic group does, as tables: states, what comes, what follows from it.
 
-The client half looks its outcomes up here. `draw_client_states` draws the diagram from the
-tables. Where the coordinator is does not belong to the state: a member can lose it in any of
+The client half looks its outcomes up here. `scripts/draw_states.py` draws the diagram from
+the tables. Where the coordinator is does not belong to the state: a member can lose it in any of
 them. Source: `AbstractCoordinator`, `ConsumerCoordinator`.
 """
 
@@ -234,18 +234,3 @@ OTHERWISE: Mapping[Api, Reaction] = {
 def reaction_to(api: Api, error: ErrorCode) -> Reaction:
     """What a member does about this error in the answer to that request."""
     return REACTIONS[api].get(error, OTHERWISE[api])
-
-
-def draw_client_states() -> str:
-    """A Mermaid state diagram of every change of state in the tables, a line each."""
-    lines = ["stateDiagram-v2", f"    [*] --> {UNJOINED}: subscribe"]
-    for source in ClientState:
-        changes: dict[ClientState, list[str]] = {}
-        for ask, row in CLIENT_OUTCOMES.items():
-            to = row[source].to
-            if to is not None:
-                changes.setdefault(to, []).append(ask.value)
-        for to, asks in changes.items():
-            lines.append(f"    {source} --> {to}: {' / '.join(asks)}")
-    lines.append(f"    {CLOSED} --> [*]")
-    return "\n".join(lines)

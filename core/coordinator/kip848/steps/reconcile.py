@@ -7,7 +7,7 @@ Pure: a member, its target and what the others hold go in; the next member comes
 a wanted partition is *unreleased* while another member has it assigned or pending. First the
 member gives back `revoke` (state UnrevokedPartitions, epoch unchanged), then it enters the target
 epoch with keep and the free part of `want` (UnreleasedPartitions until all of it is free).
-Which move follows from which state is in tables; `draw_member_states` draws them for the README.
+Which move follows from which state is in tables; `scripts/draw_states.py` draws them.
 Source: KIP-848; `CurrentAssignmentBuilder`.
 """
 
@@ -68,42 +68,6 @@ MOVES: Mapping[MemberState, Mapping[Situation, Move]] = {
     },
     UNRELEASED: {Situation.WAITING: Move.ADVANCE},
 }
-
-# Where a move that changes something leads to, and when; the first that fits.
-ENDS: Mapping[Move, Mapping[MemberState, str]] = {
-    Move.DROP: {UNREVOKED: "it must revoke them", STABLE: "it has none of them"},
-    Move.ADVANCE: {
-        UNREVOKED: "it must revoke partitions first",
-        UNRELEASED: "others still own some of it",
-        STABLE: "it has all of it",
-    },
-}
-# A member that is giving something back already goes on doing so.
-IMPOSSIBLE = frozenset({(UNREVOKED, Move.DROP, STABLE)})
-
-
-def name_of(state: MemberState) -> str:
-    """The state as the README spells it: UnrevokedPartitions."""
-    return state.name.title().replace("_", "")
-
-
-def edges() -> list[tuple[MemberState, MemberState, str]]:
-    """Every change that the tables allow: from, to, why; also those that stay in a state."""
-    return [
-        (state, end, f"{situation}; {why}")
-        for state, row in MOVES.items()
-        for situation, move in row.items()
-        for end, why in ENDS.get(move, {}).items()
-        if (state, move, end) not in IMPOSSIBLE
-    ]
-
-
-def draw_member_states() -> str:
-    """A Mermaid state diagram of every change in the tables, a line each."""
-    lines = ["stateDiagram-v2", f"    [*] --> {name_of(STABLE)}: joins at epoch 0"]
-    lines += [f"    {name_of(a)} --> {name_of(b)}: {why}" for a, b, why in edges() if a is not b]
-    lines.append(f"    {name_of(UNREVOKED)} --> [*]: rebalance timeout")
-    return "\n".join(lines)
 
 
 # (topic id, partition) -> whether some member has it assigned or pending.

@@ -6,16 +6,15 @@ from uuid import UUID
 
 from kgroups.core.coordinator.kip848.member import Kip848Member, MemberState, Owned
 from kgroups.core.coordinator.kip848.steps.reconcile import (
-    ENDS,
     MOVES,
     UNREVOKED,
     Move,
     Reconciliation,
     Situation,
-    edges,
     reconcile,
     situation_of,
 )
+from scripts.draw_states import ENDS, edges
 
 T, U = UUID(int=1), UUID(int=2)
 TARGET_EPOCH = 5

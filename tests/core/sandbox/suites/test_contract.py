@@ -12,9 +12,10 @@ from kgroups.core.coordinator.releases import RELEASES, V4_4_0, Release
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.broker_settings import broker_support
-from kgroups.core.sandbox.options import SANDBOX_LACKS, SandboxOptions
+from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.reads import test_contract as contract
+from tests.support.sandbox.shared_suites import SANDBOX_LACKS
 
 pytestmark: list[pytest.MarkDecorator] = []  # no real broker is needed
 
