@@ -70,7 +70,7 @@ def test_librdkafka_knows_every_name_and_default_of_its_table() -> None:
 OWN_WAY: Final = {"partition.assignment.strategy"}
 
 
-@pytest.mark.parametrize("library", ("java", "librdkafka"))
+@pytest.mark.parametrize("library", ["java", "librdkafka"])
 def test_a_member_has_the_defaults_of_its_library(library: Library) -> None:
     """Every setting that the library has too."""
     compared = 0
