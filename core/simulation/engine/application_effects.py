@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.errors import counted
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.schedule import later
 from kgroups.core.simulation.engine.world import World
@@ -124,7 +125,7 @@ def _seek(world: World, event: Seek, process: Process) -> None:
         if (not event.topics or one.topic in event.topics)
         and (not event.partitions or one.partition in event.partitions)
     ]
-    text = f"{event.to}, {len(chosen)} partitions"
+    text = f"{event.to}, {counted(len(chosen), 'partition')}"
     world.recorder.line(now_ms, event.group, process.seat.name, "sought", text)
     app.let_go(now_ms, chosen)
     if event.to.kind == "offset":

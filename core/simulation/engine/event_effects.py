@@ -1,7 +1,7 @@
 """What the events of a scenario do to its world: one function an event."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any, Final
@@ -39,6 +39,7 @@ from kgroups.core.simulation.scenario.application_events import (
     Seek,
     Unsubscribe,
 )
+from kgroups.core.simulation.scenario.event_file import event_text
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
     AddPartitions,
@@ -109,10 +110,8 @@ def _pend(world: World, at_ms: int, event: ScenarioEvent) -> None:
 def happen(world: World, event: ScenarioEvent) -> None:
     """Let it happen now."""
     name = SCENARIO_EVENT_NAMES[type(event)]
-    given = [(one, getattr(event, one.name)) for one in fields(event)]
-    told = [(one.name, value) for one, value in given if value not in (None, ())]
-    shown = ", ".join(f"{key} {value}" for key, value in told if (key, value) != ("stall", False))
-    world.recorder.line(world.now_ms, getattr(event, "group", ""), "event", name, shown)
+    group = getattr(event, "group", "")
+    world.recorder.line(world.now_ms, group, "event", name, event_text(event))
     world.happened[name] += 1
     if len(world.moments) < MAX_MOMENTS:
         world.moments.append((world.now_ms - START_MS, name))

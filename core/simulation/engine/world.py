@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.errors import counted
 from kgroups.core.simulation.engine.hand_commits import (
     commit_answered,
     commits_done,
@@ -35,6 +36,7 @@ from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.member_kinds import make_consumer
 from kgroups.core.simulation.world.process import GroupState, Process, Seat, both
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
+from kgroups.core.times import show_ms
 
 # Java throws NoOffsetForPartitionException, or OffsetOutOfRangeException after a seek.
 NO_OFFSET: Final = "no offset to read {0.topic}-{0.partition} from: `auto.offset.reset` is none"
@@ -108,7 +110,7 @@ class World(ShortWay):
             process.app.freeze(self.now_ms, for_ms, fetch_ms)
             process.frozen_ms = self.now_ms + for_ms
             self.stop_reading(process, for_ms)
-            text = f"for {for_ms} ms"
+            text = f"for {show_ms(for_ms)}"
             self.recorder.line(self.now_ms, seat.group.name, seat.name, "paused", text)
 
     def stop_reading(self, process: Process, for_ms: int) -> None:
@@ -216,7 +218,6 @@ class World(ShortWay):
             self.carry_out(process)
             return
         app.polled_ms = process.told_ms = now_ms
-        settings = process.seat.plan.settings
         if process.closing:
             consumer.close(now_ms)
             self.carry_out(process)
@@ -224,9 +225,8 @@ class World(ShortWay):
         process.grant_wishes()
         if process.commit_due:
             process.commit_due = False
-            self.agenda.at(
-                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
-            )
+            every_ms = max(1, process.seat.plan.settings.auto_commit_interval_ms)
+            self.agenda.at(now_ms + every_ms, self._commit_due, process)
             if app.positions:
                 offsets = to_commit(process)
                 if self.commit(process, offsets):
@@ -322,7 +322,7 @@ class World(ShortWay):
             self.recorder.step(now_ms, process, output)
 
     def _tell_share(self, process: Process, kind: str, partitions: Any) -> None:
-        text = f"{len(partitions)} partitions"
+        text = counted(len(partitions), "partition")
         self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, kind, text)
 
     def begin_reading(

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.effects import Event, EventKind
+from kgroups.core.errors import counted
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.world.actors import Step
 from kgroups.core.simulation.world.process import GroupState, Process
@@ -240,7 +241,7 @@ def answer_text(response: Any) -> str:
         parts.append(f"epoch {response.member_epoch}")
         if response.assignment is not None:
             count = sum(len(one.partitions) for one in response.assignment)
-            parts.append(f"{count} partitions")
+            parts.append(counted(count, "partition"))
     if hasattr(response, "coordinators"):
         parts.append(f"broker {response.coordinators[0].node_id}")
     return ", ".join(parts)

@@ -8,8 +8,9 @@ from math import ceil, floor
 from typing import Any, Final, Literal
 
 from kgroups.core.simulation.kubernetes.scaling_rules import GRACE_MS, STARTUP_MS
-from kgroups.core.simulation.scenario.member_settings import Library, Protocol
+from kgroups.core.simulation.scenario.member_settings import SETTINGS, Library, Protocol
 from kgroups.core.simulation.scenario.spread import Spread
+from kgroups.core.simulation.scenario.units import value_text
 
 Kind = Literal["Deployment", "StatefulSet"]
 KINDS: Final[tuple[Kind, ...]] = ("Deployment", "StatefulSet")
@@ -60,11 +61,12 @@ class Change:
     settings: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        given = [(one.name, getattr(self, one.name)) for one in fields(self)[:-1]]
-        told = [
-            (name, value) for name, value in (*given, *self.settings) if value not in (None, ())
-        ]
-        return ", ".join(f"{name}={value}" for name, value in told)
+        keys = {one.name: one.name for one in fields(self)[:-1]} | {"library": "client"}
+        given = [(key, getattr(self, name)) for name, key in keys.items()]
+        properties = {field: name for name, (field, _) in SETTINGS.items()}
+        given += [(properties.get(name, name), value) for name, value in self.settings]
+        told = [(key, value) for key, value in given if value not in (None, ())]
+        return ", ".join(f"{key}={value_text(value)}" for key, value in told)
 
 
 NO_CHANGE: Final = Change()

@@ -66,7 +66,9 @@ class SeekTarget:
     value: int = 0
 
     def __str__(self) -> str:
-        return self.kind if self.kind in ("beginning", "end") else f"{self.kind} {self.value}"
+        if self.kind == "timestamp":
+            return f"timestamp:{self.value}ms"
+        return str(self.value) if self.kind == "offset" else self.kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Events of a scenario: as a file has them, and as the command line spells them."""
+"""Events of a scenario: as a file has them, the command line spells them, a timeline tells them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, choice_of
-from kgroups.core.simulation.kubernetes.deploy_event import KINDS
+from kgroups.core.simulation.kubernetes.deploy_event import KINDS, NO_CHANGE
 from kgroups.core.simulation.kubernetes.kubernetes_file import (
     nest_change,
     read_amount,
@@ -18,12 +18,20 @@ from kgroups.core.simulation.scenario.application_events import SeekTarget
 from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
     LOST,
+    SCENARIO_EVENT_NAMES,
     SCENARIO_EVENTS,
     ScenarioEvent,
     Scheduled,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
-from kgroups.core.simulation.scenario.units import parse_ms, read_ms, read_rate, read_seconds
+from kgroups.core.simulation.scenario.units import (
+    parse_ms,
+    read_ms,
+    read_rate,
+    read_seconds,
+    value_text,
+)
+from kgroups.core.times import show_ms
 
 DEFAULT_EVENT_TIME: Final = "60s"
 WHEN_KEYS: Final = ("at", "every", "from", "until")
@@ -323,3 +331,22 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "change": ("change", False, _of_group(read_change)),
     },
 }
+
+
+def event_text(event: ScenarioEvent) -> str:
+    """`members app-1+app-2, down 10.0s`: by the keys of a file, without the group."""
+    parts = []
+    for key, (field, _, _) in FIELDS[SCENARIO_EVENT_NAMES[type(event)]].items():
+        value = getattr(event, field)
+        if key == "group" or value in (None, (), NO_CHANGE) or (key, value) == ("stall", False):
+            continue
+        if key.endswith("Seconds"):
+            shown = value_text(value / 1_000)
+        elif field.endswith("_ms"):
+            shown = show_ms(value)
+        elif field == "rate":
+            shown = f"{value_text(value)}/s"
+        else:
+            shown = value_text(value)
+        parts.append(f"{key} {shown}")
+    return ", ".join(parts)

@@ -27,6 +27,10 @@ class Spread:
     deviation_ms: float = 0.0
     tail: float = DEFAULT_TAIL
 
+    def __str__(self) -> str:
+        """`2ms`, `exponential 5ms`."""
+        return f"{'' if self.shape == 'fixed' else f'{self.shape} '}{self.mean_ms:g}ms"
+
     def draw(self, random: Random) -> float:
         """One duration in ms."""
         if self.shape == "fixed":

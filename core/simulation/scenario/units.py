@@ -69,3 +69,12 @@ def read_rate(cursor: Cursor) -> float:
     if not 0 <= rate <= 1e9:
         cursor.fail(f"`{value}` is not a rate", hint="write records per second: 100, or 20/s, 5/m")
     return rate
+
+
+def value_text(value: object) -> str:
+    """A value as the command line spells it: `true`, `app-1+app-2`, `0.5`."""
+    if isinstance(value, tuple):
+        return "+".join(value_text(one) for one in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

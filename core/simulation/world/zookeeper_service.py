@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.errors import counted
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import (
@@ -274,7 +275,7 @@ class ZookeeperService(Service):
         partitions = count_partitions(change.data)
         for group in self._groups:
             if self._somebody(group) and reads(group, topic):
-                cause = f"{topic} has {partitions} partitions"
+                cause = f"{topic} has {counted(partitions, 'partition')}"
                 if change.api is Api.CREATE:
                     cause = f"topic {topic} appeared"
                 self._out.append(Began(group.name, cause))

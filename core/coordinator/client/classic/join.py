@@ -17,6 +17,7 @@ from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import Joining, PortError
 from kgroups.core.coordinator.client.requests import find_request
+from kgroups.core.errors import counted
 
 PROTOCOL_TYPE = "consumer"
 JOIN_VERSION, SYNC_VERSION, HEARTBEAT_VERSION = 9, 5, 4
@@ -115,7 +116,7 @@ def _decide(member: ClientMember, joined: JoinGroupResponse) -> tuple[SyncGroupA
     member.watched = count_partitions(member, decided.topics)
     if joined.skip_assignment:
         return ()
-    reason = f"{assignor.name} for {len(joined.members)} members"
+    reason = f"{assignor.name} for {counted(len(joined.members), 'member')}"
     member.tell(ClientEventKind.ASSIGNMENT_COMPUTED, reason, *sorted(decided.topics))
     return tuple(SyncGroupAssignment(who, raw) for who, raw in decided.assignments.items())
 

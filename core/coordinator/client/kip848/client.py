@@ -52,6 +52,7 @@ from kgroups.core.coordinator.kip848.messages import (
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
+from kgroups.core.errors import counted
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -349,7 +350,8 @@ class Kip848Client(Kip848ClientSteps):
         if answer.assignment is not None:
             self._target = {one.topic_id: frozenset(one.partitions) for one in answer.assignment}
             count = sum(len(found) for found in self._target.values())
-            self._tell(ClientEventKind.TARGET_GIVEN, f"{count} partitions, epoch {self.epoch}")
+            found = f"{counted(count, 'partition')}, epoch {self.epoch}"
+            self._tell(ClientEventKind.TARGET_GIVEN, found)
             self._after_beat()
         elif self.state is MemberState.JOINING:
             self._after_beat()
