@@ -27,7 +27,7 @@ from kgroups.cli.exits import (
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.official.dispatch import FORCED, official_arguments
 from kgroups.cli.output import outlet
-from kgroups.cli.tree import CONTEXT_SETTINGS, Root, root
+from kgroups.cli.tree import CONTEXT_SETTINGS, Command, Root, root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,
     EXIT_CODE_INTERRUPTED,
@@ -60,11 +60,20 @@ EXAMPLES
 
 
 class _Commands(Mapping[str, Any]):
-    """Name to command; its module is imported when the command is asked for."""
+    """Name to command; its module is imported when the command is asked for.
+
+    The module has a function of that name and its `HELP`, or registers commands below the name.
+    """
 
     def __getitem__(self, noun: str) -> Any:
         app = typer.Typer(rich_markup_mode=None)
-        import_module(f"kgroups.cli.{NOUNS[noun]}").register(app)
+        module = vars(import_module(f"kgroups.cli.{NOUNS[noun]}"))
+        if "register" in module:
+            module["register"](app)
+        else:
+            name = noun.replace("-", "_")
+            run = module.get(f"{name}_command") or module[name]
+            app.command(noun, help=module["HELP"], cls=module.get("COMMAND", Command))(run)
         return get_group(app).commands[noun]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Every command: its section in `kgroups --help` and the module that registers it.
+"""Every command: its section in `kgroups --help` and its module.
 
 Only the module of the command on the line is imported: importing all of them would cost more than
 many a command itself.

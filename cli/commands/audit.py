@@ -12,7 +12,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_instant_ms, timestamp
 
@@ -50,11 +49,6 @@ COLUMNS = (
     Column("reason", "REASON", quiet=(None,)),
     Column("undo_file", "UNDO-FILE", quiet=(None,), verbose=True),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `audit` to the program."""
-    app.command("audit", help=HELP, cls=Command)(audit)
 
 
 def audit(

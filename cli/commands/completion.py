@@ -6,7 +6,6 @@ import typer
 
 from kgroups.cli.completion.ready import Shell, completion_script
 from kgroups.cli.output.outlet import write_text
-from kgroups.cli.tree import Command
 
 HELP = """Print a shell completion script.
 
@@ -23,11 +22,6 @@ EXAMPLES
   source <(kgroups completion bash)
   kgroups completion fish > ~/.config/fish/completions/kgroups.fish
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `completion` to the program."""
-    app.command("completion", help=HELP, cls=Command)(completion)
 
 
 def completion(

@@ -12,7 +12,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import Broker
@@ -44,11 +43,6 @@ COLUMNS = (
     Column("coordinator_port", "PORT", right=True, quiet=(None,)),
 )
 MAX_PARTITIONS = 2**31 - 1
-
-
-def register(app: typer.Typer) -> None:
-    """Add `coordinator` to the program."""
-    app.command("coordinator", help=HELP, cls=Command)(coordinator)
 
 
 def coordinator(

@@ -19,7 +19,6 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 
@@ -81,11 +80,6 @@ COLUMNS = (
     Column("command", "COMMAND"),
     Column("exit_code", "EXIT-CODE", right=True),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `demo` to the program."""
-    app.command("demo", help=HELP, cls=Command)(demo)
 
 
 def demo(

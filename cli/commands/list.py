@@ -52,7 +52,6 @@ from kgroups.cli.params import (
     split_names,
 )
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
-from kgroups.cli.tree import Command
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.conditions.group_figures import OFFSETS, Source, source_of_fields
@@ -101,12 +100,7 @@ EXAMPLES
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add `list` to the program."""
-    app.command("list", help=HELP, cls=Command)(list_groups)
-
-
-def list_groups(
+def list_command(
     ctx: typer.Context,
     pattern: Annotated[
         str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")

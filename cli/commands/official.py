@@ -39,9 +39,7 @@ class OfficialCommand(TyperCommand):
         return []
 
 
-def register(app: typer.Typer) -> None:
-    """Add `official` to the program."""
-    app.command("official", help=HELP, cls=OfficialCommand)(official)
+COMMAND = OfficialCommand
 
 
 def official(

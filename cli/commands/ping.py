@@ -11,7 +11,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, settings_for
-from kgroups.cli.tree import Command
 from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.probing.probe import probe
@@ -55,11 +54,6 @@ COLUMNS = (
     Column("days_left"),
     Column("clock_ahead_ms"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `ping` to the program."""
-    app.command("ping", help=HELP, cls=Command)(ping)
 
 
 def ping(ctx: typer.Context) -> None:

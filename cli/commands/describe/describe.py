@@ -43,7 +43,6 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import topics_of
-from kgroups.cli.tree import Command
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.errors import NotFoundError, UsageError
@@ -108,11 +107,6 @@ EXAMPLES
   kgroups describe orders-app --watch 2
   kgroups describe -- -odd-name
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `describe` to the program."""
-    app.command("describe", help=HELP, cls=Command)(describe)
 
 
 def describe(

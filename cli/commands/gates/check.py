@@ -46,7 +46,6 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, GlobalOptions, options_of
 from kgroups.cli.source import asked, now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.conditions.group_figures import (
@@ -96,11 +95,6 @@ EXAMPLES
   kgroups check --all-groups --fail-on 'lost > 0' --output junit > groups.xml
   kgroups check billing --warn-on 'lag > 1k' --fail-on 'lag > 10k' -o nagios
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `check` to the program."""
-    app.command("check", help=HELP, cls=Command)(check)
 
 
 def check(

@@ -16,7 +16,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
@@ -70,11 +69,6 @@ COLUMNS: Final = (
     Column("held_seconds", "HELD-SECONDS", right=True, quiet=(None, 0)),
     Column("figures", "FIGURES"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `wait` to the program."""
-    app.command("wait", help=HELP, cls=Command)(wait)
 
 
 def wait(

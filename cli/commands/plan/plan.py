@@ -23,7 +23,6 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import assignor_names, options_of
-from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.confidence import DEFINITIONS
 
@@ -84,18 +83,10 @@ EXAMPLES
   kgroups plan --from scenario.yaml --explain orders:3
   kgroups plan --all-groups --report --assignor range,cooperative-sticky
   kgroups plan --all-groups --report --by group --add-members 1
-"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add `plan` to the program."""
-    app.command("plan", help=help_text(), cls=Command)(plan)
-
-
-def help_text() -> str:
-    """The help, with the changes and the words for how sure a plan is."""
-    words = "\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items())
-    return HELP.format(changes=changes_help(), confidence=words)
+""".format(
+    changes=changes_help(),
+    confidence="\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items()),
+)
 
 
 @with_changes

@@ -14,7 +14,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of, plain
 from kgroups.cli.source import now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.explain/1"
@@ -47,11 +46,6 @@ COLUMNS: Final = (
 
 NAMES: Final = {plain(each.code): each.code for each in reversed(EVERY)}
 """Every word as it is looked up -> as it is written where it is met first."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add `explain` to the program."""
-    app.command("explain", help=HELP, cls=Command)(explain)
 
 
 def explain(

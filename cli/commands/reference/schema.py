@@ -13,7 +13,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.schema/1"
@@ -39,11 +38,6 @@ COLUMNS: Final = (
     Column("title", "TITLE"),
     Column("id", "ID"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `schema` to the program."""
-    app.command("schema", help=HELP, cls=Command)(schema)
 
 
 def schema(

@@ -29,7 +29,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
-from kgroups.cli.tree import Command
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
@@ -128,11 +127,6 @@ EXAMPLES
 """
 
 Texts = list[str] | None
-
-
-def register(app: typer.Typer) -> None:
-    """Add `simulate` to the program."""
-    app.command("simulate", help=HELP, cls=Command)(simulate_command)
 
 
 def simulate_command(

@@ -57,11 +57,7 @@ EXAMPLES
   kgroups apply p.json --dry-run
   kgroups apply p.json --drift skip --yes --output json
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `apply` to the program."""
-    app.command("apply", help=HELP, cls=WriteCommand)(apply)
+COMMAND = WriteCommand
 
 
 def apply(

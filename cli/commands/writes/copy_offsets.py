@@ -86,11 +86,7 @@ EXAMPLES
   kgroups copy-offsets --from '*' --checkpoints east.checkpoints.internal \\
       -b east:9092 --to-bootstrap-server west:9092
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `copy-offsets` to the program."""
-    app.command("copy-offsets", help=HELP, cls=WriteCommand)(copy_offsets)
+COMMAND = WriteCommand
 
 
 def copy_offsets(

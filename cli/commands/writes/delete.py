@@ -60,6 +60,7 @@ EXAMPLES
   kgroups delete --idle-for 30d --dry-run
   kgroups delete --state Empty --yes --output json
 """
+COMMAND = WriteCommand
 
 COLUMNS = (
     Column("group", "GROUP"),
@@ -68,11 +69,6 @@ COLUMNS = (
     Column("error", "ERROR", quiet=(None,)),
     Column("note", "NOTE", quiet=(None,)),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `delete` to the program."""
-    app.command("delete", help=HELP, cls=WriteCommand)(delete)
 
 
 def delete(

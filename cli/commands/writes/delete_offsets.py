@@ -46,11 +46,7 @@ EXAMPLES
   kgroups delete-offsets billing --topic orders:0,3-5 --yes
   kgroups delete-offsets billing --all-topics --dry-run
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `delete-offsets` to the program."""
-    app.command("delete-offsets", help=HELP, cls=WriteCommand)(delete_offsets)
+COMMAND = WriteCommand
 
 
 def delete_offsets(

@@ -75,6 +75,7 @@ EXAMPLES
   kgroups delete-records orders:0,3-5 audit --before latest --yes
   kgroups delete-records orders --before group:billing
 """
+COMMAND = WriteCommand
 
 COLUMNS = (
     Column("topic", "TOPIC"),
@@ -89,11 +90,6 @@ COLUMNS = (
     Column("error", "ERROR", quiet=(None,)),
     Column("note", "NOTE", quiet=(None,)),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `delete-records` to the program."""
-    app.command("delete-records", help=HELP, cls=WriteCommand)(delete_records)
 
 
 def delete_records(

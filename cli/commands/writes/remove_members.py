@@ -49,6 +49,7 @@ EXAMPLES
   kgroups remove-members billing --member app-1-5c2f --yes
   kgroups remove-members billing --all --dry-run
 """
+COMMAND = WriteCommand
 
 COLUMNS = (
     Column("group", "GROUP"),
@@ -61,11 +62,6 @@ COLUMNS = (
     Column("error", "ERROR", quiet=(None,)),
     Column("note", "NOTE", quiet=(None,)),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add `remove-members` to the program."""
-    app.command("remove-members", help=HELP, cls=WriteCommand)(remove_members)
 
 
 def remove_members(

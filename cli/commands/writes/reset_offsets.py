@@ -101,11 +101,7 @@ EXAMPLES
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `reset-offsets` to the program."""
-    app.command("reset-offsets", help=HELP, cls=WriteCommand)(reset_offsets)
+COMMAND = WriteCommand
 
 
 def reset_offsets(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kgroups.cli.schemas as schemas
-from kgroups.cli.commands.plan.plan import help_text, plan
+from kgroups.cli.commands.plan.plan import HELP, plan
 from kgroups.cli.commands.plan.plan_options import changes_help
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
@@ -66,4 +66,4 @@ def test_the_words_of_confidence_have_one_definition() -> None:
     assert item["confidence"]["description"] == told
     assert item["confidence"]["enum"] == [*DEFINITIONS, None]
     for word, text in DEFINITIONS.items():
-        assert f"  {word:9} {text}" in help_text()
+        assert f"  {word:9} {text}" in HELP
