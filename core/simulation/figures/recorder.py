@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.effects import Event, EventKind
+from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.errors import counted
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.world.actors import Step
@@ -94,7 +95,7 @@ class Recorder:
         groups: by name.
         start_ms: virtual time of the run's start.
         timeline: takes each line; None: nobody looks.
-        every_request: tell of heartbeats and commits that were answered well, too.
+        every_request: tell of all heartbeats and commits that were answered well, too.
 
     Attributes:
         told: what each group's run has shown so far.
@@ -140,7 +141,9 @@ class Recorder:
             self.told[group].errors[f"{kind} {error}"] += 1
         if self._timeline is None:
             return
-        if error == "NONE" and kind in QUIET and not self._every_request:
+        # What is committed before partitions are given up tells where the next owner begins.
+        quiet = kind in QUIET and not (kind == "OffsetCommit" and not process.consumer.settled)
+        if error == "NONE" and quiet and not self._every_request:
             return
         text = f"answered {error}" if error != "NONE" else answer_text(response)
         self.line(now_ms, group, process.seat.name, kind, text)
@@ -242,6 +245,8 @@ def answer_text(response: Any) -> str:
         if response.assignment is not None:
             count = sum(len(one.partitions) for one in response.assignment)
             parts.append(counted(count, "partition"))
+    if isinstance(response, OffsetCommitResponse):
+        parts.append(counted(sum(len(one.partitions) for one in response.topics), "partition"))
     if hasattr(response, "coordinators"):
         parts.append(f"broker {response.coordinators[0].node_id}")
     return ", ".join(parts)

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.event_file import event_text, parse_event
 from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
 from tests.support.simulation.sample_scenarios import EVENTS, scenario, with_event
@@ -32,3 +34,14 @@ def test_no_event_is_told_in_python() -> None:
     told = [event_text(with_event(kind, "eager")[1].events[-1].event) for kind in EVENTS]
     assert len(told) == len(SCENARIO_EVENTS)
     assert not [text for text in told if re.search(r"[('{<]|None|True|False|_ms", text)]
+
+
+@pytest.mark.parametrize("protocol", ["eager", "consumer"])
+def test_a_commit_before_a_rejoin_is_told(protocol: str) -> None:
+    """It comes before the partitions are given up; those at rest are told on request alone."""
+    lines: list[Line] = []
+    simulate(with_event("scale_out", protocol)[1], timeline=lines.append)
+    commits = [one for one in lines if one.kind == "OffsetCommit"]
+    given_up = [one for one in lines if one.kind == "revoked" and one.text != "0 partitions"]
+    assert [one.who for one in commits] == [one.who for one in given_up]
+    assert all(one.at_ms <= gone.at_ms for one, gone in zip(commits, given_up, strict=True))
