@@ -29,7 +29,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
     "list/--regex") echo '@free' ;;
-    "list/--sort") echo 'name state type coordinator lag lag-max lost members' ;;
+    "list/--sort") echo 'name state type coordinator lag lag-max lost member-count' ;;
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;

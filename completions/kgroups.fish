@@ -74,7 +74,7 @@ complete -c kgroups -n '__kgroups_at "list"' -l state -x -a 'Empty PreparingReba
 complete -c kgroups -n '__kgroups_at "list"' -l type -x -a 'classic consumer share streams' -d 'Only groups of these types.'
 complete -c kgroups -n '__kgroups_at "list"' -l topic -x -a '(__kgroups_names topics)' -d 'Only groups that read one of these topics.'
 complete -c kgroups -n '__kgroups_at "list"' -l regex -x -d 'Only groups whose whole name matches (RE2).'
-complete -c kgroups -n '__kgroups_at "list"' -l sort -x -a 'name state type coordinator lag lag-max lost members' -d 'Sort by this (figures: highest first), then by name.'
+complete -c kgroups -n '__kgroups_at "list"' -l sort -x -a 'name state type coordinator lag lag-max lost member-count' -d 'Sort by this (figures: highest first), then by name.'
 complete -c kgroups -n '__kgroups_at "list"' -l top -x -d 'Show only the first N groups.'
 complete -c kgroups -n '__kgroups_at "list"' -l where -x -d 'Only groups that meet this: \'lag > 1k\'.'
 complete -c kgroups -n '__kgroups_at "list"' -l lag -d 'Show lag, largest lag, lost records and members.'

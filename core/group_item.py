@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
-from kgroups.core.lag.group_lag import OffsetRow, lag_summary, owners_known
+from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, owners_known
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 Item = dict[str, Any]
@@ -56,8 +56,10 @@ def describe_item(
     if "offsets" in views:
         as_they_are = flat or rows is None
         item["offsets"] = rows if as_they_are else [offset_item(row) for row in rows or ()]
-        item["lag_summary"] = (
-            None if rows is None else lag_summary(rows, owned=owners_known(group))._asdict()
+        item |= (
+            dict.fromkeys(LagSummary._fields)
+            if rows is None
+            else lag_summary(rows, owned=owners_known(group))._asdict()
         )
     return item
 

@@ -133,7 +133,12 @@ class GroupRecord(Record):
     members: list[MemberRecord] | None = None
     offsets: list[CommitRecord] | None = None
     # derived
-    lag_summary: dict[str, Any] | None = None
+    lag: int | None = None
+    lag_max: int | None = None
+    lost: int | None = None
+    unknown_partitions: int | None = None
+    unowned_partitions: int | None = None
+    beyond_end_partitions: int | None = None
 
     def __post_init__(self) -> None:
         """See that nothing stands twice.

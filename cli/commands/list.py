@@ -127,7 +127,7 @@ def list_command(
         ),
     ] = None,
     sort: Annotated[
-        Literal["name", "state", "type", "coordinator", "lag", "lag-max", "lost", "members"],
+        Literal["name", "state", "type", "coordinator", "lag", "lag-max", "lost", "member-count"],
         typer.Option("--sort", help="Sort by this (figures: highest first), then by name."),
     ] = "name",
     top: Annotated[

@@ -6,7 +6,7 @@ from typing import Any, Final
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import time_fields
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, Row, View, heading
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
     document_of,
@@ -39,13 +39,13 @@ COLUMNS = (
     Column("coordinator_host"),
     Column("coordinator_port"),
 )
-LAG: Final = ("lag", "lag_max", "lost", "unknown_partitions", "members")
+LAG: Final = ("lag", "lag_max", "lost", "unknown_partitions", "member_count")
 """The figures that `--lag` shows."""
 _READ_WITH_LAG: Final = frozenset({"lag", "lag_max", "lost"})
 FIGURES: Final[Mapping[str, Column]] = {
     field.name: Column(
         field.name,
-        field.name.removesuffix("_partitions").upper().replace("_", "-"),
+        heading(field.name.removesuffix("_partitions")),
         right=field.kind == "number",
         quiet=(None, 0) if field.name == "unknown_partitions" else (),
     )

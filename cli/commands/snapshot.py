@@ -153,7 +153,7 @@ def snapshot_report(snapshot: ClusterSnapshot) -> Report:
 
 
 def _rows(item: Item) -> Iterator[Row]:
-    members, offsets, lag = item["members"], item["offsets"], item["lag_summary"] or {}
+    members, offsets = item["members"], item["offsets"]
     yield (
         item["group"],
         item["type"],
@@ -161,7 +161,7 @@ def _rows(item: Item) -> Iterator[Row]:
         item["assignor"],
         None if members is None else len(members),
         None if offsets is None else len(offsets),
-        lag.get("total"),
-        lag.get("lost"),
-        lag.get("unknown_partitions"),
+        item["lag"],
+        item["lost"],
+        item["unknown_partitions"],
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Row, View
+from kgroups.cli.output.table import Column, Row, View, heading
 from kgroups.cli.params import GlobalOptions, split_names
 from kgroups.core.errors import UsageError
 
@@ -89,7 +89,7 @@ def _check(names: Iterable[str], known: Sequence[str]) -> None:
 
 def _shown(column: Column) -> Column:
     """A column that was asked for: shown whatever it holds, beside the others."""
-    header = column.header or column.field.upper().replace("_", "-")
+    header = column.header or heading(column.field)
     return column._replace(header=header, quiet=(), verbose=False, shared=False, chosen=True)
 
 

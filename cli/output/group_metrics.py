@@ -69,11 +69,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
         Family("kgroups_run_timestamp_seconds", "When the figures were read.", "seconds"),
     )
 }
-PARTITION_COUNTS: Final = ("unknown_partitions", "unowned_partitions", "beyond_end_partitions")
 VERDICTS: Final = ("ok", "warning", "unknown", "failed")
 
 _OF_GROUPS: Final[Mapping[str, str]] = {
-    "members": "kafka_consumer_group_members",
+    "member_count": "kafka_consumer_group_members",
     "lag": "kafka_consumergroup_group_sum_lag",
     "lag_max": "kafka_consumergroup_group_max_lag",
     "lag_seconds": "kafka_consumergroup_group_max_lag_seconds",
@@ -149,13 +148,9 @@ def described_samples(cluster: str, item: Item) -> Iterator[Sample]:
     count = item.get("member_count")
     if count is None and item.get("members") is not None:
         count = len(item["members"])
-    lag = item.get("lag_summary") or {}
     figures = {
         **item,
-        "members": count,
-        "lag": lag.get("total"),
-        "lag_max": lag.get("max"),
-        **{name: lag.get(name) for name in ("lost", *PARTITION_COUNTS)},
+        "member_count": count,
         "partitions": None if item.get("offsets") is None else len(item["offsets"]),
     }
     yield from _figures(cluster, group, figures)

@@ -21,7 +21,7 @@ from jmespath.functions import Functions
 
 from kgroups.core.errors import UnprintedError, UsageError, shorten
 
-HINT: Final = "JMESPath: `items[].group`, `items[?lag_summary.total > `10`].group`"
+HINT: Final = "JMESPath: `items[].group`, `items[?lag > `10`].group`"
 NEIGHBOURS: Final = 3
 
 

@@ -26,6 +26,11 @@ SIMPLE = {int, str, NoneType}
 """Values that can be told apart by equality alone."""
 
 
+def heading(field: str) -> str:
+    """The heading of a field's column, where nothing shorter is given: `lag_max` is LAG-MAX."""
+    return field.replace("member_count", "members").upper().replace("_", "-")
+
+
 class Column(NamedTuple):
     """One column of a view.
 

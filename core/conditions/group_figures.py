@@ -132,7 +132,7 @@ _FIGURES: Final = (
     _of_group("description", "group_epoch", "epoch of a consumer group (KIP-848)", "number"),
     _of_group("description", "target_epoch", "epoch of its target assignment", "number"),
     _Figure(
-        Field("members", "number", "members", "members of the group"),
+        Field("member_count", "number", "members", "members of the group"),
         "description",
         lambda facts: None if facts.group.members is None else len(facts.group.members),
     ),
@@ -146,8 +146,8 @@ _FIGURES: Final = (
         "offsets",
         lambda facts: facts.partitions,
     ),
-    _of_lag("lag", "records still to be read, over all partitions", lambda lag: lag.total),
-    _of_lag("lag_max", "largest lag of a partition", lambda lag: lag.max),
+    _of_lag("lag", "records still to be read, over all partitions", lambda lag: lag.lag),
+    _of_lag("lag_max", "largest lag of a partition", lambda lag: lag.lag_max),
     _of_lag("lost", "records that expired before they were read", lambda lag: lag.lost),
     _of_partitions(
         "unknown_partitions",

@@ -38,7 +38,7 @@ class LagReport:
     Args:
         items: rows, columns as in `schema`; the most first.
         schema: names and types of the columns in their order.
-        summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
+        summary: `groups`, `member_count`, `partitions`, `lag`, `lag_max`, `lost`,
             `unknown_partitions`, `unowned_partitions` and `beyond_end_partitions` over everything,
             shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
@@ -174,8 +174,8 @@ def _compared_text(comparison: Comparison, literals: dict[str, object], *, has_b
 def with_members(questions: Questions, report: Frame, by: str, loads: Frame) -> Frame:
     """A report with what the table of members adds; a grouping that has no members stays as it is.
 
-    By group, client, host and assignor `members`, `idle_members` and `skew`; by member a row of
-    each idle member.
+    By group, client, host and assignor `member_count`, `idle_members` and `skew`; by member a row
+    of each idle member.
     """
     if by not in OF_MEMBERS:
         return report

@@ -59,7 +59,7 @@ class LagSummary(NamedTuple):
     """The lag of a group in a few figures.
 
     Args:
-        total, max: over the partitions whose lag is known; None if there are partitions and
+        lag, lag_max: over the partitions whose lag is known; None if there are partitions and
             none of them is known.
         lost: records that expired unread; None likewise.
         unknown_partitions: partitions whose lag is not known, which the others leave out.
@@ -67,8 +67,8 @@ class LagSummary(NamedTuple):
         beyond_end_partitions: partitions whose committed offset is beyond the log end.
     """
 
-    total: int | None
-    max: int | None
+    lag: int | None
+    lag_max: int | None
     lost: int | None
     unknown_partitions: int
     unowned_partitions: int | None
@@ -233,8 +233,8 @@ def lag_summary(rows: Iterable[OffsetRow], *, owned: bool = True) -> LagSummary:
     unknown = len(every) - len(lags)
     nothing = 0 if unknown == 0 else None
     return LagSummary(
-        total=sum(lags) if lags else nothing,
-        max=max(lags) if lags else nothing,
+        lag=sum(lags) if lags else nothing,
+        lag_max=max(lags) if lags else nothing,
         lost=sum(lost) if lost else nothing,
         unknown_partitions=unknown,
         unowned_partitions=sum(row.member_id is None for row in every) if owned else None,

@@ -97,7 +97,7 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
     if source == "history":
         figures += ("commits", "commit_age_seconds")
     if query.by in OF_MEMBERS and query.by != "member":
-        figures = ("members", "idle_members", *figures, "skew")
+        figures = ("member_count", "idle_members", *figures, "skew")
     return (*keys, *figures)
 
 
@@ -108,7 +108,7 @@ def _planned(by: str, *, has_rates: bool) -> tuple[str, ...]:
         side: tuple[str, ...] = ("partitions", "lag", "lag_max", "unknown_partitions")
         side += ("rate_in", "rate_out") if has_rates else ()
         return (*keys, "change", *_now_and_planned(side), "kept", "moved_in", "moved_out")
-    members = ("members", "planned_members")
+    members = ("member_count", "planned_member_count")
     if by == "assignor":
         idle = ("idle_members", "planned_idle_members")
         sums = ("moved", "gain", "gain_with_member")

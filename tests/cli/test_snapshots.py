@@ -31,7 +31,7 @@ CASES = {
     "list by state in any case": "list --state EMPTY,stable --from shop.json",
     "list by type": "list --type consumer --from shop.json",
     "list by topic": "list --topic audit --from shop.json",
-    "list where it is so": "list --where \"state != 'Stable' and members > 0\" --from shop.json",
+    "list where it is so": "list --where \"state != 'Stable' and member_count>0\" --from shop.json",
     "list where it cannot be told": "list --where 'lag > 10' --from shop.json",
     "list by a broken condition": "list --where 'lag >' --from shop.json",
     "list nothing that fits": "list nobody --from shop.json",
@@ -215,7 +215,7 @@ CASES = {
     "simulate the spread as csv": "simulate deploy.yaml --repeat 6 --jobs 1 --spread -o csv",
     "simulate a search": (
         "simulate deploy.yaml --search members=2..3 --search protocol=eager,consumer "
-        "--minimise 'unowned + members' --jobs 1"
+        "--minimise 'unowned + member_count' --jobs 1"
     ),
     "simulate a search as json": (
         "simulate deploy.yaml --search members=2..3 --minimise rebalances --jobs 1 -o json"

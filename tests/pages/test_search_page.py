@@ -14,7 +14,7 @@ from tests.support.pages.browser import PHONE, PROGRAM, SCREEN, Browser
 # One member costs less than two; a heartbeat that is longer than the session is refused.
 SEARCH = [
     *("--search", "members=1..2", "--search", "heartbeat.interval.ms=1s,20s"),
-    *("--minimise", "rebalances + members", "--repeat", "2", "--jobs", "1", "-o", "json"),
+    *("--minimise", "rebalances + member_count", "--repeat", "2", "--jobs", "1", "-o", "json"),
 ]
 CASES = [(SCREEN, False), (SCREEN, True), (PHONE, True)] if PROGRAM else []
 # Every table by its caption, as lists of texts, headings first.
@@ -57,7 +57,7 @@ def settings_of(item: dict[str, Any]) -> str:
 
 def members_of(item: dict[str, Any]) -> str:
     """How many members ran in the end, as the page shows it."""
-    return text_of(item["figures"]["members"])
+    return text_of(item["figures"]["member_count"])
 
 
 def text_of(value: float | None) -> str:
@@ -124,7 +124,7 @@ def test_a_browser_shows_the_figures_of_the_document(
     ]
     heading, *trials = tables["Every trial"]
     assert [row[0] for row in trials] == [str(item["trial"]) for item in items]
-    for name in ("rebalances", "read_again", "peak_unread", "members"):
+    for name in ("rebalances", "read_again", "peak_unread", "member_count"):
         place = heading.index(name.upper().replace("_", "-"))
         expected = [(one["figures"] or {}).get(name) for one in items]
         cells = [row[place].replace(",", "") for row in trials]

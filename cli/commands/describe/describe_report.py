@@ -17,7 +17,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
-from kgroups.core.lag.group_lag import OffsetRow, offset_rows
+from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
 from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -78,13 +78,7 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
 }
 """The columns of each view by their names."""
 
-SUMMED: Final[Mapping[str, str]] = {
-    "total_lag": "total",
-    "lost": "lost",
-    "unknown_partitions": "unknown_partitions",
-    "unowned_partitions": "unowned_partitions",
-    "beyond_end_partitions": "beyond_end_partitions",
-}
+SUMMED: Final = tuple(name for name in LagSummary._fields if name != "lag_max")
 """What the summary adds up of the groups' figures."""
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
@@ -174,17 +168,16 @@ def describe_report(
     def counted() -> Iterator[Item]:
         for item in items:
             counts["groups"] += 1
-            lag = item.get("lag_summary")
-            if lag is not None:
+            if item.get("offsets") is not None:
                 counts["partitions"] += len(item["offsets"])
-                for name, figure in SUMMED.items():
-                    if lag[figure] is not None and item["offsets"]:
+                for name in SUMMED:
+                    if item[name] is not None and item["offsets"]:
                         known.add(name)
-                        counts[name] += lag[figure]
+                        counts[name] += item[name]
             yield item
 
     def summary() -> dict[str, int | None]:
-        unknown = SUMMED.keys() - known if counts.get("partitions") else ()
+        unknown = set(SUMMED) - known if counts.get("partitions") else ()
         return {name: None if name in unknown else count for name, count in counts.items()}
 
     kinds: dict[str, View] = {

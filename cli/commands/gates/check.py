@@ -72,7 +72,7 @@ if there are missing and failing groups.
 
 CONDITIONS
   lag > 10k and state != 'Stable'
-  not (members >= 3 or type = 'share')
+  not (member_count >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
   lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
   --fields lists the fields, those of `plan` and `lag report` too. `lag` is
@@ -91,7 +91,7 @@ FORMATS
 EXAMPLES
   kgroups check orders-app --fail-on 'lag > 10k'
   kgroups check --all-groups --fail-on "state = 'Empty' and lag > 0"
-  kgroups check 'orders-*' --fail-on 'members < 3' --for 2m
+  kgroups check 'orders-*' --fail-on 'member_count < 3' --for 2m
   kgroups check --all-groups --fail-on 'lost > 0' --output junit > groups.xml
   kgroups check billing --warn-on 'lag > 1k' --fail-on 'lag > 10k' -o nagios
 """

@@ -55,13 +55,13 @@ UNTIL
   stable     it is not rebalancing (state = 'Stable')
   caught-up  it has read everything (partitions > 0 and lag = 0)
   members=N  it has N members
-  or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`;
+  or any condition: 'lag < 1k', see `kgroups check --help`;
   rates are measured since the previous poll
 
 EXAMPLES
   kgroups wait orders-app --until empty --deadline 5m
   kgroups wait orders-app --until stable --stable 30s
-  kgroups wait orders-app billing --until 'lag < 100 and members = 3'
+  kgroups wait orders-app --until 'lag < 100 and member_count = 3'
 """
 COLUMNS: Final = (
     Column("group", "GROUP"),

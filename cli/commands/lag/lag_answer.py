@@ -10,7 +10,7 @@ from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.outlet import check_place
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, Row, View, heading
 from kgroups.cli.pages.render import write_page
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
@@ -91,7 +91,7 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
     is_detail = base != name and base not in COMPARED_IN_TABLES
     return Column(
         name,
-        name.upper().replace("_", "-"),
+        heading(name),
         right=name not in TEXT_FIELDS,
         quiet=QUIET_FIELDS.get(name, ()),
         verbose=name in VERBOSE_FIELDS or is_detail,

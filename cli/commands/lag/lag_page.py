@@ -33,7 +33,7 @@ VERDICT_COLOURS: Mapping[str, str] = MappingProxyType(
     }
 )
 SUMMARY_FACTS = (
-    *("groups", "members", "partitions", "lag", "lag_max", "lost"),
+    *("groups", "member_count", "partitions", "lag", "lag_max", "lost"),
     *("unknown_partitions", "unowned_partitions", "beyond_end_partitions"),
 )
 UNASSIGNED = "unassigned"

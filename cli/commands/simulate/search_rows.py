@@ -18,7 +18,7 @@ RESULT_COLUMNS = (
     Column("which", "SETTINGS"),
     Column("value", "VALUE", right=True),
     Column("new_seeds", "NEW-SEEDS", right=True),
-    Column("members", "MEMBERS", right=True),
+    Column("member_count", "MEMBERS", right=True),
     Column("rebalances", "REBALANCES", right=True),
     Column("unowned_ms", "UNOWNED", right=True),
     Column("read_again", "READ-AGAIN", right=True),
@@ -86,7 +86,7 @@ def figures_of(outcomes: Sequence[Outcome]) -> dict[str, int] | None:
         for name, read in FIGURES.items()
     }
     running = [[sum(m.running for m in g.members) for g in runs] for runs in groups]
-    return found | {"members": sum(median(one) for one in running)}
+    return found | {"member_count": sum(median(one) for one in running)}
 
 
 def result_rows(item: Item) -> list[Row]:

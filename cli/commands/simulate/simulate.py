@@ -120,7 +120,7 @@ EXAMPLES
   kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
-    --search members=3..12 --minimise 'unowned + 10 * members'
+    --search members=3..12 --minimise 'unowned + 10 * member_count'
   kgroups simulate --from-group billing --event rolling_restart:down=10s
   kgroups simulate --from-group billing --over 1m --event crash
   kgroups simulate --from-group billing --event deploy:change.static=true

@@ -6,8 +6,8 @@
 WITH sums AS (
   SELECT
     {keys},
-    count_if(change <> 'joins') AS members,
-    count_if(change <> 'leaves') AS planned_members,
+    count_if(change <> 'joins') AS member_count,
+    count_if(change <> 'leaves') AS planned_member_count,
     count_if(change <> 'joins' AND partitions = 0) AS idle_members,
     sum(partitions) AS partitions,
     sum(CASE WHEN change <> 'joins' THEN lag END) AS lag,

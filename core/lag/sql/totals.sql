@@ -24,11 +24,11 @@ WITH by_group AS (
     coalesce(sum(beyond_end_partitions), 0) AS beyond_end_partitions
   FROM by_group
 ), counts AS (
-  SELECT count(*) AS members, count_if(held = 0) AS idle_members FROM {loads}
+  SELECT count(*) AS member_count, count_if(held = 0) AS idle_members FROM {loads}
 )
 SELECT
   groups,
-  members,
+  member_count,
   idle_members,
   partitions,
   lag,

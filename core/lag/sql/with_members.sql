@@ -5,7 +5,7 @@
 WITH spread AS (
   SELECT
     {key} AS spread_key,
-    count(*) AS members,
+    count(*) AS member_count,
     count_if(held = 0) AS idle_members,
     CASE WHEN sum(load) > 0 THEN max(load) / avg(load) END AS skew
   FROM {loads}
@@ -13,7 +13,7 @@ WITH spread AS (
 )
 SELECT
   {keys_of_either},
-  coalesce(members, 0) AS members,
+  coalesce(member_count, 0) AS member_count,
   coalesce(idle_members, 0) AS idle_members,
   coalesce(partitions, 0) AS partitions,
   coalesce(unknown_partitions, 0) AS unknown_partitions,

@@ -62,7 +62,7 @@ def _rows() -> list[Field]:
             text = f"{meaning}, in {ending[2:]} of 100 runs at most"
             rows.append(Field(short + ending, "number", _unit(name), text, whole))
     rows.append(Field("partitions", "number", None, "partitions that the group reads"))
-    rows.append(Field("members", "number", None, "members at the end"))
+    rows.append(Field("member_count", "number", None, "members at the end"))
     rows.append(Field("unsettled", "number", None, "runs at whose end the group had not settled"))
     return rows
 
@@ -80,6 +80,6 @@ def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
         for ending, value in shares.items():
             values[short + ending] = value / 1_000 if in_ms else value
     values["partitions"] = len(runs[0].partitions)
-    values["members"] = median([sum(one.running for one in run.members) for run in runs])
+    values["member_count"] = median([sum(one.running for one in run.members) for run in runs])
     values["unsettled"] = sum(not run.settled for run in runs)
     return values

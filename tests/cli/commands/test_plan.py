@@ -97,7 +97,7 @@ def test_the_fleet_is_planned_inside_spark() -> None:
     rows = {(item["group"], item["assignor"]): item for item in document["items"]}
     assert ("billing", "range") in rows
     for item in rows.values():
-        assert item["planned_members"] == item["members"] + 1
+        assert item["planned_member_count"] == item["member_count"] + 1
         assert item["planned_partitions"] >= item["partitions"]
     assert "members join with ids that were drawn" in stderr
     assert "left as it is, without members: 1 group" in stderr

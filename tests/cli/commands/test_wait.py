@@ -65,7 +65,7 @@ def test_one_round_of_requests_a_look() -> None:
     with Sandbox(brokers=1, topics={"t": 2}) as cluster:
         address = cluster.bootstrap_servers
         commit_offsets(address, {"g": {("t", 0): 0, ("t", 1): 0}, "h": {("t", 0): 0}})
-        for until, offsets in (("lag = 1", 1), ("members = 1", 0)):
+        for until, offsets in (("lag = 1", 1), ("member_count = 1", 0)):
             before = cluster.request_counts()
             line = ("wait", "g", "h", "--until", until, "--deadline", "1s", "-o", "json")
             outcome = run("-b", address, *line, "--timeout", "60s")

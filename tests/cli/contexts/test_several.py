@@ -85,7 +85,7 @@ def test_describe(clusters: Clusters) -> None:
     words = ("describe", "shared", "only-eu", *BOTH)
     outcome = clusters.run(*words, "-o", "json")
     assert outcome.exit_code == 5
-    lag = {item["context"]: item["lag_summary"]["total"] for item in outcome.document["items"]
+    lag = {item["context"]: item["lag"] for item in outcome.document["items"]
            if item["group"] == "shared"}  # fmt: skip
     assert lag == {"eu": 5, "us": 15}
     (error,) = outcome.document["errors"]

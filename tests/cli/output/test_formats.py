@@ -12,7 +12,7 @@ from tests.support.cli.runner import run
 LINES: Final = {
     "list": "list --from shop.json",
     "describe": "describe --all-groups --from shop.json",
-    "check": "check --all-groups --fail-on 'members > 99' --from shop.json",
+    "check": "check --all-groups --fail-on 'member_count > 99' --from shop.json",
     "plan": "plan billing --members --from shop.json",
     "snapshot show": "snapshot show shop.json",
     "simulate": "simulate deploy.yaml",

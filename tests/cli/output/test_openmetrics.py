@@ -36,8 +36,8 @@ def test_described_groups() -> None:
     wanted = {}
     for item in document["items"]:
         of_group = {"cluster_name": cluster, "group": item["group"]}
-        for name, figure in (("sum_lag", "total"), ("max_lag", "max"), ("lost", "lost")):
-            wanted[series(f"{GROUP}_{name}", **of_group)] = item["lag_summary"][figure]
+        for name, figure in (("sum_lag", "lag"), ("max_lag", "lag_max"), ("lost", "lost")):
+            wanted[series(f"{GROUP}_{name}", **of_group)] = item[figure]
         for row in item["offsets"]:
             labels = {**of_group, "topic": row["topic"], "partition": str(row["partition"])}
             owner = {"member_host": "host", "consumer_id": "member_id", "client_id": "client_id"}
@@ -83,7 +83,7 @@ def test_what_a_group_is(command: str) -> None:
 
 def test_checked_groups() -> None:
     """The verdict, and which conditions hold; one that is not known is left out."""
-    words = ("check", *ALL, "--fail-on", "lag > 49", "--warn-on", "members < 2")
+    words = ("check", *ALL, "--fail-on", "lag > 49", "--warn-on", "member_count < 2")
     outcome = run(*words, "-o", "openmetrics")
     assert (outcome.exit_code, outcome.stderr) == (6, "")
     found = read_metrics(outcome.stdout)

@@ -141,7 +141,7 @@ def test_totals(engine: Engine, is_empty: bool) -> None:
     (total,) = engine.fetch(questions.ask("totals", lagged=rows, loads=loads)).to_pylist()
     assert total == {
         "groups": 0 if is_empty else 2,
-        "members": 0,
+        "member_count": 0,
         "idle_members": 0,
         "partitions": 0 if is_empty else 5,
         "lag": None if is_empty else 150,

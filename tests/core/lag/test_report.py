@@ -75,7 +75,7 @@ def test_lag_by_group_is_the_arithmetic_of_describe(spark: SparkSession, seed: i
     assert found == expected
     everything = [row for group_rows in rows.values() for row in group_rows]
     total = lag_summary(everything)
-    assert report.summary["lag"] == total.total
+    assert report.summary["lag"] == total.lag
     assert report.summary["lost"] == total.lost
     assert report.summary["unknown_partitions"] == total.unknown_partitions
     assert report.summary["beyond_end_partitions"] == total.beyond_end_partitions
@@ -96,7 +96,7 @@ def test_lag_by_other_keys(spark: SparkSession, by: str) -> None:
         for r in ask(spark, snapshot, by=by, top=ALL).items
         if r["partitions"] > 0
     }
-    assert found == {key: (lag_summary(rows).total, len(rows)) for key, rows in expected.items()}
+    assert found == {key: (lag_summary(rows).lag, len(rows)) for key, rows in expected.items()}
 
 
 def test_two_clusters_are_kept_apart(spark: SparkSession) -> None:
@@ -118,7 +118,7 @@ def test_policies_reach_the_columns(spark: SparkSession) -> None:
             group = snapshot.group(row["group"])
             assert group is not None
             summary = lag_summary(offset_rows(snapshot, group, **options))  # type: ignore[arg-type]
-            assert (row["lag"], row["lag_max"]) == (summary.total, summary.max)
+            assert (row["lag"], row["lag_max"]) == (summary.lag, summary.lag_max)
 
 
 def test_a_cluster_without_groups(spark: SparkSession) -> None:
@@ -237,8 +237,8 @@ def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
         "best_gain": 600,
         "gain": 300,
         "gain_with_member": 600,
-        "members": 2,
-        "planned_members": 2,
+        "member_count": 2,
+        "planned_member_count": 2,
         "idle_members": 1,
         "partitions": 4,
         "lag": 1000,

@@ -83,7 +83,7 @@ def test_members_idle_and_skew(spark: SparkSession, by: str) -> None:
         of_key = expected.pop(tuple(row[key] for key in keys), [])
         known = [load["load"] for load in of_key if load["load"] is not None]
         skew = max(known) * len(known) / sum(known) if sum(known) else None
-        assert row["members"] == len(of_key)
+        assert row["member_count"] == len(of_key)
         assert row["idle_members"] == sum(load["held"] == 0 for load in of_key)
         assert row["skew"] == (None if skew is None else pytest.approx(skew))
         idle += row["idle_members"]
@@ -107,7 +107,7 @@ def test_idle_members_have_a_row(spark: SparkSession) -> None:
         (load["group"], load["member_id"]): (load["held"], load["load"]) for load in everyone
     }
     assert found == expected
-    assert report.summary["members"] == len(everyone)
+    assert report.summary["member_count"] == len(everyone)
     assert report.summary["idle_members"] == sum(load["held"] == 0 for load in everyone)
 
 

@@ -88,7 +88,7 @@ def test_figures_in_conditions_are_those_of_the_document() -> None:
 
     assert holds("longest_unowned_p99 > 6s and rebalances = 3")
     assert holds("moved > 1%") is True
-    assert holds("unsettled > 0 or members < 3") is False
+    assert holds("unsettled > 0 or member_count < 3") is False
 
 
 # ---------------------------------------------------------------------- what varies

@@ -85,9 +85,9 @@ def test_a_wrong_space_is_refused(texts: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("unowned + 10 * members", 32.5),
+        ("unowned + 10 * member_count", 32.5),
         ("-unowned / 2", -1.25),
-        ("max(unowned, members, 1)", 3.0),
+        ("max(unowned, member_count, 1)", 3.0),
         ("(Unowned + 1) * min(2, 3)", 7.0),
         ("unowned / 0", float("inf")),
         ("1e308 * 10", float("inf")),
@@ -95,7 +95,7 @@ def test_a_wrong_space_is_refused(texts: list[str], said: str) -> None:
 )
 def test_an_objective_is_arithmetic_over_figures(text: str, value: float) -> None:
     """Durations in seconds; what cannot be computed is infinite."""
-    assert Objective(text).value({"unowned": 2.5, "members": 3}) == value
+    assert Objective(text).value({"unowned": 2.5, "member_count": 3}) == value
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_wrong_objective_is_refused(text: str, said: str) -> None:
 
 def test_a_small_space_is_gone_through_as_a_whole() -> None:
     """Every combination once; the short session is best, and what the long one costs is said."""
-    search = found(["session.timeout.ms=6s,30s", "members=3,4"], "longest_unowned + members")
+    search = found(["session.timeout.ms=6s,30s", "members=3,4"], "longest_unowned + member_count")
     assert search.whole
     assert [dict(one.variation) for one in search.tried] == [
         {},
@@ -173,7 +173,9 @@ def test_what_cannot_run_is_told_and_left_out() -> None:
 def test_the_path_only_goes_down() -> None:
     """Each step is better than everything before it, and the last one is the best."""
     search = found(
-        ["session.timeout.ms=6s..60s", "members=3..12"], "longest_unowned + 3 * members", trials=18
+        ["session.timeout.ms=6s..60s", "members=3..12"],
+        "longest_unowned + 3 * member_count",
+        trials=18,
     )
     assert not search.whole
     assert len(search.tried) == 19
@@ -198,7 +200,7 @@ from tests.support.simulation.sample_scenarios import scenario
 space = parse_space(["session.timeout.ms=6s..60s", "members=2..9", "protocol=eager,cooperative"])
 one = scenario(until="15s")
 found = Search(
-    one, space, Objective("stopped + members + requests / 1000"), trials=8, repeat=1,
+    one, space, Objective("stopped + member_count + requests / 1000"), trials=8, repeat=1,
     run=lambda tasks: sweep(tasks, 1),
 ).carry_out()
 print(json.dumps([[dict(one.variation), one.value] for one in found.tried]))

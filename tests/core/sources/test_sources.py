@@ -159,10 +159,10 @@ def test_groups_members_and_partitions(source: SparkSession, address: str) -> No
     """A row each, with the figures of `describe`."""
     with ClusterAdmin(read_settings(address)) as admin:
         snapshot = admin.snapshot(isolation="read_committed")
-    lags = {g.group: lag_summary(offset_rows(snapshot, g)).total for g in snapshot.groups}
+    lags = {g.group: lag_summary(offset_rows(snapshot, g)).lag for g in snapshot.groups}
     groups = {row.group: row for row in read(source, address, "kafka_groups").collect()}
     assert {name: row.lag for name, row in groups.items()} == lags
-    assert (groups["live"].state, groups["live"].members) == ("Stable", 1)
+    assert (groups["live"].state, groups["live"].member_count) == ("Stable", 1)
     (member,) = read(source, address, "kafka_groups", by="member").collect()
     assert (member.group, member.client_id) == ("live", "m")
     rows = read(source, address, "kafka_groups", by="partition").toArrow()

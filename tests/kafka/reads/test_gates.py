@@ -64,9 +64,9 @@ def test_check_live_members(address: str, protocol: str) -> None:
     with LiveGroup(address, name, members, protocol=protocol) as live:  # type: ignore[arg-type]
         live.wait_stable(2)
         at = ("-b", address, *LONG, "check", name, "--fail-on")
-        stable = f"state != 'Stable' or members != 2 or type != '{protocol}'"
+        stable = f"state != 'Stable' or member_count != 2 or type != '{protocol}'"
         assert run(*at, stable).exit_code == 0
-        assert run(*at, "members < 3").exit_code == 6
+        assert run(*at, "member_count < 3").exit_code == 6
         assert run(*at, "lag > 1000").exit_code == 6, "nothing is committed: unknown"
         assert run(*at, "lag > 1000", "--uncommitted", "start").exit_code == 0
 
@@ -115,7 +115,7 @@ def test_wait_until_empty(address: str) -> None:
         live.wait_stable(2)
         at = ("-b", address, *LONG)
         assert run(*at, "wait", "gate-empty", "--until", "stable").exit_code == 0
-        assert run(*at, "wait", "gate-empty", "--until", "members=1").exit_code == 0
+        assert run(*at, "wait", "gate-empty", "--until", "member_count=1").exit_code == 0
         line = ("wait", "gate-empty", "--until", "empty", "--deadline", "6h")
         with start(*line, *at) as process:
             told(process, "waiting for `state = 'Empty'`: state is Stable")

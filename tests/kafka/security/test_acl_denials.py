@@ -99,8 +99,8 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "delete topic": READS,
     },
     ("wait",): {
-        "describe group": (Refused(("wait", G, "--until", "members >= 0"), G),),
-        "read group": Works(("wait", R, "--until", "members >= 0")),
+        "describe group": (Refused(("wait", G, "--until", "member_count >= 0"), G),),
+        "read group": Works(("wait", R, "--until", "member_count >= 0")),
         "delete group": READS,
         "describe topic": LEFT_OUT,
         "read topic": READS,

@@ -60,13 +60,13 @@ LINES: Final = {
     "describe times": Line("describe origin --lag-time --over 100ms -o json", "describe"),
     "describe members": Line("describe {alive} --members -o yaml", "describe"),
     "describe a file": Line("describe --all-groups --from {folder}/shop.json", "describe", False),
-    "check": Line("check {origin} {alive} --fail-on 'members > 9' -o json", "check"),
+    "check": Line("check {origin} {alive} --fail-on 'member_count > 9' -o json", "check"),
     "check as a table": Line(
         "check {origin} --fail-on 'lag < 0 or lost > 0'", "check", silent=True
     ),
-    "check as junit": Line("check --all-groups --fail-on 'members > 9' -o junit", "check"),
+    "check as junit": Line("check --all-groups --fail-on 'member_count > 9' -o junit", "check"),
     "wait": Line(
-        "wait {alive} --until 'members = 1' --deadline 2s -o json", "wait", deadline_ms=2_000
+        "wait {alive} --until 'member_count = 1' --deadline 2s -o json", "wait", deadline_ms=2_000
     ),
     "coordinator": Line("coordinator {group} {other}", "coordinator"),
     "plan": Line("plan {alive} --add-members 1 -o json", "plan"),

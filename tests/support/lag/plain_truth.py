@@ -113,7 +113,7 @@ def summary_of(now: Sequence[Figures], members: Sequence[Figures]) -> Figures:
     """The totals."""
     return {
         "groups": len({(s["cluster"], s["group"]) for s in now}),
-        "members": len(members),
+        "member_count": len(members),
         "idle_members": sum(m["held"] == 0 for m in members),
         "partitions": len(now),
         "lag": total(s["lag"] for s in now),
@@ -395,7 +395,7 @@ def rows_by(
             own_members = of_members.get(key, [])
             held = [m["load"] for m in own_members if m["load"] is not None]
             row |= {
-                "members": len(own_members),
+                "member_count": len(own_members),
                 "idle_members": sum(m["held"] == 0 for m in own_members),
                 "skew": max(held) / (sum(held) / len(held)) if sum(held) > 0 else None,
             }

@@ -75,7 +75,7 @@ def test_a_fleet_after_changes(spark: SparkSession) -> None:
     assert joined == [0, 700]  # t-2 and t-3 as they were, t-4 and t-5 empty
     assert sum(row["planned_unknown_partitions"] for row in found) == 0
     (row,) = rows_of(spark, snapshot, later, by="group", **query)
-    assert (row["members"], row["planned_members"], row["moved"]) == (2, 3, 4)
+    assert (row["member_count"], row["planned_member_count"], row["moved"]) == (2, 3, 4)
     assert (row["partitions"], row["planned_partitions"], row["idle_members"]) == (4, 6, 0)
     assert row["gain"] == 0
 
