@@ -17,6 +17,7 @@ from kgroups.core.simulation.figures.ledger import Ledger
 from kgroups.core.simulation.figures.recorder import Line, Recorder
 from kgroups.core.simulation.scenario.scenario_events import Lost
 from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.scenario.subscriptions import all_topics
 from kgroups.core.simulation.world.actors import (
     ANY_BROKER,
     ZOOKEEPER,
@@ -73,7 +74,7 @@ class Network(ABC):
         self.network, self.chance = Random(f"{seed} network"), Random(f"{seed} events")
         ids = Random(f"{seed} ids")
         self.new_id: Callable[[], UUID] = lambda: UUID(int=ids.getrandbits(128), version=4)
-        self.logs = Logs(scenario.topics, START_MS)
+        self.logs = Logs(all_topics(scenario), START_MS)
         self.brokers = Brokers(scenario, self.logs.topics(), self.new_id, START_MS)
         self.services: dict[Address, Service] = {}
         self.services.update(self.brokers.services.items())

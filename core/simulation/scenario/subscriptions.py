@@ -8,7 +8,12 @@ from typing import Final
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.planning.topic_patterns import Matches, topic_matcher
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.scenario.scenario_model import (
+    GroupPlan,
+    MemberPlan,
+    Scenario,
+    TopicPlan,
+)
 
 COOPERATIVE: Final = "cooperative-sticky"
 
@@ -38,8 +43,9 @@ def white_list(text: str) -> str:
     return text.strip().replace(",", "|").replace(" ", "").strip("\"'")
 
 
+OFFSETS_TOPIC: Final = "__consumer_offsets"
 # What `exclude.internal.topics` keeps from patterns.
-INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+INTERNAL: Final = frozenset({OFFSETS_TOPIC, "__transaction_state", "__share_group_state"})
 
 
 def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
@@ -50,11 +56,12 @@ def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
     """
     if plan.pattern is None:
         return None
-    if group.protocol == "zookeeper":
-        return _matcher(white_list(plan.pattern), "java")
     if group.protocol == "consumer":
         return _matcher(plan.pattern, "re2")
-    matches = _matcher(plan.pattern, plan.library)
+    if group.protocol == "zookeeper":
+        matches = _matcher(white_list(plan.pattern), "java")
+    else:
+        matches = _matcher(plan.pattern, plan.library)
     if not plan.settings.exclude_internal_topics:
         return matches
     return lambda topic: topic not in INTERNAL and matches(topic)
@@ -69,3 +76,14 @@ def reads(group: GroupPlan, topic: str) -> bool:
         if matches is not None and matches(topic):
             return True
     return False
+
+
+def all_topics(scenario: Scenario) -> tuple[TopicPlan, ...]:
+    """The scenario's topics, and `__consumer_offsets`, without records, where a pattern matches it.
+
+    It is there in every cluster, but costs a run nothing where nobody reads it.
+    """
+    named = any(topic.name == OFFSETS_TOPIC for topic in scenario.topics)
+    if named or not any(reads(group, OFFSETS_TOPIC) for group in scenario.groups):
+        return scenario.topics
+    return (*scenario.topics, TopicPlan(OFFSETS_TOPIC, scenario.cluster.offsets_partitions))

@@ -204,23 +204,26 @@ def test_read_committed_waits_for_the_end_of_transactions() -> None:
 
 
 def test_a_pattern_leaves_internal_topics_out() -> None:
-    """Unless `exclude.internal.topics` is false."""
+    """Unless `exclude.internal.topics` is false, or the broker matches it, as Kafka 4.4 does."""
 
-    def owned(settings: dict[str, Any], client: str) -> set[str]:
+    def owned(settings: dict[str, Any], client: str, protocol: str = "eager") -> set[str]:
         member = {"pattern": "t.*|__consumer.*", "client": client}
         if client == "librdkafka":
             member["pattern"] = "^t.*|^__consumer.*"
         value = {
             "until": "30s",
-            "topics": {"t": 1, "__consumer_offsets": 2},
-            "groups": {"g": {"members": {"m": {**member, "settings": settings}}}},
+            "topics": {"t": 1},
+            "groups": {"g": {"protocol": protocol, "members": {"m": {**member, **settings}}}},
         }
         (group,) = simulate(scenario(yaml.safe_dump(value))).groups
         return {one.topic for one in group.partitions if one.owner is not None}
 
+    both = {"t", "__consumer_offsets"}
     assert owned({}, "java") == {"t"}
-    assert owned({"exclude.internal.topics": False}, "java") == {"t", "__consumer_offsets"}
-    assert owned({}, "librdkafka") == {"t", "__consumer_offsets"}
+    assert owned({"settings": {"exclude.internal.topics": False}}, "java") == both
+    assert owned({}, "librdkafka") == both
+    assert owned({}, "java", "consumer") == both
+    assert owned({}, "java", "zookeeper") == {"t"}
 
 
 def test_brokers_create_topics_for_clients_that_ask() -> None:
