@@ -1,54 +1,11 @@
 """Every code with its meaning: exit codes of our own grammar, errors."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
+from kgroups.cli.meanings.meaning import Kind, Meaning
 from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, EXIT_CODE_UNPRINTED
 from kgroups.core.protocol.errors import MEANINGS
-
-Kind = Literal[
-    "state of a classic group",
-    "state of a consumer group",
-    "state of a share group",
-    "state of a streams group",
-    "state of a classic member",
-    "state of a consumer member",
-    "former state of a group",
-    "exit code",
-    "error",
-    "blocker",
-    "assignor fault",
-    "note",
-    "verdict of check",
-    "verdict of lag",
-    "verdict rule",
-    "confidence of a plan",
-    "confidence of lag_seconds",
-    "lag_seconds_method",
-    "trend",
-    "lag_status",
-    "result",
-    "expiry",
-]
-
-
-class Meaning(NamedTuple):
-    """A code or word with its explanation.
-
-    Args:
-        code: as it is printed.
-        kind: where it is met; one word may have several meanings.
-        meaning: a sentence without a full stop.
-        to_do: likewise; None where nothing needs doing.
-        exit_code: what a command ends with when this is its only failure; None of words.
-    """
-
-    code: str
-    kind: Kind
-    meaning: str
-    to_do: str | None
-    exit_code: int | None = None
-
 
 _ROWS: Final[tuple[tuple[int, str, str | None], ...]] = (
     (0, "done", None),

@@ -8,7 +8,7 @@ the broker's ConsumerGroupMember.
 from collections.abc import Mapping
 from typing import Final
 
-from kgroups.cli.meanings.codes import Kind, Meaning
+from kgroups.cli.meanings.meaning import Kind, Meaning
 from kgroups.cli.params import plain
 
 Rows = Mapping[str, tuple[str, str | None]]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kgroups.cli.meanings.codes import Kind, Meaning
+from kgroups.cli.meanings.meaning import Kind, Meaning
 from kgroups.core.planning.confidence import DEFINITIONS
 
 Rows = Mapping[str, tuple[str, str | None]]

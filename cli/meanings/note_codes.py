@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kgroups.cli.meanings.codes import Meaning
+from kgroups.cli.meanings.meaning import Meaning
 
 NOTE_CODES: Final[Mapping[str, str]] = {
     "CHANGED_AGAIN": "a commit changed again after it was written",

@@ -5,10 +5,14 @@ from typing import Annotated, Final
 
 import typer
 
-from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES, Meaning
+from kgroups.assignors.registry import CLASSES
+from kgroups.cli.meanings.client_properties import ALIASES, CONSUMER_PROPERTIES
+from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES
 from kgroups.cli.meanings.group_states import STATES
 from kgroups.cli.meanings.judgements import WORDS
+from kgroups.cli.meanings.meaning import Meaning
 from kgroups.cli.meanings.note_codes import NOTES
+from kgroups.cli.meanings.protocol_words import PROTOCOL_WORDS
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -20,20 +24,31 @@ SCHEMA = "kgroups.explain/1"
 
 HELP = """Explain a state, an error code or another word.
 
-WORD is a state of groups or members (Stable), an error (NON_EMPTY_GROUP), a
-verdict (STALL), a lag status, a result or a confidence (below_log_start), or
-an exit code (6), in any case. A word may have several meanings.
+WORD is a state of groups or members (Stable), a word of the protocols
+(generation), an assignor (range), a consumer property with its defaults
+(session.timeout.ms), an error (NON_EMPTY_GROUP), a verdict (STALL), a lag
+status, a result or a confidence (below_log_start), or an exit code (6), in
+any case. A word may have several meanings.
 Without WORD, lists all of them by subject; a subject lists its words.
 
 EXAMPLES
   kgroups explain Stable
+  kgroups explain session.timeout.ms
   kgroups explain NON_EMPTY_GROUP
   kgroups explain 74
-  kgroups explain 'exit code'
+  kgroups explain 'consumer property'
   kgroups explain -o json --query 'items[].code'
 """
 
-EVERY: Final = (*STATES, *EXIT_CODES, *ERROR_CODES, *WORDS, *NOTES)
+EVERY: Final = (
+    *STATES,
+    *PROTOCOL_WORDS,
+    *CONSUMER_PROPERTIES,
+    *EXIT_CODES,
+    *ERROR_CODES,
+    *WORDS,
+    *NOTES,
+)
 NEIGHBOURS: Final = 3
 COLUMNS: Final = (
     Column("code", "CODE"),
@@ -41,9 +56,13 @@ COLUMNS: Final = (
     Column("exit_code", "EXIT-CODE", right=True, quiet=(None,)),
     Column("meaning", "MEANING"),
     Column("to_do", "WHAT-TO-DO", quiet=(None,)),
+    Column("on_rebalance", "ON-REBALANCE", quiet=(None,)),
+    Column("defaults", "DEFAULTS", quiet=("",)),
 )
 
 
+OTHER_NAMES: Final = {plain(name): plain(word) for name, word in {**CLASSES, **ALIASES}.items()}
+"""Kafka's classes of assignors, and what libraries call properties -> the word, looked up."""
 NAMES: Final = {plain(each.code): each.code for each in reversed(EVERY)}
 """Every word as it is looked up -> as it is written where it is met first."""
 
@@ -56,7 +75,7 @@ def explain(
 ) -> None:
     """`kgroups explain`."""
     printer = Printer(options_of(ctx))
-    items = [each._asdict() for each in (EVERY if code is None else meanings_of(code))]
+    items = [_item(each) for each in (EVERY if code is None else meanings_of(code))]
     # A few words are read in full: where they do not fit side by side, line by line.
     columns = COLUMNS if code is None else tuple(each._replace(chosen=True) for each in COLUMNS)
     printer.show(
@@ -70,8 +89,18 @@ def explain(
     )
 
 
+def _item(meaning: Meaning) -> Item:
+    return meaning._asdict() | {"defaults": [each._asdict() for each in meaning.defaults]}
+
+
 def _row(item: Item) -> list[Row]:
-    return [tuple(item[column.field] for column in COLUMNS)]
+    """One row; defaults that are alike stand together."""
+    clients: dict[str, list[str]] = {}
+    for each in item["defaults"]:
+        named = f"{each['client']} {each['versions']}"
+        clients.setdefault(each["value"] or "none", []).append(named)
+    defaults = "; ".join(f"{value} ({', '.join(named)})" for value, named in clients.items())
+    return [(*(item[column.field] for column in COLUMNS[:-1]), defaults)]
 
 
 def meanings_of(text: str) -> tuple[Meaning, ...]:
@@ -81,6 +110,7 @@ def meanings_of(text: str) -> tuple[Meaning, ...]:
         UsageError: there is no such word.
     """
     name = plain(text)
+    name = OTHER_NAMES.get(name, name)
     found = tuple(each for each in EVERY if name in (plain(each.code), plain(each.kind)))
     if found:
         return found

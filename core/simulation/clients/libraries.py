@@ -1,8 +1,7 @@
 """What members of each client library do, beyond their settings.
 
-Source: the libraries' own code: Java 4.4.0, librdkafka 2.16, sarama 1.61.1, franz-go 1.22.2,
-kafka-python 3.0.12, aiokafka 0.14.0, kafkajs 2.2.4. All of them say LeaveGroup when they are
-closed, but for static members; none does when its process dies.
+Source: the libraries' own code, in the releases of `VERSIONS`. All of them say LeaveGroup when they
+are closed, but for static members; none does when its process dies.
 """
 
 from collections.abc import Mapping
@@ -10,6 +9,16 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Library = Literal["java", "librdkafka", "sarama", "franz-go", "kafka-python", "aiokafka", "kafkajs"]
+
+VERSIONS: Final[Mapping[Library, str]] = {
+    "java": "4.4",
+    "librdkafka": "2.16",
+    "sarama": "1.61.1",
+    "franz-go": "1.22.2",
+    "kafka-python": "3.0.12",
+    "aiokafka": "0.14.0",
+    "kafkajs": "2.2.4",
+}
 
 
 @dataclass(frozen=True, slots=True)

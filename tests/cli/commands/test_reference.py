@@ -10,11 +10,15 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from kgroups.assignors.other_clients.kafkajs import NAME as KAFKAJS
+from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
 from kgroups.cli.commands.reference.explain import EVERY
-from kgroups.cli.meanings.codes import Kind
+from kgroups.cli.meanings.client_properties import CONSUMER_PROPERTIES
 from kgroups.cli.meanings.group_states import CLASSIC, CONSUMER, CONSUMER_MEMBER, STATES_OF
 from kgroups.cli.meanings.judgements import WORDS_OF
-from kgroups.cli.params import plain
+from kgroups.cli.meanings.meaning import Kind
+from kgroups.cli.meanings.protocol_words import ASSIGNORS, PROTOCOL
+from kgroups.cli.params import GROUP_TYPES, plain
 from kgroups.core import errors
 from kgroups.core.conditions.verdicts import Verdict
 from kgroups.core.coordinator.classic.states import ClassicState
@@ -27,6 +31,9 @@ from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
 from kgroups.core.offsets.result import RESULTS
 from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.protocol.errors import MEANINGS
+from kgroups.core.simulation.clients.own_names import OWN_NAMES
+from kgroups.core.simulation.clients.properties import IDENTITY, TABLES
+from kgroups.core.simulation.scenario.member_settings import PROTOCOLS, SETTINGS
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.runner import run, schemas
 
@@ -156,6 +163,36 @@ def test_what_is_no_state_of_groups(state: str, hint: str) -> None:
     for command in (("list",), ("delete",)):
         outcome = run(*command, "--state", state)
         assert (outcome.exit_code, hint in outcome.stderr) == (2, True), outcome
+
+
+def test_every_word_of_the_protocols_is_explained() -> None:
+    """Types of groups, protocols of simulations, every assignor there is."""
+    assert {*GROUP_TYPES, *PROTOCOLS} <= set(PROTOCOL)
+    assert {*CLIENT_ASSIGNORS, *SERVER_ASSIGNORS, KAFKAJS} <= set(ASSIGNORS)
+
+
+def test_every_consumer_property_is_explained() -> None:
+    """Those that a simulated member takes; of the Java consumer with the default of its table."""
+    explained = {each.code: each for each in CONSUMER_PROPERTIES}
+    assert {*SETTINGS, *IDENTITY} - {"commit.each.poll"} <= set(explained)
+    for library, names in OWN_NAMES.items():
+        assert set(names.values()) <= set(explained), library
+    for name, (_, value) in TABLES["java"].items():
+        if name in explained and name != "partition.assignment.strategy":
+            latest = [each for each in explained[name].defaults if each.client == "java"][-1]
+            assert latest.value == (value or None)
+
+
+def test_a_property_by_the_name_of_a_library() -> None:
+    """With its former defaults, and what it does to a rebalance."""
+    for name in ("session.timeout.ms", "Consumer.Group.Session.Timeout", "session_timeout_ms"):
+        (item,) = run("explain", name, "-o", "json").document["items"]
+        assert item["code"] == "session.timeout.ms"
+        assert {"client": "java", "versions": "0.10.2 to 2.8", "value": "10000"} in item["defaults"]
+        assert "keeps its partitions" in item["on_rebalance"]
+    assert "45000 (java 3.0 to 4.4, librdkafka" in run("explain", "sessionTimeout").stdout
+    java = "org.apache.kafka.clients.consumer.StickyAssignor"
+    assert run("explain", java, "-o", "json").document["items"][0]["code"] == "sticky"
 
 
 def test_explained_by_subject() -> None:
