@@ -360,6 +360,7 @@ complete -c kgroups -n '__kgroups_at "lag history"' -l master -x -d 'Spark maste
 complete -c kgroups -n '__kgroups_at "lag history"' -l remote -x -d 'Spark Connect server.'
 complete -c kgroups -n '__kgroups_at "lag history"' -l conf -x -d 'A setting of Spark; repeatable.'
 complete -c kgroups -n '__kgroups_at "lag history"' -l help -d 'Show help.'
+complete -c kgroups -n '__kgroups_at "lag history"' -a '(__kgroups_names groups)'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l every -x -d 'Repeat at this interval until stopped: 60s.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l count -x -d 'Number of captures, with --every.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l help -d 'Show help.'

@@ -252,6 +252,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "apply") echo '@free' ;;
+    "lag history") echo '@groups' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
     "context show") echo '@contexts' ;;

@@ -1,6 +1,6 @@
 """What is asked of a capture, or of captures over a window."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -32,6 +32,7 @@ class LagQuery:
     """What is asked of a capture.
 
     Args:
+        groups: only these; None: every group.
         by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
             use); with `assignors` neither `topic` nor `partition`.
         assignors: names of strategies to plan every group with.
@@ -48,6 +49,7 @@ class LagQuery:
             with none.
     """
 
+    groups: Collection[str] | None = None
     by: str = "group"
     assignors: Sequence[str] = ()
     leader_of: Callable[[Group], str] = lambda _group: "java"

@@ -40,6 +40,8 @@ class Spark:
         """A table of the driver."""
         if not table.num_rows:
             table = table.schema.empty_table()  # Spark takes no column without a chunk
+        elif len(batches := table.to_batches()) > 1:  # and nothing that comes after an empty one
+            table = pa.Table.from_batches(filter(len, batches), table.schema)
         frame = self.session.createDataFrame(table, from_arrow_schema(table.schema))
         return Given(frame.coalesce(1) if few else frame)
 

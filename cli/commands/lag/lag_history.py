@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kgroups.cli.choosing import GroupNames, choice_of, snapshot_of_choice
 from kgroups.cli.commands.lag.cluster_times import bisected_times, ends_then, next_times
 from kgroups.cli.commands.lag.lag_answer import (
     HISTORY_SCHEMA,
@@ -53,8 +54,11 @@ by bisection; --record-times fetches the record itself. With --until in the
 past, the report describes that time, and ages are interpolated between log
 ends, or lower bounds. Needs READ on __consumer_offsets, and Java 17.
 
+With GROUP only the partitions of the topic that hold these groups are read.
+
 EXAMPLES
   kgroups lag history --over 6h
+  kgroups lag history billing --over 6h
   kgroups lag history --by partition --sql "verdict = 'STOP'"
   kgroups lag history --sort commit_age_seconds
   kgroups lag history --since 2026-11-20T22:00Z --until 2026-11-20T23:00Z
@@ -63,6 +67,7 @@ EXAMPLES
 
 def history(
     ctx: typer.Context,
+    groups: GroupNames = None,
     by: Annotated[
         HistoryGrouping, typer.Option("--by", metavar="KEY", help="Group rows by this.")
     ] = "group",
@@ -100,6 +105,7 @@ def history(
     parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
     start_ms, end_ms = window_of(over, since, until, now_ms())
+    choice = choice_of(groups, every=not groups)
     query = LagQuery(
         by=by,
         top=top,
@@ -113,7 +119,9 @@ def history(
     with cluster(options) as admin:
         reading = replace(admin.settings, trace=None)  # it happens in Spark's workers
         log = OffsetsTopic(reading, timeout_ms=options.timeout_ms)
-        snapshot = admin.snapshot(progress=printer.progress)
+        snapshot = snapshot_of_choice(admin, choice, progress=printer.progress)
+        if not choice.every:
+            query = replace(query, groups=[group.group for group in snapshot.groups])
         # A window that ended is reported as it was then; else as it is now.
         is_past = until is not None and end_ms < snapshot.captured_at_ms
         end_ms = end_ms if is_past else snapshot.captured_at_ms

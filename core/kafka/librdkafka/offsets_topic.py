@@ -1,7 +1,7 @@
 """The records of a topic, as a rule `__consumer_offsets`, as they lie in its log."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ClusterError, KgroupsError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 
-TOPIC = "__consumer_offsets"
 BATCH = 10_000
 POLL_S = 0.1
 
@@ -30,6 +30,11 @@ class LogSlice(NamedTuple):
     partition: int
     start: int
     end: int
+
+    @property
+    def most_records(self) -> int:
+        """It has so many, or less where it is compacted."""
+        return self.end - self.start
 
 
 class LogRecord(NamedTuple):
@@ -55,11 +60,13 @@ class OffsetsTopic:
 
     settings: ClientSettings
     timeout_ms: int = 10_000
-    topic: str = TOPIC
+    topic: str = OFFSETS_TOPIC
 
-    def slices(self) -> tuple[LogSlice, ...]:
+    def slices(self, groups: Collection[str] | None = None) -> tuple[LogSlice, ...]:
         """Every partition with the bounds that it has now, empty ones left out.
 
+        Args:
+            groups: only partitions that hold these; None: all.
         Raises:
             ClusterError: the cluster does not answer, or the topic may not be described.
         """
@@ -70,7 +77,10 @@ class OffsetsTopic:
             if topic.error is not None:
                 raise KafkaException(topic.error)
             found = []
-            for partition in sorted(topic.partitions):
+            numbers: Collection[int] = topic.partitions
+            if groups is not None:
+                numbers = {offsets_partition(group, len(numbers)) for group in groups}
+            for partition in sorted(numbers):
                 bounds = consumer.get_watermark_offsets(
                     TopicPartition(self.topic, partition), timeout=timeout_s
                 )
@@ -165,6 +175,6 @@ class OffsetsTopic:
         if code.endswith("_AUTHORIZATION_FAILED"):
             text = f"not authorized to read `{self.topic}` at {where}"
             hint = "DESCRIBE and READ on the topic are required"
-            if self.topic == TOPIC:
+            if self.topic == OFFSETS_TOPIC:
                 hint += "; `kgroups lag collect` needs neither"
         return cluster_error(BrokerFailure(code, text, hint=hint))

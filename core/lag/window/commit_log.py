@@ -1,15 +1,17 @@
-"""Commits out of `__consumer_offsets`, as a Spark data source: one task a partition of the log.
+"""Commits out of `__consumer_offsets`: few are read here, more by Spark, a task a partition.
 
 The log's records come from a reader that is handed in (`core/kafka/librdkafka/offsets_topic.py` has
 the real one), because nothing here knows a cluster. Each task reads its slice, bounded by the
-offsets at the start of the query, takes the bytes apart and hands Spark Arrow batches.
+offsets at the start of the query, takes the bytes apart and hands Spark Arrow batches. To start
+workers takes longer than to read some ten thousand records, so few are read by threads instead.
 """
 
 import struct
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
 import msgspec
@@ -58,6 +60,9 @@ RECORDS = StructType(
 
 NO_COMMIT = (None,) * 6
 
+# Partitions that are read at once by threads.
+READERS: Final = 8
+
 # Keys of commits as bytes, and what they say; at most so many are remembered.
 KnownKeys = dict[bytes, tuple[str, str, int] | None]
 MOST_KEYS = 100_000
@@ -79,6 +84,8 @@ class LogSlice(Protocol):
 
     @property
     def partition(self) -> int: ...
+    @property
+    def most_records(self) -> int: ...
 
 
 class LogRecord(Protocol):
@@ -97,8 +104,8 @@ class LogRecord(Protocol):
 class CommitLog(Protocol):
     """Where the records come from; pickled to the tasks."""
 
-    def slices(self) -> Sequence[Any]:
-        """Slices of the log, bounded as it is now."""
+    def slices(self, groups: Collection[str] | None = None) -> Sequence[Any]:
+        """Slices of the log, bounded as it is now; of the partitions of these groups, if given."""
         ...
 
     def read(self, part: Any) -> Iterator[Sequence[LogRecord]]:
@@ -106,9 +113,29 @@ class CommitLog(Protocol):
         ...
 
 
-def read_commits(session: SparkSession, log: CommitLog) -> "DataFrame":
-    """The records of the log in `COMMITS`, read when the frame is computed."""
-    slices = tuple(log.slices())
+def commits_here(
+    log: CommitLog, slices: Sequence[Any], groups: Collection[str] | None = None
+) -> "pa.Table":
+    """The records of some slices in `COMMITS`, read by threads of this process.
+
+    Args:
+        groups: leave out commits of others; None: of nobody.
+    """
+    import pyarrow as pa
+
+    with ThreadPoolExecutor(READERS) as readers:
+        parts = readers.map(lambda part: list(decoded(log, part, groups)), slices)
+        batches = [batch for part in parts for batch in part]
+    return pa.Table.from_batches(batches, to_arrow_schema(COMMITS))
+
+
+def read_commits(
+    session: SparkSession,
+    log: CommitLog,
+    slices: Sequence[Any],
+    groups: Collection[str] | None = None,
+) -> "DataFrame":
+    """The same by tasks of Spark, read when the frame is computed."""
 
     class CommitsSource(DataSource):
         """The data source; a class of each query, since it carries the reader."""
@@ -121,10 +148,8 @@ def read_commits(session: SparkSession, log: CommitLog) -> "DataFrame":
             return COMMITS
 
         def reader(self, schema: StructType) -> DataSourceReader:
-            return SliceReader(log, slices)
+            return SliceReader(log, slices, groups)
 
-    if not slices:
-        return session.createDataFrame([], COMMITS)
     session.dataSource.register(CommitsSource)
     return session.read.format("kgroups_commits").load()
 
@@ -133,11 +158,20 @@ class SliceReader(DataSourceReader):
     """One task a slice; the bounds were taken once, so that a query reads one state.
 
     Args:
+        groups: as in `commits_here`.
         is_whole: `RECORDS`, with the values of every kind, instead of `COMMITS`.
     """
 
-    def __init__(self, log: CommitLog, slices: Sequence[Any], *, is_whole: bool = False) -> None:
-        self._log, self._slices, self._is_whole = log, slices, is_whole
+    def __init__(
+        self,
+        log: CommitLog,
+        slices: Sequence[Any],
+        groups: Collection[str] | None = None,
+        *,
+        is_whole: bool = False,
+    ) -> None:
+        self._log, self._slices, self._groups = log, slices, groups
+        self._is_whole = is_whole
 
     def partitions(self) -> Sequence[InputPartition]:
         """The slices."""
@@ -147,14 +181,23 @@ class SliceReader(DataSourceReader):
         """The records of one, in Arrow batches."""
         # Spark asks for one empty task where there is no slice.
         if partition is not None:
-            yield from decoded(self._log, partition.value, is_whole=self._is_whole)
+            yield from decoded(self._log, partition.value, self._groups, is_whole=self._is_whole)
 
 
 def decoded(
-    log: CommitLog, part: LogSlice, *, is_whole: bool = False
+    log: CommitLog,
+    part: LogSlice,
+    groups: Collection[str] | None = None,
+    *,
+    is_whole: bool = False,
 ) -> "Iterator[pa.RecordBatch]":
-    """Arrow batches of a slice, in `RECORDS` or in `COMMITS`."""
+    """Arrow batches of a slice, in `RECORDS` or in `COMMITS`.
+
+    Args:
+        groups: as in `commits_here`.
+    """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     schema = to_arrow_schema(RECORDS if is_whole else COMMITS)
     keys: KnownKeys = {}
@@ -167,7 +210,12 @@ def decoded(
             pa.array(values, field.type)
             for values, field in zip(zip(*rows, strict=True), schema, strict=True)
         ]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        if groups is not None:
+            group = batch["group"]
+            kept = pc.is_in(group, pa.array(groups, pa.string()))
+            batch = batch.filter(pc.or_(kept, pc.is_null(group)))
+        yield batch
 
 
 def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, str | None]:

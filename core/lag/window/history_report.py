@@ -27,7 +27,7 @@ from kgroups.core.lag.engines import Engine, Frame, Given, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
-from kgroups.core.lag.report import check_query, lagged_of
+from kgroups.core.lag.report import check_query, is_few, lagged_of
 from kgroups.core.lag.window.window_figures import FACTS, asking, by_key, figures_of
 from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 
@@ -94,7 +94,8 @@ def lag_history(
 
     Args:
         snapshot: the groups as they are now, with offsets and log offsets.
-        log: the same cluster's commit log; it travels to Spark's tasks.
+        log: the same cluster's commit log; it travels to Spark's tasks where it is long.
+        query: with `groups` only what these committed, out of the partitions that hold them.
         since_ms, until_ms: commits outside are left out. If `ends` has `until_ms` itself, the
             report is of that time: of what was committed and where logs ended then.
         ends: where logs ended at times of the window: without them, rates in, trend and lag over
@@ -109,7 +110,7 @@ def lag_history(
         ClusterError: the topic cannot be read.
     """
     from kgroups.core.lag.spark_engine import sized, spark_engine
-    from kgroups.core.lag.window.commit_log import read_commits
+    from kgroups.core.lag.window.commit_log import commits_here, read_commits
 
     query = query or LagQuery()
     if query.assignors or query.by not in KEYS:
@@ -124,12 +125,18 @@ def lag_history(
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
-    options = sized(session, "history", small=True)
-    with spark_engine(options, progress) as engine:
+    tell("reading commits out of __consumer_offsets")
+    slices = log.slices(query.groups)
+    few = is_few(sum(part.most_records for part in slices), query)
+    read = commits_here(log, slices, query.groups) if few else None
+    with spark_engine(sized(session, "history", small=few), progress) as engine:
         history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms, age_method)
-        records = engine.keep(Given(read_commits(engine.session, log)))
+        if read is None:
+            tell("reading commits out of __consumer_offsets")
+            records = engine.keep(Given(read_commits(engine.session, log, slices, query.groups)))
+        else:
+            records = engine.rows(read)
         now, members = engine.rows(tables.rows), engine.rows(tables.members)
-        tell("reading commits out of __consumer_offsets")
         answer = history.answer(records, now, members, ends)
         counts, broken = history.counted(records)
         return replace(

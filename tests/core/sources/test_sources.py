@@ -132,6 +132,17 @@ def test_a_stream_over_restarts(source: SparkSession, address: str, tmp_path: Pa
     assert told_by(source.read.parquet(str(tmp_path / "records"))) == records_of(address)
 
 
+def test_the_partitions_of_some_groups(address: str) -> None:
+    """Of the topic's fifty those that hold them, each once, as the coordinator places them."""
+    log = OffsetsTopic(read_settings(address))
+    by_number = {part.partition: part for part in log.slices()}
+    groups = ["g0", "g1", "live", "nobody"]
+    with ClusterAdmin(read_settings(address)) as admin:
+        told = {group.offsets_partition for group in admin.snapshot(["g0", "g1", "live"]).groups}
+    assert {*log.slices(groups)} == {by_number[number] for number in told if number is not None}
+    assert log.slices(["nobody"]) == log.slices([]) == ()
+
+
 def test_what_is_available_now(address: str) -> None:
     """A stream that is to end reads what was there when it began, however much comes."""
     log = OffsetsTopic(read_settings(address))

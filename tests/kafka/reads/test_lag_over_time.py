@@ -222,16 +222,8 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
         commits = {("remembered", 0): offset, ("remembered", 1): 50}
         commit_offsets(kafka.bootstrap, {"remembers": commits, "remembers too": commits})
     code, stdout, stderr = finish(
-        *("lag", "history", "--by", "partition", "--over", "1h", "-o", "json"),
-        *(
-            "--record-times",
-            "--ends",
-            "6",
-            "--sql",
-            "group like 'remembers%'",
-            "-b",
-            kafka.bootstrap,
-        ),
+        *("lag", "history", "remembers*", "--by", "partition", "--over", "1h", "-o", "json"),
+        *("--record-times", "--ends", "6", "-b", kafka.bootstrap),
     )
     assert code == 0, stderr
     document = json.loads(stdout)
@@ -245,7 +237,7 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
         assert row["lag_seconds_method"] == ("record" if partition == 0 else "at_head")
         assert 0 <= row["lag_seconds"] < 120
     records = document["summary"]["records"]
-    assert records["commit"] >= 16
+    assert records["commit"] == 16
     assert records["broken"] == 0
 
 

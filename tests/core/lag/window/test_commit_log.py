@@ -1,6 +1,7 @@
 """Records of `__consumer_offsets` through the Spark data source, from a log in memory."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
@@ -12,9 +13,15 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.coordinator.log import records as r
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key, encode_value
-from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.report import SMALL_ROWS, LagQuery
 from kgroups.core.lag.report_columns import report_columns
-from kgroups.core.lag.window.commit_log import COMMITS, KnownKeys, parse_record, read_commits
+from kgroups.core.lag.window.commit_log import (
+    COMMITS,
+    KnownKeys,
+    commits_here,
+    parse_record,
+    read_commits,
+)
 from kgroups.core.lag.window.history_report import STRETCHES, lag_history, times_to_ask
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import (
@@ -36,6 +43,7 @@ class Slice(NamedTuple):
     """One partition of the log in memory."""
 
     partition: int
+    most_records: int = 0
 
 
 class Raw(NamedTuple):
@@ -49,16 +57,24 @@ class Raw(NamedTuple):
 
 @dataclass(frozen=True)
 class LogInMemory:
-    """A commit log that is only data, so that it can travel to Spark's workers."""
+    """A commit log that is only data, so that it can travel to Spark's workers.
+
+    Args:
+        stated: how many records each partition says that it may have.
+        pid: the only process that may read it; None: any.
+    """
 
     partitions: dict[int, list[Raw]]
+    stated: int = 0
+    pid: int | None = None
 
-    def slices(self) -> Sequence[Slice]:
+    def slices(self, groups: Collection[str] | None = None) -> Sequence[Slice]:
         """One slice a partition."""
-        return [Slice(number) for number in self.partitions]
+        return [Slice(number, self.stated) for number in self.partitions]
 
     def read(self, part: Slice) -> Iterator[Sequence[Raw]]:
         """Two records at a time."""
+        assert self.pid in (None, os.getpid())
         records = self.partitions[part.partition]
         for start in range(0, len(records), 2):
             yield records[start : start + 2]
@@ -165,11 +181,35 @@ def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:
             9: [commit(40, 1, "h", 1), Raw(41, 2, None, None)],
         }
     )
-    frame = read_commits(spark, log)
+    frame = read_commits(spark, log, log.slices())
     assert frame.schema == COMMITS
-    rows = {(row["log_partition"], row["log_offset"], row["kind"]) for row in frame.collect()}
+    found = [tuple(row) for row in frame.collect()]
+    rows = {(row[0], row[1], row[3]) for row in found}
     assert rows == {(3, i, "commit") for i in range(5)} | {(9, 40, "commit"), (9, 41, "broken")}
-    assert read_commits(spark, LogInMemory({})).collect() == []
+    here = commits_here(log, log.slices()).to_pylist()
+    assert sorted(found) == sorted(tuple(row.values()) for row in here)
+    assert commits_here(log, ()).num_rows == 0
+
+
+@pytest.mark.parametrize("stated", [0, SMALL_ROWS])
+def test_a_history_of_some_groups_is_of_these_alone(spark: SparkSession, stated: int) -> None:
+    """Whether read here or by Spark's tasks: commits of others in the same partition are left out.
+
+    A short log is read in this process, however Spark runs.
+    """
+    records = [commit(i, NOW_MS - MINUTE_MS, f"g{i % 3}", i) for i in range(9)]
+    records += [Raw(9, NOW_MS, b"", None)]
+    pid = None if stated else os.getpid()
+    report = lag_history(
+        fleet_now({"g1": 7}, 10),
+        LogInMemory({0: records}, stated, pid),
+        LagQuery(groups=["g1"], by="topic"),
+        since_ms=NOW_MS - 2 * MINUTE_MS,
+        until_ms=NOW_MS,
+        session=spark,
+    )
+    assert [(row["topic"], row["lag"], row["commits"]) for row in report.items] == [("t", 3, 3)]
+    assert report.summary["records"] == {"commit": 3, "tombstone": 0, "other": 0, "broken": 1}
 
 
 def fleet_now(commits: dict[str, int], end: int) -> ClusterSnapshot:
