@@ -10,6 +10,7 @@ SECTIONS: Final = {
     "Inspect": {
         "list": "commands.list",
         "describe": "commands.describe.describe",
+        "history": "commands.history.history",
         "coordinator": "commands.coordinator",
         "snapshot": "commands.snapshot",
     },

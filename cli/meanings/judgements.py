@@ -140,6 +140,42 @@ EXPIRIES: Final[Rows] = {
         "read the notes on stderr; it requires READ on `__consumer_offsets`",
     ),
 }
+CAUSES: Final[Rows] = {
+    "compaction": ("compaction has removed the records in between", None),
+    "unfinished": (
+        "rebalances that ended before their leader had assigned: a member joined or left meanwhile",
+        "make members poll more often, or join at once (`group.initial.rebalance.delay.ms`)",
+    ),
+    "protocol_changed": ("the group moved between the classic and the consumer protocol", None),
+    "static_return": (
+        "a static member came back under another member id, without a rebalance",
+        None,
+    ),
+    "created": ("the group's first rebalance", None),
+    "poll_timeout": (
+        "a member left after `max.poll.interval.ms` without a poll, and came back",
+        "process fewer records a poll (`max.poll.records`), or allow more time",
+    ),
+    "deploy": (
+        "every member was replaced, in turn or at once",
+        "static members (`group.instance.id`) restart without rebalances",
+    ),
+    "session_timeout": (
+        "a member was silent for its session timeout: it crashed, paused, or lost its network",
+        "look at its log at that time; increase `session.timeout.ms` if it only pauses",
+    ),
+    "restart": ("a client left and came back under another member id", None),
+    "member_left": ("a member left, or was removed", None),
+    "member_returned": ("a client that had left shortly before came back", None),
+    "member_joined": ("a member joined", None),
+    "subscription_changed": ("a member subscribed to other topics", None),
+    "topics_changed": ("subscribed topics were created, deleted, or have more partitions", None),
+    "second_round": ("a cooperative group assigned what it had revoked just before", None),
+    "member_rejoined": (
+        "a member asked for a rebalance, and nothing changed: a leader that came back, or metadata",
+        None,
+    ),
+}
 _OF_PLANS: Final[Mapping[str, str | None]] = {
     "exact": None,
     "outcomes": "--outcomes shows all of them with their shares",
@@ -161,6 +197,7 @@ WORDS_OF: Final[Mapping[Kind, Rows]] = {
     "lag_status": STATUSES,
     "result": RESULTS,
     "expiry": EXPIRIES,
+    "cause of a change": CAUSES,
 }
 """Every word by the field that holds it."""
 

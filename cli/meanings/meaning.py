@@ -28,6 +28,7 @@ Kind = Literal[
     "lag_status",
     "result",
     "expiry",
+    "cause of a change",
 ]
 
 

@@ -229,25 +229,37 @@ def find_records(data: bytes, keys: Collection[bytes]) -> tuple[tuple[Record, ..
         CorruptBatch: the bytes are no batches.
     """
     found: list[Record] = []
-    start, next_offset = 0, None
+    next_offset = None
+    for header, batch in whole_batches(data):
+        if may_hold(batch, header, keys):
+            found += [record for record in read_records(batch) if record.key in keys]
+        next_offset = header.base_offset + header.last_offset_delta + 1
+    return tuple(found), next_offset
+
+
+def whole_batches(data: bytes) -> Iterator[tuple[BatchHeader, bytes]]:
+    """The batches in the answer to a Fetch; one that is cut short at the end is left out.
+
+    Raises:
+        CorruptBatch: the bytes are no batches.
+    """
+    start = 0
     while start + HEADER_BYTES <= len(data):
         header = read_batch_header(data, start)
         stop = start + _LENGTH_START + header.length
         if header.magic != _MAGIC or header.length < HEADER_BYTES - _LENGTH_START:
             raise CorruptBatch(f"no record batch of format 2 at byte {start}")
         if stop > len(data):
-            break
-        batch = data[start:stop]
-        if _may_hold(batch, header.attributes, keys):
-            found += [record for record in read_records(batch) if record.key in keys]
-        start, next_offset = stop, header.base_offset + header.last_offset_delta + 1
-    return tuple(found), next_offset
+            return
+        yield header, data[start:stop]
+        start = stop
 
 
-def _may_hold(batch: bytes, attributes: int, keys: Collection[bytes]) -> bool:
-    if attributes & CONTROL:
+def may_hold(batch: bytes, header: BatchHeader, keys: Collection[bytes]) -> bool:
+    """Whether a batch may have records with one of these keys, or keys that hold these bytes."""
+    if header.attributes & CONTROL:
         return False
-    if attributes & COMPRESSION_MASK or len(keys) > FEW_KEYS:
+    if header.attributes & COMPRESSION_MASK or len(keys) > FEW_KEYS:
         return True
     return any(key in batch for key in keys)
 

@@ -12,16 +12,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure, only
-from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.lookups.offsets_log import OffsetsLog, code_of
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.messages import decode_passing
 from kgroups.core.protocol.batches import CorruptBatch, find_records
-from kgroups.core.protocol.errors import error_name
-from kgroups.core.protocol.tables.api_keys import Api
 
 FIRST_WINDOW: Final = 2_000  # offsets
 GROWTH: Final = 4
@@ -107,7 +103,7 @@ class _Search:
         reach: Reach,
         deadline: Deadline,
     ) -> None:
-        self._cluster, self._broker, self._partition = cluster, broker, partition
+        self._log = OffsetsLog(cluster, broker, partition, deadline)
         self._left = set(keys)
         self._reach, self._deadline = reach, deadline
         self._bytes = 0
@@ -118,16 +114,14 @@ class _Search:
         try:
             lowest, start = await self._search()
         except (BrokerFailure, CorruptBatch) as failure:
-            code = failure.code if isinstance(failure, BrokerFailure) else "CORRUPT_MESSAGE"
-            return NewestRecords(self._found, {self._partition: code}, before=self._before)
-        unread = {self._partition: lowest} if self._left and lowest > start else {}
+            failed = {self._log.partition: code_of(failure)}
+            return NewestRecords(self._found, failed, before=self._before)
+        unread = {self._log.partition: lowest} if self._left and lowest > start else {}
         return NewestRecords(self._found, unread=unread, before=self._before)
 
     async def _search(self) -> tuple[int, int]:
         """Down to which offset was read, and where the log starts."""
-        start, high = await asyncio.gather(
-            self._bound(requests.EARLIEST), self._bound(requests.LATEST)
-        )
+        start, high = await self._log.bounds()
         width, windows = FIRST_WINDOW, 0
         while self._left and high > start and windows != self._reach.windows:
             low = max(start, high - width)
@@ -145,9 +139,10 @@ class _Search:
                 return False
             if self._deadline.left_s <= 0:
                 return False
-            data = await self._fetch(offset)
-            if data is None:  # held back by a quota: the next answer comes when it may
+            part = await self._log.fetch(offset, FETCH_BYTES)
+            if part is None:  # held back by a quota: the next answer comes when it may
                 continue
+            data = bytes(part.records or b"")
             fetches, self._bytes = fetches + 1, self._bytes + len(data)
             records, next_offset = find_records(data, self._left)
             for record in records:
@@ -162,28 +157,3 @@ class _Search:
             *before, self._found[key] = said
             self._before[key] = tuple(before)
         return True
-
-    async def _fetch(self, offset: int) -> bytes | None:
-        """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
-        body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
-        until = self._deadline.at
-        _, answer = await self._cluster.ask(self._broker, Api.FETCH, body, until, decode_passing)
-        code = error_name(answer.error_code)
-        if code is not None:
-            raise BrokerFailure(code)
-        if not answer.responses and answer.throttle_time_ms:
-            return None
-        part = only(only(answer.responses).partitions)
-        code = error_name(part.error_code)
-        if code is not None:
-            raise BrokerFailure(code)
-        return bytes(part.records or b"")
-
-    async def _bound(self, which: int) -> int:
-        body = requests.list_offsets({OFFSETS_TOPIC: [self._partition]}, which)
-        _, answer = await self._cluster.ask(self._broker, Api.LIST_OFFSETS, body, self._deadline.at)
-        part = only(only(answer.topics).partitions)
-        code = error_name(part.error_code)
-        if code is not None:
-            raise BrokerFailure(code)
-        return int(part.offset)

@@ -90,6 +90,14 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": Works(("describe", "--topic", TOPIC["read"])),
         "delete topic": READS,
     },
+    ("history",): {
+        "describe group": (Refused(("history", G), G),),
+        "read group": Works(("history", R)),
+        "delete group": READS,
+        "describe topic": NO_TOPIC,
+        "read topic": NO_TOPIC,
+        "delete topic": NO_TOPIC,
+    },
     ("check",): {
         "describe group": (Refused(("check", G, "--fail-on", "lag < 0"), G),),
         "read group": Works(("check", R, "--fail-on", "lag < 0")),

@@ -1,0 +1,1 @@
+"""`kgroups history`: the command, and what it shows."""

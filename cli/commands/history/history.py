@@ -1,0 +1,174 @@
+"""`kgroups history`: what became of groups, out of `__consumer_offsets`."""
+
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.commands.history.change_text import time_text
+from kgroups.cli.commands.history.history_report import (
+    GroupHistory,
+    change_item,
+    lines_of,
+    summary_of,
+    view_of,
+)
+from kgroups.cli.exits import Note, end_with
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms, unknown_group
+from kgroups.cli.tree import Command
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
+from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.history.causes import with_causes
+from kgroups.core.history.log_entry import LogEntry
+from kgroups.core.history.reader import HistoryReader
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.answers import Placement
+from kgroups.core.kafka.lookups.group_log import GroupLogs, read_group_logs
+from kgroups.core.protocol.errors import broker_error
+from kgroups.core.times import parse_instant_ms
+
+SCHEMA = "kgroups.history/1"
+DENIED = "TOPIC_AUTHORIZATION_FAILED"
+
+HELP = """Show what happened to groups, and why.
+
+Every rebalance is a line: who joined, left or was replaced, the commits in
+between, and the cause as far as records tell. Repeated rebalances by one
+client are one line; JSON has each. Read from the group's partition of
+__consumer_offsets, which requires READ, from its oldest record on; a large
+one may take more than the default --timeout. Compaction keeps only the
+newest record of a group, which is said where it shows.
+
+Share and streams groups are not covered.
+
+CAUSES
+  certain   the records say so
+  likely    the pattern is known: silent for as long as the session timeout
+  possible  other causes look the same
+
+EXAMPLES
+  kgroups history orders-app
+  kgroups history orders-app billing --since 2h
+  kgroups history orders-app --since 2026-11-21T06:00Z --output json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `history` to the program."""
+    app.command("history", help=HELP, cls=Command)(history)
+
+
+def history(
+    ctx: typer.Context,
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names.")],
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="How far back: 24h (default), 7d."),
+    ] = None,
+) -> None:
+    """`kgroups history`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    names = list(dict.fromkeys(groups))
+    if "" in names:
+        raise UsageError("a group name cannot be empty")
+    until_ms = now_ms()
+    since_ms = parse_instant_ms(since or "24h", until_ms)
+    readers = {name: HistoryReader(since_ms) for name in names}
+
+    def take(group: str, entry: LogEntry) -> None:
+        readers[group].take(entry)
+
+    with cluster(options) as admin:
+        printer.progress(f"reading `{OFFSETS_TOPIC}`")
+        placement = _placement(admin, names)
+        logs = read_group_logs(admin, placement, take)
+    errors = (*placement.errors, *_errors(names, placement, logs, readers))
+    failed = {error.target for error in errors}
+    found = [_history(name, readers[name]) for name in names if name not in failed]
+    broken = logs.unread.broken
+    folded = options.output == "table"
+    printer.show(
+        Report(
+            schema=SCHEMA,
+            cluster={"id": placement.cluster_id, "bootstrap": placement.bootstrap},
+            generated_at_ms=until_ms,
+            items=lines_of(found, folded=folded),
+            views=(view_of(folded=folded),),
+            document_of=change_item,
+            errors=errors,
+            notes=[
+                note for one in found for note in _notes(one, since_ms, broken.get(one.group, 0))
+            ],
+            summary=lambda: summary_of(found, since_ms, until_ms),
+        )
+    )
+    end_with(errors)
+
+
+def _placement(admin: ClusterAdmin, names: list[str]) -> Placement:
+    """Where the groups live.
+
+    Raises:
+        ClusterError: `__consumer_offsets` may not be seen.
+    """
+    placement = admin.coordinators(names)
+    if placement.partitions is None and placement.coordinators:
+        raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
+    return placement
+
+
+def _history(name: str, reader: HistoryReader) -> GroupHistory:
+    return GroupHistory(
+        name,
+        with_causes(reader.end()),
+        reader.records,
+        reader.oldest_ms,
+        reader.whole_since_ms,
+    )
+
+
+def _errors(
+    names: list[str], placement: Placement, logs: GroupLogs, readers: dict[str, HistoryReader]
+) -> list[ItemError]:
+    """Groups whose partition could not be read, or has no record of them."""
+    errors = []
+    for name in names:
+        if name in logs.failures:
+            errors.append(_unread(name, logs.failures[name], _place(name, placement)))
+        elif name in placement.coordinators and not readers[name].records:
+            if name in logs.unread.others:
+                text = f"`{name}` is a share or streams group"
+                errors.append(broker_error(name, "UNSUPPORTED_VERSION", text))
+            else:
+                errors.append(unknown_group(name, f"`{_place(name, placement)}`"))
+    return errors
+
+
+def _unread(name: str, code: str, place: str) -> ItemError:
+    """The failure of a group whose partition cannot be read."""
+    if code == DENIED:
+        text = f"not authorized to read `{OFFSETS_TOPIC}`"
+        return broker_error(name, code, text, "DESCRIBE and READ on the topic are required")
+    return broker_error(name, code, f"`{place}` cannot be read ({code})")
+
+
+def _place(name: str, placement: Placement) -> str:
+    return f"{OFFSETS_TOPIC}-{offsets_partition(name, placement.partitions or 1)}"
+
+
+def _notes(found: GroupHistory, since_ms: int, broken: int) -> list[Note]:
+    whole_ms, name = found.whole_since_ms, found.group
+    notes = []
+    if broken:
+        text = f"`{name}`: {broken} records could not be read"
+        notes.append(Note("RECORDS_LEFT_OUT", text, name))
+    if whole_ms is not None and whole_ms > since_ms:
+        text = f"`{name}`: records of before {time_text(whole_ms)} may be missing (compaction)"
+        notes.append(Note("HISTORY_COMPACTED", text, name))
+    if not found.changes:
+        text = f"`{name}`: nothing happened since {time_text(since_ms)}"
+        notes.append(Note("NOTHING_HAPPENED", text, name))
+    return notes

@@ -1,0 +1,252 @@
+"""Histories of groups as a report: items, rows, summary."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from kgroups.cli.commands.history.change_text import (
+    cause_text,
+    change_text,
+    numbers_text,
+    repeat_text,
+    time_text,
+)
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.history.changes import Change, Commits
+from kgroups.core.history.repeats import Repeat, figures, repeats
+from kgroups.core.history.roster import Departure, Seat
+from kgroups.core.times import timestamp
+
+TABLE: Final = (
+    Column("group", "GROUP", shared=True),
+    Column("at", "AT"),
+    Column("number", "GEN", right=True, quiet=(None,)),
+    Column("change", "CHANGE"),
+    Column("cause", "CAUSE", quiet=("",)),
+    Column("member_count", "MEMBERS", right=True, quiet=(None,)),
+)
+CSV: Final = tuple(
+    Column(name)
+    for name in (
+        "group",
+        "at",
+        "kind",
+        "type",
+        "generation",
+        "epoch",
+        "first_missing",
+        "leader",
+        "protocol",
+        "member_count",
+        "joined",
+        "left",
+        "replaced",
+        "cause",
+        "certainty",
+        "seconds_since_previous",
+        "commits",
+        "commits_backwards",
+        "commits_without_owner",
+        "commits_deleted",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHistory:
+    """What was read of one group.
+
+    Args:
+        records: of the group, those before the window too.
+        oldest_ms: time of the first of them.
+        whole_since_ms: from when on compaction has removed nothing.
+    """
+
+    group: str
+    changes: tuple[Change, ...]
+    records: int
+    oldest_ms: int | None
+    whole_since_ms: int | None
+
+
+class Line(NamedTuple):
+    """A change of a group, or a repeat of changes."""
+
+    group: str
+    what: Change | Repeat
+
+
+def lines_of(histories: Iterable[GroupHistory], *, folded: bool) -> Iterator[Line]:
+    """The changes of all groups in order.
+
+    Args:
+        folded: repeats are one line.
+    """
+    for history in histories:
+        for what in repeats(history.changes) if folded else history.changes:
+            yield Line(history.group, what)
+
+
+def view_of(*, folded: bool) -> View:
+    """The rows of a table, or of CSV."""
+    return View("change", TABLE, _table_rows) if folded else View("change", CSV, _csv_rows)
+
+
+def _table_rows(line: Line) -> list[Row]:
+    what = line.what
+    if isinstance(what, Repeat):
+        last = what.rebalances[-1]
+        at, number, count = last.at_ms, numbers_text(what), last.member_count
+        text, cause = repeat_text(what), _common_cause(what)
+    else:
+        at, count = what.at_ms, what.member_count
+        number = str(what.number) if what.kind in ("rebalance", "members") else ""
+        text, cause = change_text(what), cause_text(what)
+    return [(line.group, time_text(at), number, text, cause, count)]
+
+
+def _common_cause(repeat: Repeat) -> str:
+    """The cause of most of the times that the client was gone."""
+    causes = [cause_text(change) for change in repeat.changes if change.members.gone]
+    return max(causes, key=causes.count, default="")
+
+
+def _csv_rows(line: Line) -> list[Row]:
+    item = change_item(line)
+    commits = item["commits"] or {}
+    shown = {
+        **item,
+        **{name: [one["client_id"] for one in item[name]] for name in ("joined", "left")},
+        "replaced": [one["client_id"] for one in item["replaced"]],
+        "commits": commits.get("count"),
+        "commits_backwards": commits.get("backwards"),
+        "commits_without_owner": commits.get("without_owner"),
+        "commits_deleted": commits.get("deleted"),
+    }
+    return [tuple(shown[column.field] for column in CSV)]
+
+
+def change_item(line: Line) -> Item:
+    """A change as an item of `kgroups.history/1`."""
+    change = line.what
+    assert isinstance(change, Change)
+    is_classic = change.type == "classic"
+    return {
+        "group": line.group,
+        "at": timestamp(change.at_ms),
+        "kind": change.kind,
+        "type": change.type,
+        "generation": change.number if is_classic else None,
+        "epoch": None if is_classic else change.number,
+        "target_epoch": change.target_epoch,
+        "first_missing": change.first_number,
+        "leader": change.leader,
+        "protocol": change.protocol,
+        "member_count": change.member_count,
+        "joined": [_seat_item(seat) for seat in change.members.joined],
+        "left": [_departure_item(gone) for gone in change.members.left],
+        "replaced": [
+            {**_departure_item(pair.old), **_seat_item(pair.new)}
+            | {"old_member_id": pair.old.seat.member_id}
+            for pair in change.members.replaced
+        ],
+        "assigned_partitions": change.partitions,
+        "moved_partitions": change.moved,
+        "settled_seconds": _seconds(change.settled_ms),
+        "last_to_settle": change.last_member,
+        "commits": None if change.commits is None else _commits_item(change.commits),
+        "compacted": change.is_torn,
+        "cause": change.cause,
+        "certainty": change.certainty,
+        "seconds_since_previous": _seconds(change.since_previous_ms),
+    }
+
+
+def _seat_item(seat: Seat) -> Item:
+    return {
+        "client_id": seat.client_id,
+        "member_id": seat.member_id,
+        "instance_id": seat.instance_id,
+        "host": seat.host,
+    }
+
+
+def _departure_item(gone: Departure) -> Item:
+    return {
+        **_seat_item(gone.seat),
+        "stayed_seconds": _seconds(gone.stayed_ms),
+        "silent_seconds": _seconds(gone.silent_ms),
+    }
+
+
+def _commits_item(commits: Commits) -> Item:
+    return {
+        "count": commits.count,
+        "until": timestamp(commits.until_ms),
+        "partitions": commits.partitions,
+        "backwards": commits.backwards,
+        "without_owner": commits.unowned,
+        "deleted": commits.deleted,
+        "setbacks": [
+            {
+                "at": timestamp(one.at_ms),
+                "topic": one.topic,
+                "partition": one.partition,
+                "old_offset": one.old_offset,
+                "new_offset": one.new_offset,
+            }
+            for one in commits.setbacks
+        ],
+    }
+
+
+def _seconds(value_ms: int | None) -> float | None:
+    return None if value_ms is None else round(value_ms / 1000, 3)
+
+
+def summary_of(
+    histories: Iterable[GroupHistory], since_ms: int, until_ms: int
+) -> Mapping[str, Any]:
+    """Rates by group, and the member behind most changes."""
+    groups = [_group_summary(one, until_ms - since_ms) for one in histories]
+    return {
+        "since": timestamp(since_ms),
+        "until": timestamp(until_ms),
+        "rebalances": sum(one["rebalances"] for one in groups),
+        "commits": sum(one["commits"] for one in groups),
+        "groups": groups,
+    }
+
+
+def _group_summary(history: GroupHistory, span_ms: int) -> Item:
+    found = figures(history.changes, span_ms)
+    most = {"client_id": found.client_id, "rebalances": found.client_rebalances}
+    return {
+        "group": history.group,
+        "records": history.records,
+        "oldest_at": None if history.oldest_ms is None else timestamp(history.oldest_ms),
+        "whole_since": None
+        if history.whole_since_ms is None
+        else timestamp(history.whole_since_ms),
+        "rebalances": found.rebalances,
+        "unfinished_rebalances": found.unfinished,
+        "rebalances_per_hour": found.rebalances_per_hour,
+        "most_changes": None if found.client_id is None else most,
+        "commits": found.commits,
+        "commits_backwards": found.backwards,
+        "commits_without_owner": found.unowned,
+        "repeats": [
+            {
+                "client_id": one.client_id,
+                "from": timestamp(one.rebalances[0].at_ms),
+                "until": timestamp(one.rebalances[-1].at_ms),
+                "first": one.rebalances[0].number,
+                "last": one.rebalances[-1].number,
+                "rebalances": len(one.rebalances),
+                "left": one.left,
+                "joined": one.joined,
+            }
+            for one in repeats(history.changes)
+            if isinstance(one, Repeat)
+        ],
+    }

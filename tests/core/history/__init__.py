@@ -1,0 +1,1 @@
+"""The history of groups, out of their records."""

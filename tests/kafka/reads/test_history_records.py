@@ -1,0 +1,139 @@
+"""The records that `history` reads are those that Kafka's own formatters print, one by one."""
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from kgroups.core.coordinator.log import records as r
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
+from kgroups.core.history.log_entry import LogEntry
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import settings_from_text
+from kgroups.core.kafka.lookups.group_log import read_group_logs
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.child import run_program
+from tests.support.kafka.guarded import OLD, WAYS, write_properties
+from tests.support.kafka.jars import class_path
+from tests.support.kafka.java import java_command
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import create_topics
+
+pytestmark = pytest.mark.kafka
+
+CONSOLE: Final = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+FORMATTERS: Final = "org.apache.kafka.tools.consumer"
+NAME: Final = "hist-formatted"
+
+
+def formatted(bootstrap: str, partition: int, formatter: str) -> list[Any]:
+    """What the console consumer prints of a partition, from its beginning."""
+    done = run_program(
+        java_command(
+            class_path(),
+            CONSOLE,
+            *("--bootstrap-server", bootstrap, "--topic", OFFSETS_TOPIC),
+            *("--partition", str(partition), "--offset", "earliest", "--timeout-ms", "5000"),
+            *("--formatter", f"{FORMATTERS}.{formatter}"),
+        ),
+        timeout_s=120,
+    )
+    return list(documents(done.stdout))
+
+
+def documents(text: str) -> Iterator[Any]:
+    """JSON documents one behind the other."""
+    at = text.find("{")
+    while at >= 0:
+        found, at = json.JSONDecoder().raw_decode(text, at)
+        yield found
+        at = text.find("{", at)
+
+
+def read(bootstrap: str) -> list[LogEntry]:
+    """Every record of the group, as we read it."""
+    found: list[LogEntry] = []
+    with ClusterAdmin(settings_from_text("", bootstrap), timeout_ms=60_000) as admin:
+        logs = read_group_logs(admin, admin.coordinators([NAME]), lambda _, e: found.append(e))
+    assert not logs.failures
+    assert not logs.unread.broken
+    return found
+
+
+def group_text(value: r.GroupMetadataValue | None) -> Any:
+    """A group's record as the formatter has it."""
+    return value and (
+        value.generation,
+        value.leader,
+        value.protocol,
+        value.current_state_timestamp_ms,
+        [(m.member_id, m.client_id, m.client_host, m.assignment) for m in value.members],
+    )
+
+
+def kafkas_group_text(value: Any) -> Any:
+    """The same, of what it printed."""
+    data = value and value["data"]
+    return data and (
+        data["generation"],
+        data["leader"],
+        data["protocol"],
+        data["currentStateTimestamp"],
+        [
+            (m["memberId"], m["clientId"], m["clientHost"], b64decode(m["assignment"]))
+            for m in data["members"]
+        ],
+    )
+
+
+def test_kafkas_formatters(kafka: KafkaCluster) -> None:
+    """Generations with their members, and commits, of a group that was there and is deleted."""
+    topic = f"{NAME}-t"
+    create_topics(kafka.bootstrap, {topic: 2})
+    with LiveGroup(kafka.bootstrap, NAME, [MemberSpec("a", (topic,))]) as group:
+        group.wait_stable(2)
+        group.members[0].commit({(topic, 0): 3, (topic, 1): 4})
+        group.add(MemberSpec("b", (topic,)))
+        group.wait_stable(2)
+    with ClusterAdmin(settings_from_text("", kafka.bootstrap)) as admin:
+        admin.delete_groups([NAME])
+        place = admin.coordinators([NAME])
+    entries = [entry.record for entry in read(kafka.bootstrap)]
+    partition = offsets_partition(NAME, place.partitions or 0)
+    groups = [
+        kafkas_group_text(one["value"])
+        for one in formatted(kafka.bootstrap, partition, "GroupMetadataMessageFormatter")
+        if one["key"]["data"]["group"] == NAME
+    ]
+    assert groups == [
+        group_text(value)  # type: ignore[arg-type]
+        for key, value in entries
+        if isinstance(key, r.GroupMetadataKey)
+    ]
+    assert len(groups) > 3
+    commits = [
+        (
+            one["key"]["data"]["topic"],
+            one["key"]["data"]["partition"],
+            one["value"] and one["value"]["data"]["offset"],
+        )
+        for one in formatted(kafka.bootstrap, partition, "OffsetsMessageFormatter")
+        if one["key"]["data"]["group"] == NAME
+    ]
+    assert commits == [
+        (key.topic, key.partition, value and value.offset)  # type: ignore[union-attr]
+        for key, value in entries
+        if isinstance(key, r.OffsetCommitKey)
+    ]
+
+
+def test_without_the_right_to_read(guarded_kafka: KafkaCluster, tmp_path: Any) -> None:
+    """Exit code 3, and the topic is named."""
+    way = WAYS[0]
+    config = write_properties(guarded_kafka, tmp_path / "c.properties", way)
+    denied = run("-b", guarded_kafka.addresses(way[0]), *config, "history", OLD)
+    assert denied.exit_code == 3, denied
+    assert "not authorized to read `__consumer_offsets`" in denied.stderr

@@ -1,0 +1,1 @@
+"""Logs of groups, written a record at a time."""
