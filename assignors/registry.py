@@ -5,6 +5,7 @@ a `range`.
 """
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from kgroups.assignors.by_lag.lags import LagAssignor
@@ -91,7 +92,13 @@ def server_assignor(name: str) -> Assignor:
 
 
 def _named(name: str, known: Mapping[str, Assignor]) -> Assignor:
-    found = known.get(name)
+    found = known.get(CLASSES.get(name, name))
     if found is None:
-        raise AssignorError(f"unknown assignor `{name}`", hint="known: " + ", ".join(sorted(known)))
+        close = get_close_matches(
+            name.rpartition(".")[2].removesuffix("Assignor").lower(), known, 1
+        )
+        guess = f"did you mean `{close[0]}`? " if close else ""
+        raise AssignorError(
+            f"unknown assignor `{name}`", hint=f"{guess}known: {', '.join(sorted(known))}"
+        )
     return found

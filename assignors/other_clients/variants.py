@@ -4,9 +4,9 @@
 librdkafka's in racks); the sticky strategies are algorithms of their own. Each is compared with
 the library itself in tests/assignors/other_clients.
 
-Source: librdkafka 2.16 (rdkafka_assignor.c and the assignors), franz-go 1.22 (kgo
-group_balancer.go), sarama 1.61 (balance_strategy.go), kafka-python 3.0.12 and aiokafka 0.14
-(coordinator/assignors), kafkajs 2.2.4 (consumer/assigners).
+Source: librdkafka (rdkafka_assignor.c and the assignors), franz-go (kgo group_balancer.go), sarama
+(balance_strategy.go), kafka-python and aiokafka (coordinator/assignors), kafkajs
+(consumer/assigners), in the releases of `RELEASES`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +29,15 @@ from kgroups.assignors.other_clients.sarama_sticky import SaramaSticky
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
 
 Members = Sequence[MemberSubscription]
+
+RELEASES: Final[Mapping[str, str]] = {
+    "librdkafka": "2.16",
+    "franz-go": "1.22",
+    "sarama": "1.61",
+    "kafka-python": "3.0",
+    "aiokafka": "0.14",
+    "kafkajs": "2.2",
+}
 
 
 def by_member_id(members: Members) -> list[int]:

@@ -123,7 +123,11 @@ def find_prospects(
         )
         leaders = guess.leaders
         strategies = leader_strategies(
-            name, guess, rack_settings(roster), racks_known=bool(roster.broker_racks)
+            name,
+            guess,
+            rack_settings(roster),
+            racks_known=bool(roster.broker_racks),
+            release=roster.evidence.known.release,
         )
         reason = guess.reason
     runs = max(MAX_RUNS // len(strategies), 1)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar, get_args
 
+from kgroups.assignors.registry import CLASSES
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.document import Cursor, Document, choice_of
 from kgroups.core.planning.changes.change_table import BY_KEY
@@ -174,12 +175,18 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
         type=protocol,
         state="Stable" if members else "Empty",
         protocol_type="consumer",
-        assignor=fields.optional("assignor", Cursor.text) or DEFAULT_ASSIGNORS[protocol],
+        assignor=fields.optional("assignor", _assignor) or DEFAULT_ASSIGNORS[protocol],
         group_epoch=1 if protocol == "consumer" else None,
         target_epoch=1 if protocol == "consumer" else None,
         members=tuple(members),
         offsets={topic: commits for topic, commits in offsets.items() if commits},
     )
+
+
+def _assignor(cursor: Cursor) -> str:
+    """Its name; Kafka's classes may be named, too."""
+    name = cursor.text()
+    return CLASSES.get(name, name)
 
 
 def _member(

@@ -42,8 +42,9 @@ ASSIGNORS
   Default: the group's own. Several, separated by commas, are planned side by
   side. Your own: package.module:Class; --check-assignor tests it on 500
   groups. --as names the client library that leads a classic group: java,
-  librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; java:all
-  says that all members use it, which matters once the leader leaves; default:
+  librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; java:2.3
+  says of which release, java:all that all members use it, which matters once
+  the leader leaves; default:
   inferred from its members and its leader's bytes, and where members use
   different libraries from the end of __consumer_offsets, which names the
   leader; --leader-from-log reads that log until it does. franz-go:racks and

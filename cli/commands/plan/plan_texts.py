@@ -35,6 +35,7 @@ from kgroups.core.planning.changes.kinds import (
 from kgroups.core.planning.changes.meaning import meant_in
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.explanation.explain import explain, parse_partition
+from kgroups.core.planning.leaders.leader_release import known_release
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
@@ -57,8 +58,8 @@ class PlanTexts:
     """The options of a plan, as they were written.
 
     Args:
-        leader: a client library; after colons whether `all` members have it, and of franz-go
-            whether it balances racks, as in `RACKS`.
+        leader: a client library; after colons its version, whether `all` members have it, and of
+            franz-go whether it balances racks, as in `RACKS`.
     """
 
     leader: str | None = None
@@ -76,7 +77,9 @@ class PlanTexts:
         """
         parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
         known = (ALL, *RACKS) if self.library == "franz-go" else (ALL,)
-        parse_choice(list(self._leader_words[1:]), known, f"setting of `--as {self.library}`")
+        others = [word for word in self._leader_words[1:] if word not in self._versions]
+        parse_choice(others, known, f"setting of `--as {self.library}`")
+        _ = self.release
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
         if len(self.changes.get(TO_PROTOCOL, ())) > 1:
@@ -98,6 +101,19 @@ class PlanTexts:
         return ALL in self._leader_words[1:]
 
     @property
+    def release(self) -> str | None:
+        """The release of the Java client that leads, where it was named.
+
+        Raises:
+            UsageError: what leaders of this version assign is not known.
+        """
+        return known_release(self.library or "", *self._versions) if self._versions else None
+
+    @property
+    def _versions(self) -> tuple[str, ...]:
+        return tuple(word for word in self._leader_words[1:] if word[:1].isdigit())[:1]
+
+    @property
     def balances_racks(self) -> bool | None:
         """Whether franz-go applications balance racks, where that was said."""
         return next((RACKS[word] for word in self._leader_words[1:] if word in RACKS), None)
@@ -116,6 +132,7 @@ class PlanTexts:
             "--explain": self.explain,
             "--fail-on": self.fail_on,
             "--faithful": self.faithful,
+            "a version in --as": self.release,
         }
         for name, given in views.items():
             if given:
@@ -339,6 +356,7 @@ def plan_or_error(
             faithful=texts.faithful,
             rules=source.rules.get(-1 if group.coordinator is None else group.coordinator),
             balances_racks=texts.balances_racks,
+            release=texts.release,
         )
         item = plan_item(plan)
         if texts.explain:

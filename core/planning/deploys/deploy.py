@@ -44,6 +44,7 @@ def plan_changes(
     faithful: bool = False,
     rules: BrokerRules | None = None,
     balances_racks: bool | None = None,
+    release: str | None = None,
 ) -> Plan:
     """Plan changes as `plan_group` does, and then deploys, step by step.
 
@@ -55,6 +56,7 @@ def plan_changes(
         alike: whether all members have the library of the leader, as those of one application do.
         rules: what the brokers allow of such moves; None: not known.
         balances_racks: whether franz-go applications say `BalanceRacks`; None: inferred.
+        release: of the Java leader, one of `assignors.java.former_leaders.RELEASES`; None: today's.
     Raises:
         UsageError: a deploy that takes a classic group to another assignor.
         KgroupsError: as `plan_group`.
@@ -67,7 +69,7 @@ def plan_changes(
     strategy = assignor_name
     if moves:  # of a group whose assignor is not known nothing is computed: it stays as it is
         strategy = RANGE if _is_unknown(group) else None
-    known = Known(balances_racks=balances_racks)
+    known = Known(balances_racks=balances_racks, release=release)
     plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful, known=known)
     if not deploys:
         return plan

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.assignors.java.former_leaders import BY_MEMBER_ID as JAVA_BY_MEMBER_ID
+from kgroups.assignors.java.former_leaders import RELEASES, STATIC_FIRST_SINCE
 from kgroups.assignors.java.leader_view import JAVA_ORDER, OrderRule
 from kgroups.assignors.other_clients.variants import (
     BY_MEMBER_ID,
@@ -58,6 +60,9 @@ class Question:
     @property
     def order(self) -> tuple[OrderRule, str]:
         """How the leader sorts members."""
+        release = self.plan.roster.evidence.known.release if self.plan.roster else None
+        if release is not None and RELEASES.index(release) < STATIC_FIRST_SINCE:
+            return JAVA_BY_MEMBER_ID, "member ids"
         return ORDERS.get(self.plan.leader_client or "", JAVA)
 
     def sorted(self, members: Sequence[PlannedMember]) -> list[PlannedMember] | None:

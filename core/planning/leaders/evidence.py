@@ -36,11 +36,13 @@ class Known:
         leaders: ids of the members that may lead now, with what their library can be; None: it is
             told from the bytes.
         balances_racks: whether franz-go applications say `BalanceRacks`; None: that is not known.
+        release: of a Java leader; None: today's.
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict)
     leaders: Mapping[str, Libraries] | None = None
     balances_racks: bool | None = None
+    release: str | None = None
 
 
 NOTHING_KNOWN: Final = Known()

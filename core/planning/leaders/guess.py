@@ -75,8 +75,10 @@ def infer_leader(
     protocol = strategy or group.assignor
     if said is not None:
         leading = [member for member in staying if member.member_id == group.leader] or staying
-        old = any(is_older(member, said, protocol) for member in leading)
-        return LeaderGuess((said,), True, "as given", frozenset({said} if old else ()))
+        release = evidence.known.release
+        old = release is None and any(is_older(member, said, protocol) for member in leading)
+        reason = f"{release}, as given" if release else "as given"
+        return LeaderGuess((said,), True, reason, frozenset({said} if old else ()))
     if not staying and newcomers:
         return _of_newcomers(newcomers, protocol)
     able = SPEAKERS.get(protocol or "", LIBRARIES)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.assignors.java.former_leaders import java_before
 from kgroups.assignors.other_clients.variants import RACK_BALANCING, is_exact
 from kgroups.assignors.registry import (
     CLIENT_ASSIGNORS,
@@ -26,6 +27,7 @@ from kgroups.core.snapshot import Group
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
 FRANZ_GO: Final = "franz-go"
+JAVA: Final = "java"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +105,14 @@ def leader_strategies(
     guess: LeaderGuess,
     rack_settings: Collection[bool] = (False,),
     racks_known: bool = True,
+    release: str | None = None,
 ) -> tuple[Strategy, ...]:
     """The strategy of this name as each library that may lead computes it, the likeliest first.
 
     Args:
         rack_settings: whether a franz-go leader may balance racks, and whether it may not.
         racks_known: whether it is known in which racks partitions are led.
+        release: of a Java leader; None: today's.
     Raises:
         UsageError: no such strategy or library.
         KgroupsError: a strategy of the user's own that cannot be loaded.
@@ -122,7 +126,7 @@ def leader_strategies(
         return (Strategy(_load(name, guess.likeliest), protocol, doubt=doubt),)
     return tuple(
         Strategy(
-            RACK_BALANCING[name] if balances_racks else _load(name, library),
+            RACK_BALANCING[name] if balances_racks else _load(name, library, release),
             protocol,
             library,
             _doubt(library, name, guess, unknown_racks=balances_racks and not racks_known),
@@ -158,9 +162,10 @@ def _foreign(name: str, strategy: Assignor) -> str:
     return f"`{name}` is not a class of Kafka or of a client library: the group may run another one"
 
 
-def _load(name: str, library: str) -> Assignor:
+def _load(name: str, library: str, release: str | None = None) -> Assignor:
     try:
-        return assignor(name, library)
+        former = java_before(release, name) if release and library == JAVA else None
+        return former or assignor(name, library)
     except AssignorError as error:
         if ":" in name:
             raise KgroupsError(error.message, hint=error.hint, code="ASSIGNOR_FAILED") from error

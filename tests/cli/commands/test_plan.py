@@ -3,10 +3,11 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from kgroups.assignors.registry import CLASSES
 from kgroups.assignors.user import user_defined
 from kgroups.cli.commands.plan.plan_report import shared_notes
 from kgroups.core.snapshot import Group
@@ -140,3 +141,48 @@ def test_the_user_says_whether_franz_go_balances_racks(tmp_path: Path) -> None:
         shares.append([member["assignment"] for member in item["members"]])
     assert shares[1] != shares[2]
     assert "`x` is not a setting of `--as franz-go`" in run(*line, "--as", "franz-go:x").stderr
+
+
+STATIC: Final = """\
+topics: {orders: {partitions: 4, racks: [[a], [b], [a], [b]]}}
+groups:
+  app:
+    assignor: org.apache.kafka.clients.consumer.RangeAssignor
+    members:
+      m1: {topics: [orders], rack: b, instance_id: z}
+      m2: {topics: [orders], rack: a, instance_id: y}
+"""
+
+
+def test_the_release_of_the_leader(tmp_path: Path) -> None:
+    """Former Java leaders knew no racks, or no static members; an unknown release is refused."""
+    file = tmp_path / "s.yaml"
+    file.write_text(STATIC)
+    line = ("plan", "--from", str(file), "--as")
+    given = []
+    for leader in ("java", "java:3.4.1", "java:2.3:all"):
+        (item,) = run(*line, leader, "-o", "json").document["items"]
+        given.append(item["members"][0]["assignment"]["orders"])
+    assert given == [[1, 3], [2, 3], [0, 1]]
+    assert "a java client (2.3, as given)" in run(*line, "java:2.3").stderr
+    explained = run(*line, "java:2.3", "--explain", "orders:0").stdout
+    assert "in the order of member ids, make 2 each" in explained
+    for leader, known in (
+        ("java:2.9", "known: 1.0 and 1.1, 2.0 to 2.8"),
+        ("librdkafka:1.9", "known: librdkafka 2.16"),
+    ):
+        outcome = run(*line, leader)
+        assert (outcome.exit_code, known in outcome.stderr) == (2, True)
+    sticky = run(*line, "java:2.8", "--assignor", "sticky")
+    assert (sticky.exit_code, "from 3.8 on" in sticky.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_of_kafka_by_name(name: str, tmp_path: Path) -> None:
+    """As `partition.assignment.strategy` and `group.consumer.assignors` name them."""
+    file = tmp_path / "s.yaml"
+    file.write_text(STATIC)
+    (item,) = run("plan", "--from", str(file), "--assignor", name, "-o", "json").document["items"]
+    assert item["assignor"] == CLASSES[name]
+    near = run("plan", "--from", str(file), "--assignor", "CooperativeStickyAssignor")
+    assert "did you mean `cooperative-sticky`?" in near.stderr

@@ -56,7 +56,6 @@ NO_CODES: Final = {
     "JAVA_HOME": "a variable of the environment",
     "PYSPARK_DRIVER_PYTHON": "likewise",
     "PYSPARK_PYTHON": "likewise",
-    "BATCH_OPTIMIZED": "a value of `share.acquire.mode`",
     "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
     "AT_ONCE": "likewise",
