@@ -19,8 +19,8 @@ HELP = """Run with the options of kafka-consumer-groups.sh.
 Its options and its layouts; `kgroups official --help` lists them. The word
 `official` may be left out where the line holds --list, --describe, --delete,
 --reset-offsets, --delete-offsets or --validate-regex and no command before it.
-`kgroups official delete-records` is kafka-delete-records.sh, and so is
-`kgroups delete-records` where the line holds --offset-json-file.
+`kgroups official delete-records`, and every line with --offset-json-file and
+no other command, is kafka-delete-records.sh.
 
 EXAMPLES
   kgroups --bootstrap-server localhost:9092 --list --state

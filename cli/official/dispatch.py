@@ -26,16 +26,19 @@ _KNOWN: Final = {
 def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
     """The arguments for the official grammar; None if the line is in our own.
 
-    Those of kafka-delete-records.sh begin with `delete-records`.
+    Those of kafka-delete-records.sh begin with `delete-records`, wherever it stood.
 
     Args:
         words: what follows the program's name.
         commands: names of our own commands.
     """
-    if words[:1] == [FORCED]:
-        return list(words[1:])
-    if words[:1] == [RECORDS] and _names(words[1:]) & {"offset-json-file"}:
-        return list(words)
+    forced = list(words[:1]) == [FORCED]
+    own = list(words[1:]) if forced else list(words)
+    command = next((word for word in own if word in commands), RECORDS)
+    if command == RECORDS and _names(own) & {"offset-json-file"}:
+        return [RECORDS, *(word for word in own if word != RECORDS)]
+    if forced:
+        return own
     try:
         for given in walk(words, _KNOWN):
             if given.option is None:

@@ -60,10 +60,15 @@ def test_a_command_behind_plain_options_is_our_own_grammar(noun: str, rest: str)
     [
         ("delete-records --offset-json-file f --bootstrap-server b:1", True),
         ("delete-records -offset-json-file=f", True),
+        ("official --bootstrap-server b:1 --offset-json-file f", True),
+        ("--bootstrap-server b:1 --offset-json-file f", True),
+        ("--bootstrap-server b:1 delete-records --offset-json-file f", True),
+        ("official --list", False),
         ("delete-records t:0 --before 5", False),
         ("describe --offset-json-file f", False),
     ],
 )
 def test_delete_records(line: str, records: bool) -> None:
     """kafka-delete-records.sh is known by its file option."""
-    assert (official_arguments(shlex.split(line), NOUNS.keys()) is not None) is records
+    found = official_arguments(shlex.split(line), NOUNS.keys())
+    assert (found is not None and found[0] == "delete-records") is records

@@ -19,6 +19,7 @@ from kgroups.cli.commands.writes.prompts import (
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
+from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
@@ -60,7 +61,8 @@ RECORDS TO KEEP (--before)
   2026-11-21T06:00:00Z  records that are not older; needs a zone
   7d, 1h30m, PT2H       records of the last 7 days
   group:NAME            what a group has not read yet
-  file:PATH             lines `topic,partition,offset`
+  file:PATH             lines `topic,partition,offset`, or the JSON file of
+                        kafka-delete-records.sh
 An offset beyond the log end is clamped, and the row says so.
 
 RESULTS, one per partition
@@ -170,7 +172,13 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     if target.kind != "file":
         return {}
     path = Path(target.name).expanduser()
-    given = parse_offsets(read_plan_text(path), str(path))
+    text = read_plan_text(path)
+    if text.lstrip().startswith("{"):
+        try:
+            return offsets_of(text)
+        except BadFile as error:
+            raise UsageError(f"`{path}`: {error.message}") from error
+    given = parse_offsets(text, str(path))
     if set(given) != {None}:
         raise UsageError(
             f"`{path}` has a group column, and records have no group",

@@ -1,5 +1,6 @@
 """`delete-records` in our own words: every target, what is lost, refusals, and the look back."""
 
+import json
 import os
 import pty
 from pathlib import Path
@@ -101,11 +102,18 @@ def test_what_a_group_has_read(cluster_address: str, topic: str) -> None:
 
 
 def test_file(cluster_address: str, topic: str, tmp_path: Path) -> None:
-    """Offsets come from a file; one that names groups is refused."""
+    """Offsets come from a file, of Kafka's form too; one that names groups is refused."""
     path = tmp_path / "offsets.csv"
     path.write_text(f"{topic},0,20\n{topic},1,7\n")
     assert erase(cluster_address, "--before", f"file:{path}", "--yes").exit_code == 0
     assert starts(cluster_address, topic) == {0: 20, 1: 7, 2: 0}
+    partition = {"topic": topic, "partition": 0, "offset": 21}
+    path.write_text(json.dumps({"version": 1, "partitions": [partition]}))
+    assert erase(cluster_address, "--before", f"file:{path}", "--yes").exit_code == 0
+    assert starts(cluster_address, topic) == {0: 21, 1: 7, 2: 0}
+    path.write_text('{"partitions": 1}')
+    outcome = erase(cluster_address, "--before", f"file:{path}", "--yes")
+    assert (outcome.exit_code, "Expected JSON array" in outcome.stderr) == (2, True)
     path.write_text(f"g,{topic},0,20\n")
     assert erase(cluster_address, "--before", f"file:{path}", "--yes").exit_code == 2
 
