@@ -48,7 +48,7 @@ from kgroups.core.snapshot_records import (
     topic_of,
     topic_record,
 )
-from kgroups.core.times import timestamp
+from kgroups.core.times import instant_of, timestamp
 
 SCHEMA: Final = "kgroups.snapshot/1"
 SUFFIX: Final = ".jsonl.zst"
@@ -253,7 +253,7 @@ def _lines(snapshot: ClusterSnapshot) -> Iterator[bytes]:
     head = LinesHead(
         schema="kgroups.snapshot.lines/1",
         cluster=ClusterRecord(snapshot.cluster_id, snapshot.bootstrap),
-        captured_at_ms=snapshot.captured_at_ms,
+        generated_at=instant_of(snapshot.captured_at_ms),
         brokers=list(snapshot.brokers),
         errors=list(snapshot.errors),
         topics=len(snapshot.topics),
@@ -325,7 +325,7 @@ def _too_large(path: Path, syntax: str) -> UsageError:
 def snapshot_document(snapshot: ClusterSnapshot) -> Item:
     """The snapshot as the JSON document that its file holds."""
     rest = document_rest(snapshot)
-    head = ("schema", "cluster", "generated_at", "captured_at_ms")
+    head = ("schema", "cluster", "generated_at")
     first = {key: rest.pop(key) for key in head}
     return {**first, "items": list(snapshot_items(snapshot)), **rest}
 
@@ -341,7 +341,6 @@ def document_rest(snapshot: ClusterSnapshot) -> Item:
         "schema": SCHEMA,
         "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         "generated_at": timestamp(snapshot.captured_at_ms),
-        "captured_at_ms": snapshot.captured_at_ms,
         "topics": [topic_item(topic) for topic in snapshot.topics.values()],
         "brokers": [dataclasses.asdict(broker) for broker in snapshot.brokers],
         "errors": [dataclasses.asdict(error) for error in snapshot.errors],
@@ -359,5 +358,5 @@ def _group_item(snapshot: ClusterSnapshot, group: Group) -> Item:
     for row in item["offsets"] or ():
         commit = (group.offsets or {}).get(row["topic"], {}).get(row["partition"])
         if commit is not None and commit.committed_at_ms is not None:
-            row["committed_at_ms"] = commit.committed_at_ms
+            row["committed_at"] = timestamp(commit.committed_at_ms)
     return item

@@ -26,12 +26,14 @@ from kgroups.core.snapshot import (
     Topic,
     led_round,
 )
+from kgroups.core.times import epoch_ms, instant_of
 from kgroups.core.uuids import parse_uuid
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Offset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 PartitionNumber = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Moment = Annotated[datetime.datetime, Meta(tz=True)]
 Assignment = dict[str, tuple[PartitionNumber, ...]]
 
 
@@ -47,7 +49,7 @@ class CommitRecord(Record):
     committed_offset: Int64 | None = None
     leader_epoch: Int64 | None = None
     metadata: str | None = None
-    committed_at_ms: Int64 | None = None
+    committed_at: Moment | None = None
     # derived
     log_start_offset: int | None = None
     log_end_offset: int | None = None
@@ -191,19 +193,16 @@ class Head(Record, kw_only=True):
     """What stands beside groups and topics."""
 
     cluster: ClusterRecord | None = None
-    generated_at: Annotated[datetime.datetime, Meta(tz=True)] | None = None
-    captured_at_ms: Int64 | None = None
+    generated_at: Moment
     brokers: list[Broker] | None = None
     errors: list[ItemError] | None = None
 
     def __post_init__(self) -> None:
-        """See that the time is known, and that no broker stands twice.
+        """See that no broker stands twice.
 
         Raises:
-            ValueError: otherwise.
+            ValueError: one does.
         """
-        if self.generated_at is None and self.captured_at_ms is None:
-            raise ValueError("one of the fields `generated_at` and `captured_at_ms` is required")
         check_once("broker", (broker.id for broker in self.brokers or ()))
 
 
@@ -255,7 +254,7 @@ def snapshot_of(head: Head, topics: Iterable[Topic], groups: Iterable[Group]) ->
     """The snapshot of these parts."""
     cluster = head.cluster or ClusterRecord()
     return ClusterSnapshot(
-        captured_at_ms=_captured_at_ms(head),
+        captured_at_ms=epoch_ms(head.generated_at),
         groups=tuple(groups),
         topics={topic.topic: topic for topic in topics},
         brokers=tuple(head.brokers or ()),
@@ -263,14 +262,6 @@ def snapshot_of(head: Head, topics: Iterable[Topic], groups: Iterable[Group]) ->
         bootstrap=cluster.bootstrap,
         errors=tuple(head.errors or ()),
     )
-
-
-def _captured_at_ms(head: Head) -> int:
-    if head.captured_at_ms is not None:
-        return head.captured_at_ms
-    assert head.generated_at is not None  # see Head.__post_init__
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    return (head.generated_at - epoch) // datetime.timedelta(milliseconds=1)
 
 
 def topic_of(record: TopicRecord) -> Topic:
@@ -345,7 +336,10 @@ def _commits_of(rows: Iterable[CommitRecord]) -> dict[str, dict[int, CommittedOf
     for row in rows:
         if row.committed_offset is not None:
             offsets.setdefault(row.topic, {})[row.partition] = CommittedOffset(
-                row.committed_offset, row.leader_epoch, row.metadata or "", row.committed_at_ms
+                row.committed_offset,
+                row.leader_epoch,
+                row.metadata or "",
+                None if row.committed_at is None else epoch_ms(row.committed_at),
             )
     return offsets
 
@@ -387,7 +381,6 @@ def _commit_records(
     offsets: Mapping[str, Mapping[int, CommittedOffset]],
 ) -> Iterator[CommitRecord]:
     for topic, commits in offsets.items():
-        for number, (offset, leader_epoch, metadata, committed_at_ms) in commits.items():
-            yield CommitRecord(
-                topic, number, offset, leader_epoch, metadata or None, committed_at_ms
-            )
+        for number, (offset, leader_epoch, metadata, time_ms) in commits.items():
+            committed_at = None if time_ms is None else instant_of(time_ms)
+            yield CommitRecord(topic, number, offset, leader_epoch, metadata or None, committed_at)

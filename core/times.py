@@ -12,7 +12,7 @@ import datetime
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from kgroups.core.errors import UsageError
 
@@ -133,8 +133,19 @@ def _iso_ms(text: str) -> int:
         raise UsageError(
             f"`{text}` has no zone", hint="add `Z` for UTC, or an offset like `+02:00`"
         )
-    since = instant - datetime.datetime.fromtimestamp(0, datetime.UTC)
-    return since // datetime.timedelta(milliseconds=1)
+    return epoch_ms(instant)
+
+
+def epoch_ms(instant: datetime.datetime) -> int:
+    """Epoch milliseconds of a time that has a zone."""
+    return (instant - instant_of(0)) // datetime.timedelta(milliseconds=1)
+
+
+def instant_of(time_ms: int) -> datetime.datetime:
+    """The time of epoch milliseconds, in UTC."""
+    return datetime.datetime.fromtimestamp(0, datetime.UTC) + datetime.timedelta(
+        milliseconds=time_ms
+    )
 
 
 def show_ms(value_ms: float) -> str:
@@ -149,7 +160,26 @@ def show_ms(value_ms: float) -> str:
     return f"{seconds // 3_600}h{seconds % 3_600 // 60:02}m"
 
 
+def in_seconds(value: Any) -> Any:
+    """An item of a document: durations that code keeps in `…_ms` are `…_seconds` there."""
+    if isinstance(value, Mapping):
+        return {
+            name.removesuffix("_ms") + "_seconds" if name.endswith("_ms") else name: _seconds(one)
+            if name.endswith("_ms")
+            else in_seconds(one)
+            for name, one in value.items()
+        }
+    return [in_seconds(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, int | float):
+        return value / 1_000
+    return (
+        [_seconds(one) for one in value] if isinstance(value, list | tuple) else in_seconds(value)
+    )
+
+
 def timestamp(time_ms: int) -> str:
     """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
-    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return instant_of(time_ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # it is run as a file, too
 
 from scripts.completion_scripts import places_of, script_for  # noqa: E402
+from scripts.document_names import names_table  # noqa: E402
 from scripts.man_pages import man_pages  # noqa: E402
 from scripts.official_deviations import DEVIATIONS  # noqa: E402
 from scripts.official_tasks import TASKS  # noqa: E402
@@ -163,6 +164,7 @@ BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("docs/broker-versions.md", "releases", releases_table),
     ("docs/library.md", "public", public_table),
     ("docs/states.md", "states", states_tables),
+    ("docs/scripting.md", "names", names_table),
 )
 """Page, name of the block's markers, what stands between them."""
 

@@ -1,7 +1,7 @@
 """`kgroups ping`: a staged test of the way to a cluster."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import typer
 
@@ -15,6 +15,7 @@ from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.probing.probe import probe
 from kgroups.core.kafka.probing.step import Step
+from kgroups.core.times import in_seconds
 
 SCHEMA = "kgroups.ping/1"
 
@@ -47,12 +48,12 @@ COLUMNS = (
     Column("step", "STEP"),
     Column("status", "STATUS"),
     Column("target", "TARGET"),
-    Column("took_ms", "MS", right=True),
+    Column("took_seconds", "SECONDS", right=True),
     Column("detail", "DETAIL"),
-    Column("remedy"),
+    Column("hint"),
     Column("code"),
     Column("days_left"),
-    Column("clock_ahead_ms"),
+    Column("clock_ahead_seconds"),
 )
 
 
@@ -93,7 +94,8 @@ def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemErro
 
 def step_item(step: Step) -> Item:
     """A step as an item of `kgroups.ping/1`."""
-    return {column.field: getattr(step, column.field) for column in COLUMNS}
+    item: Item = in_seconds(asdict(step)) | {"hint": step.remedy}
+    return {column.field: item[column.field] for column in COLUMNS}
 
 
 def _rows(item: Item) -> list[Row]:

@@ -148,7 +148,7 @@ def snapshot_report(snapshot: ClusterSnapshot) -> Report:
         views=(View("group", COLUMNS, _rows),),
         errors=snapshot.errors,
         summary=lambda: document["summary"],
-        extra={key: document[key] for key in ("captured_at_ms", "topics", "brokers")},
+        extra={key: document[key] for key in ("topics", "brokers")},
     )
 
 

@@ -95,7 +95,7 @@ class Translation(NamedTuple):
     source_offset: int | None
 
     @property
-    def read_twice(self) -> int | None:
+    def read_again(self) -> int | None:
         """Records between checkpoint and commit in the source cluster; None if not known."""
         if self.checkpoint is None or self.source_offset is None:
             return None
@@ -112,7 +112,7 @@ class Translation(NamedTuple):
         text += f", source at {self.source_offset}"
         if self.source_offset < self.checkpoint.upstream_offset:
             return f"{text}: the source group was set back"
-        return f"{text}: {self.read_twice} read twice"
+        return f"{text}: {self.read_again} read twice"
 
 
 def decode_checkpoint(
@@ -211,12 +211,12 @@ def translated_group(
     Args:
         source_known: whether the source cluster was asked; else nothing can be found missing.
     """
-    twice = [one.read_twice for one in each if one.checkpoint is not None]
+    twice = [one.read_again for one in each if one.checkpoint is not None]
     return {
         "group": target,
         "translated": len(twice),
         "missing": len(each) - len(twice) if source_known else None,
-        "read_twice": None if None in twice else sum(n for n in twice if n is not None),
+        "read_again": None if None in twice else sum(n for n in twice if n is not None),
         "partitions": [
             {
                 "topic": one.at[0],
@@ -224,7 +224,7 @@ def translated_group(
                 "checkpoint_offset": one.checkpoint and one.checkpoint.upstream_offset,
                 "source_offset": one.source_offset,
                 "new_offset": one.checkpoint and one.checkpoint.offset,
-                "read_twice": one.read_twice,
+                "read_again": one.read_again,
             }
             for one in each
         ],

@@ -46,7 +46,7 @@ class RecordDeletion(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
     @property
-    def records_lost(self) -> int | None:
+    def deleted_records(self) -> int | None:
         """Offsets between the old and the new start; None if not known."""
         if self.old_start is None or self.new_start is None:
             return None

@@ -32,7 +32,7 @@ class Metrics:
     """One assignment in figures; what each means stands beside it."""
 
     partitions: int = _figure("partitions that the group's topics have", PARTITIONS, by_size=True)
-    members: int = _figure("members after the changes", "members", by_size=True)
+    member_count: int = _figure("members after the changes", "members", by_size=True)
     kept: int = _figure("partitions that stay where they are", PARTITIONS, of=PARTITIONS)
     moved: int = _figure(
         "partitions that had an owner and get another, whether it stays or leaves",
@@ -45,7 +45,7 @@ class Metrics:
     newly_assigned: int = _figure(
         "partitions that had no owner and get one", PARTITIONS, of=PARTITIONS, by_size=True
     )
-    lost: int = _figure(
+    newly_unassigned: int = _figure(
         "partitions that had an owner and get none", PARTITIONS, of=PARTITIONS, by_size=True
     )
     partitions_min: int | None = _figure(
@@ -64,16 +64,16 @@ class Metrics:
         "population standard deviation of the members' partition counts", PARTITIONS, by_size=True
     )
     idle_members: int = _figure(
-        "members without a partition", "members", of="members", by_size=True
+        "members without a partition", "members", of="member_count", by_size=True
     )
     unassigned: int = _figure(
         "partitions of subscribed topics that nobody gets", PARTITIONS, of=PARTITIONS, by_size=True
     )
-    lag_max: int | None = _figure("largest lag of a member; unknown if no lag is", "records")
-    lag_stddev: float | None = _figure(
+    member_lag_max: int | None = _figure("largest lag of a member; unknown if no lag is", "records")
+    member_lag_stddev: float | None = _figure(
         "population standard deviation of the members' lags", "records"
     )
-    unknown_lag_partitions: int = _figure(
+    unknown_partitions: int = _figure(
         "assigned partitions whose lag is not known and not in the above",
         PARTITIONS,
         of=PARTITIONS,
@@ -137,20 +137,20 @@ def measure(
     all_partitions = {(topic, p) for topic, count in wanted.items() for p in range(count)}
     return Metrics(
         partitions=len(all_partitions),
-        members=len(after),
+        member_count=len(after),
         kept=kinds.count("kept"),
         moved=len(changed),
         forced=sum((move.topic, move.partition) in forced for move in changed),
         newly_assigned=kinds.count("newly_assigned"),
-        lost=kinds.count("lost"),
+        newly_unassigned=kinds.count("newly_unassigned"),
         partitions_min=min(counts, default=None),
         partitions_max=max(counts, default=None),
         stddev=deviation(counts),
         idle_members=counts.count(0),
         unassigned=len(all_partitions - assigned),
-        lag_max=max(known, default=None),
-        lag_stddev=deviation(known) if len(known) == len(member_lags) else None,
-        unknown_lag_partitions=sum(lags.get(key) is None for key in assigned),
+        member_lag_max=max(known, default=None),
+        member_lag_stddev=deviation(known) if len(known) == len(member_lags) else None,
+        unknown_partitions=sum(lags.get(key) is None for key in assigned),
         topic_spread=_topic_spread(after, wanted, subscriptions),
         rounds=rounds,
         blockers=0,

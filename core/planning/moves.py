@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from kgroups.core.snapshot import TopicPartition
 
-MoveKind = Literal["kept", "moved", "revoked_first", "newly_assigned", "lost"]
+MoveKind = Literal["kept", "moved", "revoked_first", "newly_assigned", "newly_unassigned"]
 RebalanceProtocol = Literal["eager", "cooperative", "consumer"]
 Assigned = Mapping[str, Mapping[str, Sequence[int]]]
 Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
@@ -20,7 +20,7 @@ class Move(NamedTuple):
         target: member that will have it; None if nobody.
         kind: `kept`; `moved` to another member at once; `revoked_first`, given up by a member
             that stays and handed on only when it has let go; `newly_assigned`, had no owner;
-            `lost`, will have none.
+            `newly_unassigned`, will have none.
     """
 
     topic: str
@@ -87,7 +87,7 @@ def _kind(
     if source is None:
         return "newly_assigned"
     if target is None:
-        return "lost"
+        return "newly_unassigned"
     return "revoked_first" if protocol != "eager" and source in stays else "moved"
 
 

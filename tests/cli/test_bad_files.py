@@ -257,7 +257,10 @@ def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     assert wrong == {}
 
 
-HEAD = b'{"schema":"kgroups.snapshot.lines/1","captured_at_ms":1,"topics":%d,"groups":999999}\n'
+HEAD = (
+    b'{"schema":"kgroups.snapshot.lines/1","generated_at":"2026-01-01T00:00:00Z",'
+    b'"topics":%d,"groups":999999}\n'
+)
 PACKED = {
     "a gigabyte of nothing": (0, bytes(1 << 20), 1024),
     "a line that does not end": (0, b" " * (1 << 20), 180),

@@ -210,7 +210,7 @@ CASES = {
     ),
     "simulate a grid with a condition": (
         "simulate deploy.yaml --vary members=2,3 --vary orders.rate=40,400/s --repeat 6 --jobs 1 "
-        "--fail-on 'unowned_p95 > 150ms or read_again > 0'"
+        "--fail-on 'unowned_seconds_p95 > 150ms or read_again > 0'"
     ),
     "simulate the spread": (
         "simulate deploy.yaml --vary protocol=eager,cooperative --repeat 6 --jobs 1 --spread"
@@ -218,17 +218,18 @@ CASES = {
     "simulate the spread as csv": "simulate deploy.yaml --repeat 6 --jobs 1 --spread -o csv",
     "simulate a search": (
         "simulate deploy.yaml --search members=2..3 --search protocol=eager,consumer "
-        "--minimise 'unowned + member_count' --jobs 1"
+        "--minimise 'unowned_seconds + member_count' --jobs 1"
     ),
     "simulate a search as json": (
         "simulate deploy.yaml --search members=2..3 --minimise rebalances --jobs 1 -o json"
     ),
     "simulate a search as csv": (
-        "simulate deploy.yaml --search heartbeat.interval.ms=3s,20s --minimise unowned -o csv"
+        "simulate deploy.yaml --search heartbeat.interval.ms=3s,20s "
+        "--minimise unowned_seconds -o csv"
     ),
     "simulate a search for nothing": "simulate deploy.yaml --search members=2..3",
     "simulate a search with variations": (
-        "simulate deploy.yaml --search members=2..3 --minimise unowned --vary members=1"
+        "simulate deploy.yaml --search members=2..3 --minimise unowned_seconds --vary members=1"
     ),
     "simulate a search for no figure": (
         "simulate deploy.yaml --search members=2..3 --minimise unownd"

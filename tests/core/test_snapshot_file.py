@@ -249,7 +249,12 @@ def packed(*lines: object) -> bytes:
     return bytes(cramjam.zstd.compress(b"".join(text + b"\n" for text in texts)))
 
 
-HEAD = {"schema": "kgroups.snapshot.lines/1", "captured_at_ms": 1, "topics": 1, "groups": 1}
+HEAD = {
+    "schema": "kgroups.snapshot.lines/1",
+    "generated_at": "2026-01-01T00:00:00Z",
+    "topics": 1,
+    "groups": 1,
+}
 TOPIC = {
     "topic": "t",
     "partitions": [{"partition": 0, "log_end_offset": 5}, {"partition": 1, "racks": ["a", None]}],

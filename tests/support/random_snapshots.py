@@ -24,6 +24,7 @@ TOPIC_NAMES = st.sampled_from(["orders", "a.b", "_x-1", "T"])
 OFFSETS = st.integers(0, 2**63 - 1)
 EPOCHS = st.integers(-1, 2**31 - 1)
 PARTITIONS = st.integers(0, 40)
+TIMES_MS = st.integers(0, 4_000_000_000_000)
 ASSIGNMENTS = st.dictionaries(
     TOPIC_NAMES, st.lists(PARTITIONS, unique=True, max_size=4).map(tuple), max_size=3
 )
@@ -39,7 +40,7 @@ COMMITS = st.builds(
     offset=OFFSETS,
     leader_epoch=maybe(EPOCHS),
     metadata=NAMES,
-    committed_at_ms=maybe(OFFSETS),
+    committed_at_ms=maybe(TIMES_MS),
 )
 LOGS = st.builds(
     PartitionLog,
@@ -116,7 +117,7 @@ TOPICS = st.builds(
 )
 SNAPSHOTS = st.builds(
     ClusterSnapshot,
-    captured_at_ms=st.integers(0, 4_000_000_000_000),
+    captured_at_ms=TIMES_MS,
     groups=st.lists(GROUPS, unique_by=lambda g: g.group, max_size=3).map(tuple),
     topics=st.lists(TOPICS, unique_by=lambda t: t.topic, max_size=3).map(
         lambda topics: {topic.topic: topic for topic in topics}

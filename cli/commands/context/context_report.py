@@ -21,7 +21,7 @@ COLUMNS: Final = (
     Column("command_config", "COMMAND-CONFIG", quiet=(None,)),
     Column("client", "CLIENT", quiet=(None,)),
     Column("output", "OUTPUT", quiet=(None,)),
-    Column("timeout_ms", "TIMEOUT-MS", right=True, quiet=(None,)),
+    Column("timeout_seconds", "TIMEOUT", right=True, quiet=(None,)),
     Column("engine", "ENGINE", quiet=(None,)),
 )
 FIELDS: Final = (Column("field", "FIELD"), Column("value", "VALUE"))
@@ -41,7 +41,7 @@ def context_item(context: Context, current: str | None) -> Item:
         "client": context.client,
         "properties": {name: shown(name, text) for name, text in properties.items()},
         "output": context.output,
-        "timeout_ms": context.timeout_ms,
+        "timeout_seconds": context.timeout_ms and context.timeout_ms / 1_000,
         "engine": context.engine,
     }
 

@@ -16,7 +16,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place, Store, check_file
 from kgroups.core.snapshot import ClusterSnapshot
-from kgroups.core.times import timestamp
+from kgroups.core.times import in_seconds, timestamp
 
 if TYPE_CHECKING:
     from kgroups.core.lag.report import LagReport
@@ -48,6 +48,8 @@ VERBOSE_FIELDS = frozenset(
 )
 # What roll-ups are called in summaries, and the column that names the figures made of them.
 ROLL_UPS = MappingProxyType({"hours": "hourly", "days": "daily", "months": "monthly"})
+# Of a summary; what else is in milliseconds there is a duration.
+TIMES = frozenset({"since_ms", "until_ms"} | {f"{length}_until_ms" for length in ROLL_UPS})
 # What a table of two windows shows of both; with --verbose all that is compared.
 COMPARED_IN_TABLES = frozenset(
     {"lag", "lag_peak", "lag_seconds", "verdict", "hourly", "daily", "monthly"}
@@ -79,8 +81,19 @@ def lag_document(
         items=answer.items,
         views=(View(by, columns, lambda item: [_row(item, names)]),),
         errors=(*(snapshot.errors if snapshot else ()), *failed, *answer.errors),
-        summary=lambda: answer.summary,
+        summary=lambda: summary_item(answer.summary),
     )
+
+
+def summary_item(summary: Mapping[str, Any]) -> Item:
+    """A report's summary in its document."""
+    ends = {name: value for name, value in summary.items() if name in TIMES}
+    rest = {name: value for name, value in summary.items() if name not in TIMES}
+    durations: Item = in_seconds(rest)
+    return {**durations} | {
+        name.removesuffix("_ms") + "_at": None if value is None else timestamp(value)
+        for name, value in ends.items()
+    }
 
 
 def column_of(name: str, *, has_several: bool = False) -> Column:

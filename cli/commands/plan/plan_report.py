@@ -24,14 +24,14 @@ METRIC_COLUMNS = (
     Column("kept", "KEPT", right=True),
     Column("moved", "MOVED", right=True),
     Column("newly_assigned", "NEW", right=True, quiet=(0,)),
-    Column("lost", "LOST", right=True, quiet=(0,)),
+    Column("newly_unassigned", "FREED", right=True, quiet=(0,)),
     Column("unassigned", "UNASSIGNED", right=True, quiet=(0,)),
     Column("partitions_min", "MIN", right=True),
     Column("partitions_max", "MAX", right=True),
     Column("stddev", "STDDEV", right=True),
     Column("idle_members", "IDLE", right=True),
-    Column("lag_max", "LAG-MAX", right=True),
-    Column("lag_stddev", "LAG-STDDEV", right=True),
+    Column("member_lag_max", "LAG-MAX", right=True),
+    Column("member_lag_stddev", "LAG-STDDEV", right=True),
 )
 MEMBER_COLUMNS = (
     *PLAN_COLUMNS,

@@ -9,7 +9,7 @@ from kgroups.core.simulation.figures.confidence import median
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.outcome_item import FIGURES
 from kgroups.core.simulation.search.search import Found, Tried, improvements
-from kgroups.core.times import show_ms
+from kgroups.core.times import in_seconds, show_ms
 
 AS_IS = "as is"
 DIGITS = 3
@@ -20,7 +20,7 @@ RESULT_COLUMNS = (
     Column("new_seeds", "NEW-SEEDS", right=True),
     Column("member_count", "MEMBERS", right=True),
     Column("rebalances", "REBALANCES", right=True),
-    Column("unowned_ms", "UNOWNED", right=True),
+    Column("unowned_seconds", "UNOWNED", right=True),
     Column("read_again", "READ-AGAIN", right=True),
     Column("peak_unread", "PEAK-UNREAD", right=True),
 )
@@ -76,7 +76,7 @@ def trial_item(tried: Tried, found: Found) -> dict[str, Any]:
     }
 
 
-def figures_of(outcomes: Sequence[Outcome]) -> dict[str, int] | None:
+def figures_of(outcomes: Sequence[Outcome]) -> Item | None:
     """Medians over the runs, added up over groups; None where nothing ran."""
     if not outcomes:
         return None
@@ -86,7 +86,8 @@ def figures_of(outcomes: Sequence[Outcome]) -> dict[str, int] | None:
         for name, read in FIGURES.items()
     }
     running = [[sum(m.running for m in g.members) for g in runs] for runs in groups]
-    return found | {"member_count": sum(median(one) for one in running)}
+    figures: Item = in_seconds(found)
+    return {**figures, "member_count": sum(median(one) for one in running)}
 
 
 def result_rows(item: Item) -> list[Row]:
@@ -101,8 +102,8 @@ def figure_row(item: Item, columns: Sequence[Column]) -> Row:
     figures = item["figures"] or {}
     shown = {**figures, "which": variation_text(item["variation"]) or AS_IS}
     shown |= {name: number_text(item[name]) for name in ("value", "new_seeds")}
-    unowned = figures.get("unowned_ms")
-    shown["unowned_ms"] = show_ms(unowned) if unowned else unowned
+    unowned = figures.get("unowned_seconds")
+    shown["unowned_seconds"] = show_ms(1_000 * unowned) if unowned else unowned and 0
     shown["refused"] = item["refused"]
     return tuple(shown.get(column.field) for column in columns)
 

@@ -107,7 +107,7 @@ and a note says so.
 file; a note names those without effect on a group, unknown ones are refused.
 
 --fail-on exits with 6 if a condition holds for a group; its fields are the
-figures: unowned, unowned_p95, read_again_p99.
+figures: stopped_seconds, unowned_seconds_p95, read_again_p99.
 
 --search tries --trials settings within LOW..HIGH, or a list, for the lowest
 --minimise, an expression over the figures (durations in seconds). It needs
@@ -117,10 +117,10 @@ EXAMPLES
   kgroups simulate deploy.yaml --timeline
   kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
   kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
-  kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
+  kgroups simulate deploy.yaml --repeat 20 --fail-on 'moved_p95 > 10'
   kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
-    --search members=3..12 --minimise 'unowned + 10 * member_count'
+    --search members=3..12 --minimise 'unowned_seconds + member_count'
   kgroups simulate --from-group billing --event rolling_restart:down=10s
   kgroups simulate --from-group billing --over 1m --event crash
   kgroups simulate --from-group billing --event deploy:change.static=true

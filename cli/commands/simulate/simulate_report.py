@@ -19,26 +19,26 @@ GROUP_COLUMNS = (
     Column("settled", "SETTLED", quiet=("yes",)),
     Column("rebalances", "REBALANCES", right=True),
     Column("epoch", "EPOCH", right=True),
-    Column("unowned_ms", "UNOWNED", right=True),
-    Column("longest_unowned_ms", "LONGEST", right=True),
-    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
-    Column("stopped_ms", "STOPPED", right=True),
+    Column("unowned_seconds", "UNOWNED", right=True),
+    Column("longest_unowned_seconds", "LONGEST", right=True),
+    Column("doubled_seconds", "DOUBLED", right=True, quiet=(0,)),
+    Column("stopped_seconds", "STOPPED", right=True),
     Column("moved", "MOVED", right=True),
     Column("read_again", "READ-AGAIN", right=True),
     Column("lost", "LOST", right=True, quiet=(0,)),
     Column("out_of_order", "OUT-OF-ORDER", right=True, quiet=(0,)),
     Column("peak_unread", "PEAK-UNREAD", right=True),
-    Column("catch_up_ms", "CATCH-UP", right=True),
+    Column("catch_up_seconds", "CATCH-UP", right=True),
     Column("requests", "REQUESTS", right=True),
-    Column("split_brain_ms", "SPLIT-BRAIN", right=True, quiet=(None, 0)),
+    Column("split_brain_seconds", "SPLIT-BRAIN", right=True, quiet=(None, 0)),
     Column("failed_rebalances", "FAILED", right=True, quiet=(None, 0)),
     Column("notifications", "NOTIFIED", right=True, quiet=(None,)),
     Column("reads", "READS", right=True, quiet=(None,)),
 )
 REBALANCE_COLUMNS = (
     *WHERE,
-    Column("at_ms", "AT", right=True),
-    Column("took_ms", "TOOK", right=True),
+    Column("at_seconds", "AT", right=True),
+    Column("took_seconds", "TOOK", right=True),
     Column("epoch", "EPOCH", right=True),
     Column("cause", "CAUSE"),
 )
@@ -46,20 +46,20 @@ DEPLOY_COLUMNS = (
     *WHERE,
     Column("entry", "ENTRY"),
     Column("kind", "KIND"),
-    Column("at_ms", "AT", right=True),
+    Column("at_seconds", "AT", right=True),
     Column("replicas", "REPLICAS", right=True),
-    Column("took_ms", "TOOK", right=True),
-    Column("settled_ms", "SETTLED", right=True),
+    Column("took_seconds", "TOOK", right=True),
+    Column("settled_seconds", "SETTLED", right=True),
     Column("rebalances", "REBALANCES", right=True),
-    Column("unowned_ms", "UNOWNED", right=True),
-    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+    Column("unowned_seconds", "UNOWNED", right=True),
+    Column("doubled_seconds", "DOUBLED", right=True, quiet=(0,)),
     Column("moved", "MOVED", right=True),
     Column("read_again", "READ-AGAIN", right=True),
     Column("failure", "FAILURE", quiet=(None,)),
 )
 SCALING_COLUMNS = (
     *WHERE,
-    Column("at_ms", "AT", right=True),
+    Column("at_seconds", "AT", right=True),
     Column("before", "PODS", right=True),
     Column("after", "WANTED", right=True),
     Column("lag", "LAG", right=True),
@@ -69,9 +69,9 @@ MEMBER_COLUMNS = (
     Column("name", "MEMBER"),
     Column("lives", "LIVES", right=True),
     Column("partitions", "PARTITIONS", right=True),
-    Column("stopped_ms", "STOPPED", right=True),
-    Column("longest_stop_ms", "LONGEST", right=True),
-    Column("starting_ms", "STARTING", right=True),
+    Column("stopped_seconds", "STOPPED", right=True),
+    Column("longest_stop_seconds", "LONGEST", right=True),
+    Column("starting_seconds", "STARTING", right=True),
     Column("failures", "FAILURES", quiet=(None,)),
 )
 PARTITION_COLUMNS = (
@@ -79,9 +79,9 @@ PARTITION_COLUMNS = (
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
     Column("owner", "OWNER"),
-    Column("unowned_ms", "UNOWNED", right=True),
-    Column("longest_unowned_ms", "LONGEST", right=True),
-    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+    Column("unowned_seconds", "UNOWNED", right=True),
+    Column("longest_unowned_seconds", "LONGEST", right=True),
+    Column("doubled_seconds", "DOUBLED", right=True, quiet=(0,)),
 )
 REQUEST_COLUMNS = (
     *WHERE,
@@ -100,7 +100,7 @@ SPREAD_COLUMNS = (
     Column("more_runs", "MORE-RUNS", right=True, quiet=(None,)),
 )
 LINE_COLUMNS = (
-    Column("at_ms", "AT", right=True),
+    Column("at_seconds", "AT", right=True),
     Column("group", "GROUP"),
     Column("who", "WHO"),
     Column("what", "WHAT"),
@@ -108,8 +108,14 @@ LINE_COLUMNS = (
 )
 DURATIONS = frozenset(
     {
-        *("unowned_ms", "longest_unowned_ms", "doubled_ms", "stopped_ms", "catch_up_ms"),
-        "split_brain_ms",
+        *(
+            "unowned_seconds",
+            "longest_unowned_seconds",
+            "doubled_seconds",
+            "stopped_seconds",
+            "catch_up_seconds",
+        ),
+        "split_brain_seconds",
     }
 )
 
@@ -123,15 +129,17 @@ def _where(item: Item) -> tuple[Any, ...]:
     return item["group"], variation_text(item["variation"])
 
 
-def _duration(value: int | None, plain: bool) -> int | str | None:
-    return value if plain or value is None or value == 0 else show_ms(value)
+def _duration(seconds: float | None, plain: bool) -> float | str | None:
+    if plain or seconds is None:
+        return seconds
+    return show_ms(1_000 * seconds) if seconds else 0
 
 
 class Simulated:
     """The views of a simulation's items.
 
     Args:
-        plain: durations as numbers of milliseconds: for CSV.
+        plain: durations as numbers of seconds: for CSV.
     """
 
     def __init__(self, *, plain: bool) -> None:
@@ -179,7 +187,7 @@ class Simulated:
             low, high = (item["interval"] or {}).get(name) or (None, None)
             found = (item["compared"] or {}).get(name)
             numbers: tuple[Any, ...] = (value, (item["p95"] or {}).get(name), low, high)
-            if name.endswith("_ms") and not self._plain:
+            if name.endswith("_seconds") and not self._plain:
                 numbers = tuple(_duration(one, plain=False) for one in numbers)
             differs = None if found is None else "yes" if found["real"] else "no"
             more = None if found is None else found["more_runs"]
@@ -198,11 +206,11 @@ class Simulated:
         )
 
     def _shown(self, name: str, one: Item) -> Any:
-        if name == "took_ms" and "until_ms" in one:
-            until_ms = one["until_ms"]
-            return _duration(None if until_ms is None else until_ms - one["at_ms"], self._plain)
+        if name == "took_seconds" and "until_seconds" in one:
+            until = one["until_seconds"]
+            return _duration(None if until is None else until - one["at_seconds"], self._plain)
         value = one[name]
-        if name.endswith("_ms"):
+        if name.endswith("_seconds"):
             return _duration(value, self._plain)
         return "; ".join(value) or None if isinstance(value, list) else value
 
@@ -223,7 +231,6 @@ def line_rows(item: Item) -> Iterator[Row]:
 
 def line_text(item: Item) -> str:
     """A timeline's line for people; columns are as wide as usual names, longer ones push on."""
-    seconds = item["at_ms"] / 1_000
-    head = f"{seconds:10.3f}  {item['group']:<10} {item['who']:<12} {item['what']:<20}"
+    head = f"{item['at_seconds']:10.3f}  {item['group']:<10} {item['who']:<12} {item['what']:<20}"
     text: Any = item["text"]
     return f"{head} {text}".rstrip() + "\n"

@@ -41,7 +41,7 @@ def check_search(texts: Sequence[str] | None, minimise: str | None, *, alone: bo
         MissingExtraError: the optimiser is not installed.
         UsageError: options that do not fit each other.
     """
-    hint = "--search members=3..12 --minimise 'unowned + 10 * member_count'"
+    hint = "--search members=3..12 --minimise 'unowned_seconds + 10 * member_count'"
     if minimise is None:
         raise UsageError("`--search` requires `--minimise`", hint=hint)
     if not texts:

@@ -42,7 +42,7 @@ def show_timeline(printer: Printer, scenario: Scenario) -> list[ItemError]:
         errors=errors,
         summary=lambda: {
             "seed": scenario.seed,
-            "end_ms": ended[0].end_ms,
+            "end_seconds": ended[0].end_ms / 1_000,
             "settled": ended[0].settled,
         },
     )
@@ -58,4 +58,4 @@ def map_lines(run: Any, *, every_request: bool) -> Any:
             at_ms, group, who, kind, text = next(lines)
         except StopIteration as end:
             return end.value
-        yield {"at_ms": at_ms, "group": group, "who": who, "what": kind, "text": text}
+        yield {"at_seconds": at_ms / 1_000, "group": group, "who": who, "what": kind, "text": text}

@@ -284,7 +284,7 @@ def tell_checkpoints(printer: Printer, groups: Sequence[Mapping[str, Any]]) -> N
             name: None
             if any(group[name] is None for group in groups)
             else sum(group[name] for group in groups)
-            for name in ("translated", "missing", "read_twice")
+            for name in ("translated", "missing", "read_again")
         }
         groups = [{"group": f"{len(groups)} groups", **sums}]
     for group in groups:
@@ -292,6 +292,6 @@ def tell_checkpoints(printer: Printer, groups: Sequence[Mapping[str, Any]]) -> N
         text = f"{group['group']}: {counted(many, 'partition')} translated"
         if group["missing"] is not None:
             text += f", {group['missing']} without checkpoint"
-        if group["read_twice"] is not None:
-            text += f", {group['read_twice']} records read twice"
+        if group["read_again"] is not None:
+            text += f", {group['read_again']} records read twice"
         printer.note("CHECKPOINTS_READ", text)

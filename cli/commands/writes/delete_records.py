@@ -86,7 +86,7 @@ COLUMNS = (
     Column("old_start", "START", right=True),
     Column("new_start", "NEW-START", right=True),
     Column("log_end_offset", "LOG-END", right=True),
-    Column("records_lost", "RECORDS-LOST", right=True),
+    Column("deleted_records", "DELETED", right=True),
     Column("clamped"),
     Column("result", "RESULT"),
     Column("error", "ERROR", quiet=(None,)),
@@ -266,8 +266,8 @@ def _saved_rows(planned: Sequence[RecordDeletion]) -> Iterator[PlannedRecords]:
 
 
 def _summary(deletions: Sequence[RecordDeletion]) -> Mapping[str, int]:
-    lost = [d.records_lost or 0 for d in deletions if d.result in ("planned", "done")]
-    return {"records_lost": sum(lost)}
+    lost = [d.deleted_records or 0 for d in deletions if d.result in ("planned", "done")]
+    return {"deleted_records": sum(lost)}
 
 
 def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
@@ -287,7 +287,7 @@ def _row(deletion: RecordDeletion) -> Row:
         deletion.old_start,
         deletion.new_start,
         deletion.end,
-        deletion.records_lost,
+        deletion.deleted_records,
         deletion.clamped,
         deletion.result,
         None if deletion.error is None else deletion.error.code,

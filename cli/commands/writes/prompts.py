@@ -108,7 +108,7 @@ def about_groups(planned: Sequence[Deletion]) -> str:
 
 def about_records(planned: Sequence[RecordDeletion]) -> str:
     """`Delete 30 records of 2 partitions? This cannot be undone.`"""
-    lost = sum(deletion.records_lost or 0 for deletion in planned)
+    lost = sum(deletion.deleted_records or 0 for deletion in planned)
     where = counted(len(planned), "partition")
     return f"Delete {counted(lost, 'record')} of {where}? This cannot be undone."
 

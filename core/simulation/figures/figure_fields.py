@@ -1,4 +1,4 @@
-"""The figures of a simulation as fields of the condition language: `unowned_p99 > 10s`.
+"""The figures of a simulation as fields of the condition language: `unowned_seconds_p99 > 10s`.
 
 A figure's name stands for the median of all runs, with `_p95` and `_p99` for what so many of 100
 runs do not exceed.
@@ -48,6 +48,11 @@ _READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
 }
 
 
+def _field(name: str) -> str:
+    """The name of a figure in conditions and documents."""
+    return name.removesuffix(_MS) + "_seconds" if name.endswith(_MS) else name
+
+
 def _unit(name: str) -> str | None:
     return SECONDS if name.endswith(_MS) else None
 
@@ -56,7 +61,7 @@ def _rows() -> list[Field]:
     rows = []
     more = {name: meaning for name, (meaning, _) in {**DEPLOYS, **SCALING}.items()}
     for name, meaning in (MEANINGS | more).items():
-        short, whole = name.removesuffix(_MS), "partitions" if name == "moved" else None
+        short, whole = _field(name), "partitions" if name == "moved" else None
         rows.append(Field(short, "number", _unit(name), meaning, whole))
         for ending in SHARES:
             text = f"{meaning}, in {ending[2:]} of 100 runs at most"
@@ -75,7 +80,7 @@ def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name, read in _READ.items():
         found = [read(run) for run in runs]
-        short, in_ms = name.removesuffix(_MS), name.endswith(_MS)
+        short, in_ms = _field(name), name.endswith(_MS)
         shares = {"": median(found)} | {one: percentile(found, at) for one, at in SHARES.items()}
         for ending, value in shares.items():
             values[short + ending] = value / 1_000 if in_ms else value

@@ -9,6 +9,7 @@ from kgroups.core.simulation.figures.confidence import compare, interval, median
 from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
 from kgroups.core.simulation.figures.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.scenario.variation import Variation
+from kgroups.core.times import in_seconds
 from kgroups.core.zookeeper.protocol import READS, Api
 
 Read = Callable[[GroupOutcome], int]
@@ -94,8 +95,10 @@ def group_items(
         first: runs of the variation that it is compared with; None: none.
     """
     return [
-        _item(variation, outcomes, group, [one.groups[place] for one in outcomes])
-        | {"compared": None if first is None else compare_items(first, outcomes, place)}
+        in_seconds(
+            _item(variation, outcomes, group, [one.groups[place] for one in outcomes])
+            | {"compared": None if first is None else compare_items(first, outcomes, place)}
+        )
         for place, group in enumerate(outcomes[0].groups)
     ]
 

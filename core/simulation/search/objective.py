@@ -1,4 +1,4 @@
-"""What a search makes as small as it can: arithmetic over figures, `unowned + member_count`."""
+"""What a search makes as small as it can: arithmetic over figures, as `moved + lag`."""
 
 import ast
 from collections.abc import Callable, Mapping

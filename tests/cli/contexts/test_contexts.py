@@ -55,7 +55,7 @@ def test_list(config: Path) -> None:
     outcome = context(config, "list", "-o", "json")
     assert [item["context"] for item in outcome.document["items"]] == ["eu", "local"]
     eu = outcome.document["items"][0]
-    assert (eu["current"], eu["cluster_id"], eu["timeout_ms"]) == (True, "id-of-eu", 3_000)
+    assert (eu["current"], eu["cluster_id"], eu["timeout_seconds"]) == (True, "id-of-eu", 3)
     assert eu["properties"]["sasl.password"] == "(hidden)"
     assert eu["properties"]["enable.ssl.certificate.verification"] == "false"
     assert "hunter2" not in outcome.stdout

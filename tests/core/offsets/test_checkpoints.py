@@ -78,16 +78,16 @@ def test_beside_the_source() -> None:
     source = Group("g", "classic", "Empty", offsets={"t": commits})
     first, back, missing = translations(found, "e.", source)
     assert first == Translation(("e.t", 0), found["e.t", 0], 23)
-    assert (first.read_twice, first.note) == (3, "checkpoint at 20, source at 23: 3 read twice")
-    assert back.read_twice == 0
+    assert (first.read_again, first.note) == (3, "checkpoint at 20, source at 23: 3 read twice")
+    assert back.read_again == 0
     assert back.note == "checkpoint at 20, source at 12: the source group was set back"
     assert missing == Translation(("e.t", 2), None, 5)
-    assert (missing.read_twice, missing.note) == (None, None)
+    assert (missing.read_again, missing.note) == (None, None)
     told = translated_group("g", [first, back, missing], source_known=True)
-    assert (told["translated"], told["missing"], told["read_twice"]) == (2, 1, 3)
+    assert (told["translated"], told["missing"], told["read_again"]) == (2, 1, 3)
     alone = translations(found, "e.", None)
-    assert [one.read_twice for one in alone] == [None, None]
+    assert [one.read_again for one in alone] == [None, None]
     told = translated_group("g", alone, source_known=False)
-    assert (told["translated"], told["missing"], told["read_twice"]) == (2, None, None)
+    assert (told["translated"], told["missing"], told["read_again"]) == (2, None, None)
     offsets = Checkpoints({"g": found}, "e.").as_group("g").offsets
     assert offsets == {"e.t": {0: CommittedOffset(100), 1: CommittedOffset(90, None, "m")}}

@@ -47,11 +47,11 @@ def plan(target: Target, known: Known | None = None, number: int = 0) -> RecordD
 def test_target(text: str, stays: int, lost: int, result: str, clamped: bool) -> None:
     """Offsets and shifts, from either end, within the log."""
     deletion = plan(parse_target(text, 0))
-    assert (deletion.new_start, deletion.records_lost) == (stays, lost)
+    assert (deletion.new_start, deletion.deleted_records) == (stays, lost)
     assert (deletion.result, deletion.clamped) == (result, clamped)
     assert plan(parse_target(text, 0), number=1).result == "skipped"
     lost_leader = plan(parse_target(text, 0), number=2)
-    assert (lost_leader.result, lost_leader.records_lost) == ("failed", None)
+    assert (lost_leader.result, lost_leader.deleted_records) == ("failed", None)
     assert lost_leader.error is not None
     assert lost_leader.error.exit_code == 3
 
@@ -62,7 +62,7 @@ def test_time_file_and_group() -> None:
     assert plan(time, Known(LOGS, at_time={("t", 0): 20})).new_start == 20
     assert plan(time, Known(LOGS, at_time={("t", 0): None})).new_start == 50
     for kind in (Target("file"), Target("group")):
-        assert plan(kind, Known(LOGS, given={("t", 0): 12})).records_lost == 2
+        assert plan(kind, Known(LOGS, given={("t", 0): 12})).deleted_records == 2
         silent = plan(kind)
         assert (silent.result, silent.note) == ("skipped", "not in the file")
     missing = plan(time, Known({}))

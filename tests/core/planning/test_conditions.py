@@ -25,10 +25,10 @@ HOLDING = [
     ("IDLE-MEMBERS != 0", False),
     ("stddev <= 0.5", True),
     ("idle_members >= 50%", False),
-    ("lag_max > 5", None),
-    ("lag_max > 5 and moved > 99", False),
-    ("lag_max > 5 or moved > 3", True),
-    ("lag_max > 5 or moved > 99", None),
+    ("member_lag_max > 5", None),
+    ("member_lag_max > 5 and moved > 99", False),
+    ("member_lag_max > 5 or moved > 3", True),
+    ("member_lag_max > 5 or moved > 99", None),
 ]
 
 

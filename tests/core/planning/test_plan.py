@@ -43,7 +43,7 @@ CASES = [
          {"app-a": {"t": [0, 1]}, "app-b": {"t": [2, 3]}}, {"kept": 4}),
     Case("a member leaves", TWO, {"t": 4}, [RemoveMember("app-b")],
          {"app-a": {"t": [0, 1, 2, 3]}}, {"kept": 2, "moved": 2}),
-    Case("the last member leaves", TWO, {"t": 4}, [RemoveMembers(2)], {}, {"lost": 4}),
+    Case("the last member leaves", TWO, {"t": 4}, [RemoveMembers(2)], {}, {"newly_unassigned": 4}),
     Case("partitions are added", TWO, {"t": 4}, [SetPartitions("t", 6)],
          {"app-a": {"t": [0, 1, 2]}, "app-b": {"t": [3, 4, 5]}},
          {"kept": 3, "moved": 1, "newly_assigned": 2}),
@@ -108,12 +108,12 @@ def test_lag_before_and_after() -> None:
     )
     plan = plan_group(cluster_of(group, {"t": 3}), group, [SetPartitions("t", 4)])
     assert [(m.lag_before, m.lag) for m in plan.members] == [(70, 70), (0, 0)]
-    assert plan.metrics.lag_max == 70
-    assert plan.metrics.lag_stddev == 35
+    assert plan.metrics.member_lag_max == 70
+    assert plan.metrics.member_lag_stddev == 35
     uncommitted = group_of(member("a", {"t": [0, 1]}), offsets={"t": {0: 90}})
     plan = plan_group(cluster_of(uncommitted, {"t": 2}), uncommitted)
     assert plan.members[0].lag == 10
-    assert plan.metrics.unknown_lag_partitions == 1
+    assert plan.metrics.unknown_partitions == 1
     never = group_of(member("a", {"t": [0]}))
     assert plan_group(cluster_of(never, {"t": 1}), never).members[0].lag is None
 
@@ -125,7 +125,7 @@ def test_metrics() -> None:
     )
     changes: list[Change] = [RemoveMember("a"), Subscribe((), member="d")]
     metrics = plan_group(cluster_of(group, {"t": 3, "u": 5}), group, changes).metrics
-    assert (metrics.partitions, metrics.members) == (3, 3)
+    assert (metrics.partitions, metrics.member_count) == (3, 3)
     assert (metrics.kept, metrics.moved, metrics.forced) == (2, 1, 1)
     assert (metrics.partitions_min, metrics.partitions_max, metrics.idle_members) == (0, 2, 1)
     assert metrics.stddev == pytest.approx(0.8165, abs=1e-4)

@@ -85,28 +85,28 @@ def test_a_wrong_space_is_refused(texts: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("unowned + 10 * member_count", 32.5),
-        ("-unowned / 2", -1.25),
-        ("max(unowned, member_count, 1)", 3.0),
-        ("(Unowned + 1) * min(2, 3)", 7.0),
-        ("unowned / 0", float("inf")),
+        ("unowned_seconds + 10 * member_count", 32.5),
+        ("-unowned_seconds / 2", -1.25),
+        ("max(unowned_seconds, member_count, 1)", 3.0),
+        ("(Unowned_seconds + 1) * min(2, 3)", 7.0),
+        ("unowned_seconds / 0", float("inf")),
         ("1e308 * 10", float("inf")),
     ],
 )
 def test_an_objective_is_arithmetic_over_figures(text: str, value: float) -> None:
     """Durations in seconds; what cannot be computed is infinite."""
-    assert Objective(text).value({"unowned": 2.5, "member_count": 3}) == value
+    assert Objective(text).value({"unowned_seconds": 2.5, "member_count": 3}) == value
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("unownd + 1", "`unownd` is no figure"),
-        ("unowned +", "cannot be understood"),
-        ("unowned ** 2", "cannot be understood"),
-        ("unowned > 3", "cannot be understood"),
+        ("unowned_seconds +", "cannot be understood"),
+        ("unowned_seconds ** 2", "cannot be understood"),
+        ("unowned_seconds > 3", "cannot be understood"),
         ("__import__('os')", "cannot be understood"),
-        ("max(unowned)", "cannot be understood"),
+        ("max(unowned_seconds)", "cannot be understood"),
         ("'text'", "cannot be understood"),
         ("True", "cannot be understood"),
         ("unowned.real", "cannot be understood"),
@@ -124,7 +124,9 @@ def test_a_wrong_objective_is_refused(text: str, said: str) -> None:
 
 def test_a_small_space_is_gone_through_as_a_whole() -> None:
     """Every combination once; the short session is best, and what the long one costs is said."""
-    search = found(["session.timeout.ms=6s,30s", "members=3,4"], "longest_unowned + member_count")
+    search = found(
+        ["session.timeout.ms=6s,30s", "members=3,4"], "longest_unowned_seconds + member_count"
+    )
     assert search.whole
     assert [dict(one.variation) for one in search.tried] == [
         {},
@@ -143,18 +145,18 @@ def test_a_small_space_is_gone_through_as_a_whole() -> None:
 
 def test_several_seeds_tell_what_is_chance() -> None:
     """Whether the best is better with seeds that the search has not seen."""
-    better = found(["session.timeout.ms=6s,40s"], "longest_unowned", repeat=4)
+    better = found(["session.timeout.ms=6s,40s"], "longest_unowned_seconds", repeat=4)
     assert better.best.variation == {"session.timeout.ms": "6s"}
     assert better.real is True
     assert len(better.best.runs) == 4
-    same = found(["request.timeout.ms=29s,31s"], "longest_unowned", repeat=4)
+    same = found(["request.timeout.ms=29s,31s"], "longest_unowned_seconds", repeat=4)
     assert same.best.number == 0
     assert same.real is False
 
 
 def test_what_cannot_run_is_told_and_left_out() -> None:
     """Settings that a client refuses, and runs that do not settle."""
-    search = found(["heartbeat.interval.ms=1s,3s,12s"], "unowned")
+    search = found(["heartbeat.interval.ms=1s,3s,12s"], "unowned_seconds")
     refused = [one for one in search.tried if one.refused is not None]
     assert [dict(one.variation) for one in refused] == [{"heartbeat.interval.ms": "12s"}]
     assert refused[0].refused is not None
@@ -163,7 +165,7 @@ def test_what_cannot_run_is_told_and_left_out() -> None:
         Search(
             scenario(until="1s"),
             parse_space(["members=2,3"]),
-            Objective("unowned"),
+            Objective("unowned_seconds"),
             trials=4,
             repeat=1,
             run=lambda tasks: sweep(tasks, 1),
@@ -174,7 +176,7 @@ def test_the_path_only_goes_down() -> None:
     """Each step is better than everything before it, and the last one is the best."""
     search = found(
         ["session.timeout.ms=6s..60s", "members=3..12"],
-        "longest_unowned + 3 * member_count",
+        "longest_unowned_seconds + 3 * member_count",
         trials=18,
     )
     assert not search.whole
@@ -200,7 +202,7 @@ from tests.support.simulation.sample_scenarios import scenario
 space = parse_space(["session.timeout.ms=6s..60s", "members=2..9", "protocol=eager,cooperative"])
 one = scenario(until="15s")
 found = Search(
-    one, space, Objective("stopped + member_count + requests / 1000"), trials=8, repeat=1,
+    one, space, Objective("stopped_seconds + member_count + requests / 1000"), trials=8, repeat=1,
     run=lambda tasks: sweep(tasks, 1),
 ).carry_out()
 print(json.dumps([[dict(one.variation), one.value] for one in found.tried]))

@@ -106,7 +106,7 @@ def test_without_the_source(address: str, name: str, tmp_path: Path) -> None:
     assert (found[name, 1]["old_offset"], found[name, 1]["new_offset"]) == (50, 21)
     assert found[name, 0]["note"] == "checkpoint at 30"
     (told,) = outcome.document["summary"]["checkpoints"]
-    assert (told["translated"], told["missing"], told["read_twice"]) == (2, None, None)
+    assert (told["translated"], told["missing"], told["read_again"]) == (2, None, None)
     assert f"{name}: 2 partitions translated\n" in outcome.stderr
     described = run("-b", address, "describe", name, "-o", "json").document["items"][0]
     assert [row["metadata"] for row in described["offsets"][:2]] == ["memo", ""]
@@ -137,14 +137,14 @@ def test_beside_the_source(address: str, source: str, name: str, tmp_path: Path)
     assert (found[new, 2]["result"], found[new, 2]["error"]) == ("failed", "NO_CHECKPOINT")
     first, second = outcome.document["summary"]["checkpoints"]
     assert (first["group"], first["translated"], first["missing"]) == (new, 2, 1)
-    assert (first["read_twice"], second["read_twice"]) == (4, None)
+    assert (first["read_again"], second["read_again"]) == (4, None)
     assert first["partitions"][2] == {
         "topic": HERE,
         "partition": 2,
         "checkpoint_offset": None,
         "source_offset": 7,
         "new_offset": None,
-        "read_twice": None,
+        "read_again": None,
     }
     told = f"{new}: 2 partitions translated, 1 without checkpoint, 4 records read twice\n"
     assert told in outcome.stderr

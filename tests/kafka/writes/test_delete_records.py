@@ -65,11 +65,11 @@ def test_target(cluster_address: str, topic: str, target: str) -> None:
     planned = erase(cluster_address, *line, "--dry-run")
     assert starts(cluster_address, topic) == {0: 10, 1: 0, 2: 0}
     lost = sum(wanted.values()) - 10
-    assert planned.document["summary"]["records_lost"] == lost
+    assert planned.document["summary"]["deleted_records"] == lost
     outcome = erase(cluster_address, *line, "--yes")
     assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
     assert starts(cluster_address, topic) == wanted
-    assert outcome.document["summary"]["records_lost"] == lost
+    assert outcome.document["summary"]["deleted_records"] == lost
     assert outcome.document["summary"]["done"] == planned.document["summary"]["planned"]
     found = rows(outcome)
     assert {n: row["new_start"] for n, row in found.items()} == {n: wanted[n] for n in found}
@@ -80,7 +80,7 @@ def test_beyond_the_end(cluster_address: str, topic: str) -> None:
     found = rows(erase(cluster_address, topic, "--before", "35", "--yes"))
     assert [found[n]["clamped"] for n in range(3)] == [False, True, True]
     assert found[1]["note"] == "35 requested, the log ends at 30"
-    assert [found[n]["records_lost"] for n in range(3)] == [25, 30, 0]
+    assert [found[n]["deleted_records"] for n in range(3)] == [25, 30, 0]
     assert starts(cluster_address, topic) == {0: 35, 1: 30, 2: 0}
 
 
@@ -147,7 +147,7 @@ def test_preview_on_a_terminal(cluster_address: str, topic: str, answer: str, co
         os.close(leader)
         os.close(follower)
     assert found == code
-    assert "RECORDS-LOST" in stderr
+    assert "DELETED" in stderr
     assert "Delete 30 records of 2 partitions? This cannot be undone." in stderr
     moved = {0: 20, 1: 20, 2: 0}
     assert starts(cluster_address, topic) == (moved if code == 0 else {0: 10, 1: 0, 2: 0})
