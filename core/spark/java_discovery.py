@@ -63,6 +63,8 @@ class ClassArchive:
 
     path: Path
     is_new: bool
+    is_first: bool = False
+    """Whether the folder has none yet, of any kind."""
 
     @classmethod
     def of(cls, java: Path, folder: Path, kind: str = "any") -> "ClassArchive | None":
@@ -81,7 +83,8 @@ class ClassArchive:
         name = f"{PREFIX}{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
         path = folder / name
         _remove_abandoned(folder)
-        return cls(path, is_new=not path.exists())
+        is_first = not any(folder.glob(f"{PREFIX}*.jsa"))
+        return cls(path, is_new=not path.exists(), is_first=is_first)
 
     @property
     def _written(self) -> Path:

@@ -284,7 +284,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
             well = True
         finally:
             keeps = well and archive is not None and archive.is_new
-            if keeps:
+            if keeps and archive and archive.is_first:
                 tell("keeping Spark's classes for faster starts (once)")
             try:
                 session.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
-from kgroups.core.spark.java_discovery import find_java, java_version
+from kgroups.core.spark.java_discovery import ClassArchive, find_java, java_version
 from kgroups.core.spark.session import SessionOptions, first_line, spark_session
 from tests.support.kafka.child import run_program
 
@@ -54,6 +54,18 @@ def test_nothing_of_spark_reaches_the_screen_and_classes_are_kept(tmp_path: Path
     assert all(line.startswith("progress: ") for line in told), told
     assert not any("once" in line for line in told)
     assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_that_classes_are_kept_is_said_once_a_folder(tmp_path: Path) -> None:
+    """By the first run of all; each kind of report keeps an archive of its own."""
+    first = ClassArchive.of(find_java(), tmp_path, "snapshot")
+    assert first is not None
+    assert (first.is_new, first.is_first) == (True, True)
+    first.path.touch()
+    for kind, is_new in (("history", True), ("snapshot", False)):
+        later = ClassArchive.of(find_java(), tmp_path, kind)
+        assert later is not None
+        assert (later.is_new, later.is_first) == (is_new, False)
 
 
 @pytest.mark.spark
