@@ -11,6 +11,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "CLIENT_CHOSEN": "librdkafka is used for this cluster, and why",
     "COLUMNS_LEFT_OUT": "the terminal is too narrow for some columns",
     "COMMIT_TIMES_UNKNOWN": "it is not known when some groups last committed",
+    "COMPACTED": "what `lag compact` did, if anything",
     "CONTEXT_ADDED": "a context was added to the configuration file",
     "CONTEXT_REMOVED": "contexts were removed from the configuration file",
     "COST_OF_STAYING": "what keeping the current settings costs, on unseen seeds",

@@ -123,8 +123,13 @@ def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     """What was done to which table, as a document and as a table; then there is nothing to do."""
     for _ in range(3):
         assert finish("lag", "collect", str(tmp_path), "-b", bootstrap)[0] == 0
+    place = f"`{tmp_path}`"
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "-o", "json")
+    text = f"nothing to merge or remove in {place}; `--today` includes today's files"
+    assert (code, stderr) == (0, f"note: {text}\n")
+    assert [note["message"] for note in json.loads(stdout)["notes"]] == [text]
     code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--today", "-o", "json")
-    assert (code, stderr) == (0, "")
+    assert (code, stderr) == (0, f"note: merged 3 files in {place}\n")
     document = json.loads(stdout)
     check_document(document)
     (cluster,) = open_window(tmp_path).spans
@@ -137,7 +142,8 @@ def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     assert document["summary"] == nothing | {"merged": 3}
     assert len(active_files(tmp_path, "captures")) == 1
     again = finish("lag", "compact", str(tmp_path), "--today", "-o", "csv")
-    assert again == (0, "action,table,cluster,date,files,rows\n", "")
+    nothing_done = f"note: nothing to merge or remove in {place}\n"
+    assert again == (0, "action,table,cluster,date,files,rows\n", nothing_done)
 
 
 def test_captures_are_rolled_up(tmp_path: Path) -> None:
@@ -149,7 +155,7 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
         *("lag", "compact", str(tmp_path), "--keep-raw", "14d", "--keep-hours", "36500d"),
         *("-o", "json"),
     )
-    assert (code, stderr) == (0, "")
+    assert (code, stderr) == (0, f"note: rolled up 3 files in `{tmp_path}`\n")
     document = json.loads(stdout)
     check_document(document)
     done = [(item["table"], item["action"], item["date"]) for item in document["items"]]

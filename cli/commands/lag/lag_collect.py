@@ -15,7 +15,7 @@ from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError, counted
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.stores.places import Place, within
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LEAST_RAW_MS: Final = 3_600_000
 KEEP_HOURS: Final = "90d"
+WORDS: Final = {"rolled_up": "rolled up", "merged": "merged", "removed": "removed"}
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
@@ -269,6 +270,7 @@ def compact(
     folder = within(folder, options.timeout_ms)
     printer = Printer(options)
     done: list[Item] = []
+    notes: list[Note] = []
 
     def items() -> Iterator[Item]:
         before_ms = None if today else now_ms()
@@ -281,6 +283,7 @@ def compact(
         for step in chain(rolled, upkeep.compact(folder, before_ms=before_ms)):
             done.append(step._asdict())
             yield done[-1]
+        notes.append(Note("COMPACTED", _told(done, folder, today=today), str(folder)))
 
     printer.show(
         Report(
@@ -288,9 +291,23 @@ def compact(
             generated_at_ms=now_ms(),
             items=items(),
             views=(COMPACT_VIEW,),
+            notes=notes,
             summary=lambda: {action: _count(done, action) for action in upkeep.ACTIONS},
         )
     )
+
+
+def _told(done: Sequence[Item], folder: Place, *, today: bool) -> str:
+    """What was done in all, in a sentence; also if it was nothing."""
+    told = [
+        f"{word} {counted(number, 'file')}"
+        for action, word in WORDS.items()
+        if (number := _count(done, action))
+    ]
+    if told:
+        return f"{', '.join(told)} in `{folder}`"
+    hint = "" if today else "; `--today` includes today's files"
+    return f"nothing to merge or remove in `{folder}`{hint}"
 
 
 def _count(done: Sequence[Item], action: str) -> int:
