@@ -199,18 +199,16 @@ class _History:
             {self.cluster: Span(self.since_ms, self.until_ms)},
             rated_from=RATED_FROM if ends else "0",
         )
-        lagged_now = lagged_of(asks, now, FACTS)
-        owned = lagged_now
-        if past is not None:
+        if past is not None and not {*OWNERS}.isdisjoint(asks.keys):
             owned = self._owned(asks, past, now, before)
-        figures = figures._replace(peaks=asks.ask("peaks", lagged=owned))
+            figures = figures._replace(peaks=asks.ask("peaks", lagged=owned))
         if query.pictures:
             figures = figures._replace(series=self.engine.keep(figures.series))
         report = by_key(asks, figures)
         report = asks.ask("with_commits", report=report, series=figures.series, commits=inside)
-        loads = asks.ask("loads", lagged=lagged_now, members=members)
+        loads = asks.ask("loads", lagged=figures.newest, members=members)
         report = with_members(asks, report, query.by, loads)
-        others = {"totals": asks.ask("totals", lagged=lagged_now, loads=loads)}
+        others = {"totals": asks.ask("totals", lagged=figures.newest, loads=loads)}
         if query.pictures:
             moments = None if past is None else lagged_of(asks, past, FACTS)
             others |= picture_frames(asks, figures.series, moments)
