@@ -5,6 +5,7 @@ In a store there are no pipes; what is in its logs is not looked at: that would 
 twice, and whoever may write to the bucket is trusted so far.
 """
 
+import contextlib
 import os
 import re
 import stat
@@ -20,6 +21,9 @@ from kgroups.core.lag.stores.places import Place, storage_options, store_failure
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+LOG: Final = "_delta_log"
+LOGS: Final = "_delta_logs"
+"""Beside the tables: the folder of their logs."""
 # A file of a log that is longer (bytes) was made to fill the memory of whoever reads it.
 LONGEST: Final = 64 << 20
 # What delta-rs 1.6 cannot have in a path: it refuses it, takes another one, or panics.
@@ -55,13 +59,28 @@ def opened(folder: Place, table: str) -> "DeltaTable | None":
         raise _broken(place, f"{why} (its log ends with `{names[-1]}`)") from exc
 
 
+def set_log_aside(folder: Path, table: str) -> None:
+    """Makes the log of a new table a link to a folder beside the tables.
+
+    `DIR/rows/**` is then Parquet alone for readers that follow no links, as DuckDB's `**` does not.
+    A log that is there stays where it is, and so does a new one where links cannot be made.
+    """
+    log = folder / table / LOG
+    if os.path.lexists(log):
+        return
+    with contextlib.suppress(OSError):
+        (folder / LOGS / table).mkdir(parents=True, exist_ok=True)
+        log.parent.mkdir(exist_ok=True)
+        log.symlink_to(Path("..", LOGS, table), target_is_directory=True)
+
+
 def _checked_log(place: Path) -> list[str]:
     """The names of a log's files, looked at as far as they are read; none where there is no log.
 
     Raises:
         KgroupsError: one is no commit.
     """
-    log = place / "_delta_log"
+    log = place / LOG
     if not log.is_dir():
         return []
     names = sorted(_regular_files(log))

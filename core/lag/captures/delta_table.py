@@ -3,6 +3,7 @@
     DIR/captures    one row a capture: it is there as a whole once this row is
     DIR/rows        DIR/members    DIR/topics
     DIR/hours       captures that are rolled up by the hour (`hour_table`)
+    DIR/_delta_logs the logs of these tables, each linked from its table; not in stores
 
 Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any number of processes
 may append at once. No Spark and no Java.
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import compress
 from operator import not_
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
@@ -23,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.lag.captures.delta_log import check_path, opened
+from kgroups.core.lag.captures.delta_log import check_path, opened, set_log_aside
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 from kgroups.core.lag.stores.held_tables import CHECKPOINT_EVERY, HeldTables
 from kgroups.core.lag.stores.places import (
@@ -144,6 +146,8 @@ def append(
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     check_path(folder)
+    if isinstance(folder, Path):
+        set_log_aside(folder, table)
     place, held = folder / table, HeldTables() if held is None else held
     for attempt in range(1, ATTEMPTS + 1):
         delta = None

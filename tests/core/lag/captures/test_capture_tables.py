@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from kgroups.core.errors import ClusterError, KgroupsError, NotFoundError, Usage
 from kgroups.core.lag.captures import delta_table
 from kgroups.core.lag.captures.capture_window import Span, open_window
 from kgroups.core.lag.captures.collector import collect, write_capture
+from kgroups.core.lag.captures.delta_log import LOGS
 from kgroups.core.lag.captures.delta_table import CAPTURES, FACTS, active_files, append, dated
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import compact
@@ -44,7 +46,7 @@ def test_a_capture_is_a_commit_in_four_tables(tmp_path: Path) -> None:
     (capture,) = collect(taking([fleet(1, cluster="a/b 'c", at_ms=DAY_MS + 5)]), tmp_path)
     assert (capture.error, capture.captured_at_ms) == (None, DAY_MS + 5)
     schemas = {"captures": CAPTURES} | {name: arrow_schema(name) for name in FACTS}
-    assert {path.name for path in tmp_path.iterdir()} == schemas.keys()
+    assert {path.name for path in tmp_path.iterdir()} == {*schemas, LOGS}
     for name, schema in schemas.items():
         found = rows_of(tmp_path, name)
         assert set(found.column_names) == {*schema.names, "date"}
@@ -76,6 +78,25 @@ def test_the_log_is_of_a_table_that_any_reader_opens(tmp_path: Path) -> None:
     added = [action["add"]["path"] for action in actions if "add" in action]
     named = [pq.ParquetFile(tmp_path / "rows" / path).metadata.num_rows for path in added]
     assert sum(named) == rows_of(tmp_path, "rows").num_rows
+
+
+def test_readers_of_parquet_take_the_folder_of_a_table(tmp_path: Path) -> None:
+    """Every file under it is data; a folder made before has its log inside, and keeps it there."""
+    rows = str(tmp_path / "rows" / "**")
+    for at_ms in (1, 2):
+        write_capture(tmp_path, fleet(1, at_ms=at_ms))
+        found = duckdb.sql(f"SELECT captured_at_ms FROM read_parquet('{rows}')").fetchall()
+        known = rows_of(tmp_path, "rows")["captured_at_ms"].to_pylist()
+        assert sorted(one for (one,) in found) == sorted(known)
+    assert pq.read_table(tmp_path / "rows").num_rows == len(found)
+    for table in (*FACTS, "captures"):
+        log = tmp_path / table / "_delta_log"
+        log.unlink()
+        (tmp_path / LOGS / table).rename(log)
+    write_capture(tmp_path, fleet(1, at_ms=3))
+    list(compact(tmp_path))
+    assert sorted(open_window(tmp_path).captures["captured_at_ms"].to_pylist()) == [1, 2, 3]
+    assert not log.is_symlink()
 
 
 def test_captures_come_on_a_beat(tmp_path: Path) -> None:
