@@ -85,7 +85,8 @@ def test_readers_of_parquet_take_the_folder_of_a_table(tmp_path: Path) -> None:
     rows = str(tmp_path / "rows" / "**")
     for at_ms in (1, 2):
         write_capture(tmp_path, fleet(1, at_ms=at_ms))
-        found = duckdb.sql(f"SELECT captured_at_ms FROM read_parquet('{rows}')").fetchall()
+        question = f"SELECT captured_at_ms FROM read_parquet('{rows}')"
+        found = duckdb.connect().execute(question).fetchall()
         known = rows_of(tmp_path, "rows")["captured_at_ms"].to_pylist()
         assert sorted(one for (one,) in found) == sorted(known)
     assert pq.read_table(tmp_path / "rows").num_rows == len(found)
