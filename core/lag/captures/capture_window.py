@@ -32,6 +32,7 @@ from kgroups.core.lag.captures.hour_table import (
     hour_keys,
 )
 from kgroups.core.lag.captures.month_table import read_rolled
+from kgroups.core.lag.captures.pending import move
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 from kgroups.core.lag.stores.places import Place, Store, has_tables
 
@@ -107,6 +108,7 @@ def open_window(
         KgroupsError: the log of a table cannot be read.
     """
     must_be_folder(folder)
+    move(folder)
     found = _look(folder, since_ms, until_ms)
     if found.errors and strict:
         raise UsageError(

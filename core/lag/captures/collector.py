@@ -4,6 +4,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.core.errors import KgroupsError, UsageError
@@ -13,7 +14,8 @@ from kgroups.core.lag.captures.capture_tables import (
     cluster_name,
 )
 from kgroups.core.lag.captures.delta_log import check_path
-from kgroups.core.lag.captures.delta_table import append, dated, marks_of
+from kgroups.core.lag.captures.delta_table import FACTS, append, dated, marks_of
+from kgroups.core.lag.captures.pending import is_due, keep, move
 from kgroups.core.lag.stores.held_tables import HeldTables
 from kgroups.core.lag.stores.places import Place, Store, has_tables
 from kgroups.core.snapshot import ClusterSnapshot
@@ -44,6 +46,7 @@ def collect(
 ) -> Iterator[Capture]:
     """Takes `count` captures, `every_ms` apart, and appends each to `folder`.
 
+    Captures that go on are kept in files of their own, which are moved into the tables together.
     A capture that fails is told and the next one tried. Captures start on a fixed beat; one that
     takes longer than a beat makes the next wait for the following beat.
 
@@ -57,17 +60,22 @@ def collect(
     make_folder(folder)
     held = HeldTables()
     start = clock_ms()
-    for number in itertools.count() if count is None else range(count):
-        try:
-            snapshot = take()
-            yield write_capture(folder, snapshot, held)
-        except KgroupsError as exc:
-            if isinstance(exc, UsageError) and number == 0:
-                raise
-            yield Capture(None, 0, exc)
-        if number + 1 != count and every_ms > 0:
-            passed = clock_ms() - start
-            sleep_ms(every_ms - passed % every_ms)
+    write = keep_capture if every_ms > 0 and count != 1 else write_capture
+    try:
+        for number in itertools.count() if count is None else range(count):
+            try:
+                yield write(folder, take(), held)
+                if isinstance(folder, Path) and is_due(folder, clock_ms()):
+                    move(folder, held)
+            except KgroupsError as exc:
+                if isinstance(exc, UsageError) and number == 0:
+                    raise
+                yield Capture(None, 0, exc)
+            if number + 1 != count and every_ms > 0:
+                passed = clock_ms() - start
+                sleep_ms(every_ms - passed % every_ms)
+    finally:
+        move(folder, held)
 
 
 def make_folder(folder: Place) -> None:
@@ -105,6 +113,19 @@ def write_capture(
     tables = capture_tables([snapshot])
     write_facts(folder, tables, cluster_name(snapshot), snapshot.captured_at_ms, held)
     return Capture(snapshot.captured_at_ms, tables.rows.num_rows)
+
+
+def keep_capture(
+    folder: Place, snapshot: ClusterSnapshot, held: HeldTables | None = None
+) -> Capture:
+    """Keeps one snapshot in a file of its own, to be moved with others; in a store appends it."""
+    if isinstance(folder, Store):
+        return write_capture(folder, snapshot, held)
+    tables, at_ms = capture_tables([snapshot]), snapshot.captured_at_ms
+    content = {name: dated(getattr(tables, name)) for name in FACTS}
+    content["captures"] = marks_of(tables.rows, cluster_name(snapshot), [at_ms])
+    keep(folder, content, at_ms)
+    return Capture(at_ms, tables.rows.num_rows)
 
 
 def write_facts(

@@ -48,6 +48,7 @@ from kgroups.core.lag.captures.month_table import (
     utc_month,
     write_month,
 )
+from kgroups.core.lag.captures.pending import move
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import Upkeep
 from kgroups.core.lag.stores.places import Place
@@ -68,6 +69,7 @@ def roll_up(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
         KgroupsError: a table cannot be read or written.
     """
     must_be_folder(folder)
+    move(folder)
     days = Days(None, utc_date(before_ms))
     captured = active_files(folder, "captures", days)
     for cluster, date in sorted({(file.cluster, file.date) for file in captured}):

@@ -25,6 +25,7 @@ from kgroups.core.lag.captures.delta_table import (
     utc_date,
 )
 from kgroups.core.lag.captures.hour_table import HOURS, hours_of_day
+from kgroups.core.lag.captures.pending import move
 from kgroups.core.lag.stores.places import Place, failures_told
 
 ACTIONS: Final = ("rolled_up", "late", "merged", "removed")
@@ -65,6 +66,7 @@ def compact(folder: Place, *, before_ms: int | None = None, at_least: int = 2) -
         KgroupsError: a table cannot be read or written.
     """
     must_be_folder(folder)
+    move(folder)
     for table in TABLES:
         days: dict[tuple[str, str], list[ActiveFile]] = {}
         for file in active_files(folder, table):
