@@ -24,6 +24,7 @@ SHARED: Final[Mapping[str, str]] = {
     "guarded_kafka": "the brokers that let not everybody in",
     "secure_kafka": "the brokers that let not everybody in",
     "trio": "the three brokers",
+    "kafka": "the plain broker",
 }
 """Fixtures that take long to make, and the unit of the files whose tests ask for them."""
 

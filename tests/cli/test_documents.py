@@ -82,7 +82,7 @@ def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.spark
-@pytest.mark.share(9)
+@pytest.mark.slow("a start of Spark for each; sessions of other commands are in every run")
 @pytest.mark.parametrize(
     ("command", "output"), [pair for pair in sessions() if over_captures(pair[0])]
 )

@@ -54,7 +54,11 @@ PROPERTIES: Final = {
     "group.consumer.assignment.interval.ms": "1000",
 }
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900 + 30 * CHANGES * len(SEEDS))]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.timeout(900 + 30 * CHANGES * len(SEEDS)),
+    pytest.mark.slow("more brokers and clients; a few: tests/fidelity/test_simulation_truth.py"),
+]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,10 @@ from tests.support.fidelity.libraries import TRAITS, Library
 from tests.support.fidelity.scripts import Script, Step
 from tests.support.fidelity.table import told
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("more groups of every client; a few: tests/fidelity/test_simulation_truth.py"),
+]
 
 STRATEGY = "roundrobin"
 COUNT, GROWN = 3, 5

@@ -17,6 +17,10 @@ from tests.support.installs.environments import here
 from tests.support.installs.pythons import MINORS, pythons
 from tests.support.kafka.child import run_program
 
+pytestmark = [
+    pytest.mark.slow("builds and installs; what goes into a package: tests/house/test_wheel.py"),
+]
+
 # Also where it is not the machine that is slow, but the index.
 INSTALL_TIMEOUT_S = 500.0
 MOST_MB = 155

@@ -1,6 +1,7 @@
 """The schedule of tests: what stays together, what goes first; what is slow says why."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ RECORDED = {
     "tests/b.py": {"quick": Duration(7, 7)},
     "tests/c.py": {"quick": Duration(5, 2)},
 }
+NAMED = re.compile(r"tests(?:/\w+)+\.py")
 CONFTEST = """\
 from pathlib import Path
 from tests.support.budget import Budget
@@ -192,12 +194,18 @@ def slow_marks(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def only_slow(tree: ast.Module) -> str | None:
     """What of a module has slow cases only: the module, or a list of cases; None: nothing has."""
+    marks = [
+        ast.unparse(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+    ]
     tests = [
         node
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[:5] == "test_"
     ]
-    if all(any("mark.slow" in ast.unparse(mark) for mark in _whole(test)) for test in tests):
+    slow = [any("mark.slow" in ast.unparse(mark) for mark in _whole(test)) for test in tests]
+    if any("mark.slow" in mark for mark in marks) or (slow and all(slow)):
         return "the module"
     for node in ast.walk(tree):
         cases = node.elts if isinstance(node, ast.List) else []
@@ -221,11 +229,14 @@ def _whole(test: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     ids=lambda file: file.stem,
 )
 def test_what_is_slow_says_why_and_has_a_quick_case(file: Path) -> None:
-    """A reason with each mark, and beside it what `make test` has of its kind."""
+    """A reason with each mark, and what `make test` has of its kind: beside it or where it says."""
     tree = ast.parse(file.read_text())
     bare = [line for line, reason in slow_marks(tree) if len(reason.split()) < 3]
     assert not bare, f"{file}: no reason in lines {bare}"
-    assert only_slow(tree) is None
+    named = {name for _, reason in slow_marks(tree) for name in NAMED.findall(reason)}
+    assert {name for name in named if only_slow(ast.parse((ROOT / name).read_text()))} == set()
+    what = only_slow(tree)
+    assert not what or named, f"{file}: no reason names the module with the quick case of {what}"
 
 
 @pytest.mark.parametrize(
@@ -233,6 +244,7 @@ def test_what_is_slow_says_why_and_has_a_quick_case(file: Path) -> None:
     [
         ("@pytest.mark.slow\ndef test_a(): ...\ndef test_b(): ...", [""], None),
         ("@pytest.mark.slow('so long')\ndef test_a(): ...", ["so long"], "the module"),
+        ("pytestmark = pytest.mark.slow('a')\ndef test_a(): ...", ["a"], "the module"),
         ("A = [pytest.param(1, marks=pytest.mark.slow('x'))]\ndef test_a(): ...", ["x"], "[pyt"),
         ("A = [2, pytest.param(1, marks=pytest.mark.slow('x'))]\ndef test_a(): ...", ["x"], None),
     ],

@@ -50,6 +50,7 @@ def test_wheel_passes_the_wheel_checker(wheel: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
     """Unpacked elsewhere and run from there, `python -m kgroups.cli` answers from the wheel."""
     with zipfile.ZipFile(wheel) as archive:
@@ -106,12 +107,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         }
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 def test_small_installation_is_small(small: Environment) -> None:
     """What operators need, and no Spark, Arrow, pandas, charts or Java bridge."""
     assert small.mebibytes() <= MOST_MEBIBYTES
     assert small.can_import(*HEAVY) == []
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 @pytest.mark.parametrize(
     "line",
     [
@@ -135,6 +138,7 @@ def test_operators_need_no_extra(
     assert stdout
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 @pytest.mark.parametrize(
     ("line", "what", "extra"),
     [
@@ -170,6 +174,7 @@ def test_a_missing_extra_is_named(
     )
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 def test_the_collector_alone(
     collecting: Environment, places: dict[str, str], tmp_path: Path
 ) -> None:
@@ -202,6 +207,7 @@ def test_every_extra_brings_what_is_looked_for(wheel: Path) -> None:
         assert all(module.replace("_", "-") in required for module in modules), required
 
 
+@pytest.mark.slow("installs the wheel; what it holds is in every run")
 def test_all_extras_but_the_one_that_takes_a_compiler(wheel: Path) -> None:
     """`kgroups[all]` has to install everywhere; the page that lists the extras says so."""
     (line,) = (each for each in metadata_of(wheel) if each.endswith('; extra == "all"'))

@@ -20,7 +20,12 @@ from tests.support.kafka.workload import (
 )
 from tests.support.official.running import run_ours, without_undo
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "a broker of its own; the embedded cluster: tests/official/test_on_sandbox.py"
+    ),
+]
 
 ONE, TWO, HALVES = "alone-one", "alone-two", "alone-halves"
 MODES = ("", "--dry-run", "--execute")

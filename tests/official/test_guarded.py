@@ -12,7 +12,10 @@ from tests.support.official.lines import Line
 from tests.support.official.running import run_ours
 from tests.support.own_waiting import OwnWaiting
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("both tools before ACLs; without: tests/official/test_on_sandbox.py"),
+]
 
 _START = "--bootstrap-server {b} --command-config {f}/alice.properties "
 _OWN = {"mine-own": {(OPEN, 0): 3, (OPEN, 1): 4, (CLOSED, 0): 2}}

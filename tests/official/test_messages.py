@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return files
 
 
+@pytest.mark.slow("every message on a broker; scenarios: tests/official/test_on_sandbox.py")
 @pytest.mark.kafka
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.words)
 def test_message(full: KafkaCluster, folder: Path, message: Message) -> None:

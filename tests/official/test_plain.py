@@ -47,6 +47,7 @@ LINES = (
 )
 
 
+@pytest.mark.slow("a broker with groups of every kind")
 @pytest.mark.parametrize(("ours", "theirs"), LINES, ids=[ours for ours, _ in LINES])
 def test_same_layout(full: KafkaCluster, official: WarmTools, ours: str, theirs: str) -> None:
     """Both on the same groups, which stand at the same offsets before each of them."""
@@ -65,6 +66,7 @@ def set_up(full: KafkaCluster) -> None:
     commit_offsets(full.bootstrap, START)
 
 
+@pytest.mark.slow("a broker with groups of every kind")
 def test_records(full: KafkaCluster, official: WarmTools, tmp_path: Path) -> None:
     """Deleted records are told line by line, as kafka-delete-records.sh does, in some order."""
     topics = {"plain-ours": 2, "plain-theirs": 2}
@@ -82,6 +84,7 @@ def test_records(full: KafkaCluster, official: WarmTools, tmp_path: Path) -> Non
     assert (told.exit_code, normal(told.stdout)) == (0, normal(wanted))
 
 
+@pytest.mark.slow("a broker with groups of every kind")
 def test_refusals(full: KafkaCluster) -> None:
     """What was refused is on stderr in our words; stdout holds what was done."""
     set_up(full)
@@ -102,6 +105,7 @@ def test_refusals(full: KafkaCluster) -> None:
     assert told.stdout.split() == ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"]
 
 
+@pytest.mark.slow("a broker with groups of every kind")
 def test_plans(full: KafkaCluster) -> None:
     """What the official tool cannot try is told as a plan: names, partitions."""
     set_up(full)

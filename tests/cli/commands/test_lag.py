@@ -18,32 +18,35 @@ from kgroups.core.lag.report_columns import PLANNED_KEYS, report_columns
 from tests.support.cli import clusters
 from tests.support.cli.metrics import read_metrics
 from tests.support.cli.process import finish
-from tests.support.cli.runner import check_document
+from tests.support.cli.runner import check_document, run
 
 pytestmark = pytest.mark.spark
 
 GROUP = "kafka_consumergroup_group"
 
 
+QUERIES = [LagQuery(by=by) for by in KEYS]
+QUERIES += [LagQuery(by=by, assignors=("range", "roundrobin")) for by in PLANNED_KEYS]
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: "-".join((query.by, *query.assignors)))
 def test_every_grouping_keeps_to_the_schema(
-    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    query: LagQuery, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever a row stands for, planned or not, the document is as its schema says."""
     snapshot = clusters.shop()
-    queries = [LagQuery(by=by) for by in KEYS]
-    queries += [LagQuery(by=by, assignors=("range", "roundrobin")) for by in PLANNED_KEYS]
-    for query in queries:
-        answer = lag_report([snapshot], query, session=spark)
-        assert answer.columns == report_columns(query, "snapshot")
-        Printer(GlobalOptions(output="json")).show(lag_document(snapshot, query.by, answer))
-        document: dict[str, Any] = json.loads(capsys.readouterr().out)
-        check_document(document)
-        assert document["items"]
-        assert document["summary"]["lag"] == 57
-        Printer(GlobalOptions(output="openmetrics"), own_forms=METRICS).show(
-            lag_document(snapshot, query.by, answer)
-        )
-        _check_metrics(document, query.by, capsys.readouterr().out)
+    answer = lag_report([snapshot], query, session=spark)
+    assert answer.columns == report_columns(query, "snapshot")
+    Printer(GlobalOptions(output="json")).show(lag_document(snapshot, query.by, answer))
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    check_document(document)
+    assert document["items"]
+    assert document["summary"]["lag"] == 57
+    Printer(GlobalOptions(output="openmetrics"), own_forms=METRICS).show(
+        lag_document(snapshot, query.by, answer)
+    )
+    _check_metrics(document, query.by, capsys.readouterr().out)
 
 
 def _check_metrics(document: dict[str, Any], by: str, text: str) -> None:
@@ -96,7 +99,6 @@ def test_planned_assignments_side_by_side() -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("args", "code", "named"),
     [
@@ -119,10 +121,10 @@ def test_failures_before_spark_starts(
     """A master that is not there and a query that makes no sense end at once, in one sentence."""
     if code == 2:
         monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))  # or the sentence is on Java
-    found, stdout, stderr = finish("lag", "report", "--from", "shop.json", *args)
-    assert (found, stdout) == (code, "")
-    assert named in stderr
-    assert "Traceback" not in stderr
+    outcome = run("lag", "report", "--from", "shop.json", *args)
+    assert (outcome.exit_code, outcome.stdout) == (code, "")
+    assert named in outcome.stderr
+    assert "Traceback" not in outcome.stderr
 
 
 def test_no_java(tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

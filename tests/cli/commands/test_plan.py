@@ -72,6 +72,7 @@ def test_settings_of_spark_that_make_no_sense(line: str, says: str) -> None:
     assert says in outcome.stderr
 
 
+@pytest.mark.slow("starts of Spark; on one session: tests/core/lag/fleet/test_fleet_plan.py")
 @pytest.mark.spark
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
@@ -85,6 +86,7 @@ def test_settings_of_spark_are_obeyed(line: str) -> None:
     assert "give the driver more memory" in stderr
 
 
+@pytest.mark.slow("starts of Spark; on one session: tests/core/lag/fleet/test_fleet_plan.py")
 @pytest.mark.spark
 @pytest.mark.usefixtures("files")
 def test_the_fleet_is_planned_inside_spark() -> None:

@@ -41,14 +41,19 @@ def test_traces_of_every_shape_are_here() -> None:
 
 @pytest.mark.parametrize("name", TRACES)
 def test_a_recorded_trace_is_answered_equally(name: str) -> None:
-    """Every response, record and state of the trace is ours too."""
+    """Every response, record and state of the trace is ours too, and what the log gives after it.
+
+    A coordinator that reads the log stands by the records that its writer stands by.
+    """
     adapter, history = Adapter(release=release_of(name)), []
+    replica = LogReplica(adapter)
     for number, (op, theirs) in enumerate(read_trace(name)):
         mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
         history.append((number, op, theirs))
         want, got = comparable(theirs), comparable(mine)
         assert want == got, tell(history, op, list(differences(want, got)))
         assert theirs["t"] == mine["t"]
+        replica.check()
 
 
 @pytest.mark.parametrize("shape", ["classic", "modern", "mixed"])
@@ -62,13 +67,3 @@ def test_heartbeats_and_commits_may_be_answered_at_once(shape: str) -> None:
             assert want == got, (name, number, op, list(differences(want, got)))
     assert adapter.answered_at_once > 20
     assert adapter.committed_at_once > 20
-
-
-@pytest.mark.parametrize("name", TRACES)
-def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
-    """A coordinator that reads the log stands by the records that its writer stands by."""
-    adapter = Adapter(release=release_of(name))
-    replica = LogReplica(adapter)
-    for op, theirs in read_trace(name):
-        adapter.answer({**op, "uuids": theirs.get("uuids", ())})
-        replica.check()

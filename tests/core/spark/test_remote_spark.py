@@ -27,7 +27,10 @@ from tests.support.lag.s3_gate import gate_before
 from tests.support.lag.s3_server import BUCKET, s3_server
 from tests.support.lag.spark_servers import HOME, QUICK_JVM, bare_python, connect_server, standalone
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow("a Spark that runs elsewhere; one here: tests/core/spark/test_jobs.py"),
+]
 
 # Spark's own 200 tasks a shuffle are for more than some thousand rows on two cores.
 FEW_TASKS = {"spark.sql.shuffle.partitions": "4"}

@@ -23,7 +23,7 @@ from tests.support.zookeeper.zookeeper_world import World
 
 pytestmark = [
     pytest.mark.kafka,
-    pytest.mark.slow("Kafka 0.8.2; what the model does is tested beside this file in every run"),
+    pytest.mark.slow("Kafka 0.8.2; what the model does: tests/core/zookeeper/test_consumer.py"),
 ]
 
 RETRY_WORDS = "rebalance.max.retries=2 rebalance.backoff.ms=100"

@@ -16,7 +16,10 @@ from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.releases import NEWEST
 from tests.support.kafka.workload import commit_offsets, create_topics
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("older brokers; as released: tests/kafka/brokers/test_releases.py"),
+]
 
 OLDER = pytest.mark.slow("the same on the newest release is in every run")
 

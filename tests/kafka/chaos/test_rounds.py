@@ -23,7 +23,7 @@ GROUPS = 300 if ROUNDS else 60
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.timeout(14_400 if ROUNDS else 1_800),
-    pytest.mark.slow("three brokers; each disturbance by itself is in every run"),
+    pytest.mark.slow("three brokers; the rules for what is found: tests/kafka/chaos/test_held.py"),
 ]
 
 SHORT = (

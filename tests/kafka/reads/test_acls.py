@@ -77,6 +77,7 @@ def test_list(alice: As, bob: As) -> None:
     assert shown(own) == {*MINE, *SEEN, LIVE}
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_describe_all(alice: As, bob: As) -> None:
     """What may be seen is described, the rest is an error row; exit code 3."""
     for user, hidden in ((alice, HIDDEN), (bob, {LIVE: TOPIC})):
@@ -93,6 +94,7 @@ def test_describe_all(alice: As, bob: As) -> None:
         assert hints == {"ask for an ACL, or check that the right user is configured"}
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_describe_named(alice: As) -> None:
     """A hidden group beside one of ours, in each view."""
     for view in ("--offsets", "--members", "--state"):
@@ -115,6 +117,7 @@ def test_snapshot_and_plan(alice: As, tmp_path: Path) -> None:
     assert shown(planned) == {"mine-a"}
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 @pytest.mark.spark
 def test_lag_report(alice: As, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     """Spark reports what may be seen; the hidden groups are errors of the document, exit code 3."""
@@ -144,6 +147,7 @@ def test_reset(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
     assert fetch_offsets(guarded_kafka.bootstrap, "theirs-a") == THEIRS["theirs-a"]
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_writes_to_what_may_only_be_seen(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
     """The broker refuses each partition of such a group; those of the other group are written."""
     reset = ("reset-offsets", "seen-a", own, "--topic", f"{OPEN}:0", "--to", "9", "--yes")
@@ -159,6 +163,7 @@ def test_writes_to_what_may_only_be_seen(guarded_kafka: KafkaCluster, alice: As,
     assert fetch_offsets(guarded_kafka.bootstrap, "seen-a") == SEEN["seen-a"]
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_hidden_topic(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
     """Offsets of a topic that is hidden cannot be moved; the topic is named, nothing is written."""
     told = run(

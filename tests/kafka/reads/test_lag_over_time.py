@@ -166,16 +166,15 @@ def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> No
 
 def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
     """Each capture fails and is told; the exit code is that of an unreachable cluster."""
-    code, stdout, stderr = finish(
+    outcome = run(
         *("lag", "collect", str(tmp_path), "--every", "1s", "--count", "2", "-o", "json"),
         *("-b", "127.0.0.1:1", "--timeout", "2s"),
     )
-    assert code == 3
-    document = json.loads(stdout)
-    check_document(document)
+    assert outcome.exit_code == 3
+    document = outcome.document
     assert [item["result"] for item in document["items"]] == ["failed", "failed"]
     assert "127.0.0.1:1" in document["errors"][0]["message"]
-    assert "Traceback" not in stderr
+    assert "Traceback" not in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -207,10 +206,10 @@ def test_bad_windows_end_at_once(
 ) -> None:
     """One sentence, before Spark is started."""
     monkeypatch.chdir(tmp_path)
-    found, stdout, stderr = finish("lag", "report", *args)
-    assert (found, stdout) == (code, "")
-    assert named in stderr
-    assert "Traceback" not in stderr
+    outcome = run("lag", "report", *args)
+    assert (outcome.exit_code, outcome.stdout) == (code, "")
+    assert named in outcome.stderr
+    assert "Traceback" not in outcome.stderr
 
 
 @pytest.mark.slow("a start of Spark; reports over captures are in every run")
@@ -243,10 +242,10 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
 
 def test_history_of_a_cluster_that_is_not_there() -> None:
     """One sentence with the address, before Spark is started."""
-    code, stdout, stderr = finish("lag", "history", "-b", "127.0.0.1:1", "--timeout", "2s")
-    assert (code, stdout) == (3, "")
-    assert "127.0.0.1:1" in stderr
-    assert "starting Spark" not in stderr
+    outcome = run("lag", "history", "-b", "127.0.0.1:1", "--timeout", "2s")
+    assert (outcome.exit_code, outcome.stdout) == (3, "")
+    assert "127.0.0.1:1" in outcome.stderr
+    assert "starting Spark" not in outcome.stderr
 
 
 @dataclass(frozen=True)
@@ -297,20 +296,9 @@ HELD_LAGS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("isolation", "source"),
-    [
-        ("read_committed", "captures"),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow("a start of Spark for each case"))
-            for case in (
-                ("read_committed", "snapshot"),
-                ("read_uncommitted", "captures"),
-                ("read_uncommitted", "snapshot"),
-            )
-        ),
-    ],
-)
+@pytest.mark.slow("a start of Spark for each case")
+@pytest.mark.parametrize("isolation", HELD_LAGS)
+@pytest.mark.parametrize("source", ["captures", "snapshot"])
 def test_open_transactions_hold_reports_back(
     held_back: HeldBack, isolation: str, source: str
 ) -> None:

@@ -88,6 +88,7 @@ def beat(
     )
 
 
+@pytest.mark.slow("a broker of its own")
 def test_the_policy(disabled: KafkaCluster) -> None:
     """The plan names it before, and the broker refuses the member."""
     with stable_group(disabled.bootstrap, "g", "t", assignment("t", [0, 1])) as connection:
@@ -100,6 +101,7 @@ def test_the_policy(disabled: KafkaCluster) -> None:
         assert "online upgrade is disabled" in str(answer.error_message)
 
 
+@pytest.mark.slow("a broker of its own")
 def test_more_members_than_allowed(small: KafkaCluster) -> None:
     """`group.consumer.max.size`."""
     create_topics(small.bootstrap, {"t": 2})

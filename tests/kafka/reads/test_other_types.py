@@ -106,6 +106,7 @@ def agree_that_it_is_foreign(kafka: KafkaCluster, official: WarmTools, name: str
     assert "GroupNotEmptyException" in deleted.stderr
 
 
+@pytest.mark.slow("a program of Java: consumers of their kind")
 def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
     """Kafka's own share consumer: alive, then gone; resets refuse its group by its kind."""
     name, topic = "java-share", "java-share-topic"
@@ -142,6 +143,7 @@ def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
     assert listed(kafka, name) == {}
 
 
+@pytest.mark.slow("a program of Java: consumers of their kind")
 def test_streams_group(kafka: KafkaCluster, official: WarmTools, tmp_path: Path) -> None:
     """A streams application of one task a partition, spoken to the broker by hand."""
     name, topic = "streams-app", "streams-app-topic"

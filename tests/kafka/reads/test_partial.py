@@ -20,7 +20,7 @@ from tests.support.own_waiting import OwnWaiting
 
 pytestmark = [
     pytest.mark.kafka,
-    pytest.mark.slow("two brokers; embedded ones of which one is stopped are in every run"),
+    pytest.mark.slow("two brokers; embedded ones: tests/core/kafka/test_odd_brokers.py"),
 ]
 
 

@@ -349,6 +349,7 @@ def check_refusal(
     assert state_of(cluster) == before
 
 
+@pytest.mark.slow("each right of each command; the most telling ones: test_acls.py")
 @pytest.mark.share(4)
 @pytest.mark.parametrize("case", REFUSED, ids=_case)
 def test_refused(cluster: KafkaCluster, tmp_path: Path, case: Refused) -> None:
@@ -356,6 +357,7 @@ def test_refused(cluster: KafkaCluster, tmp_path: Path, case: Refused) -> None:
     check_refusal(cluster, tmp_path, case, "carol")
 
 
+@pytest.mark.slow("each right of each command; the most telling ones: test_acls.py")
 @pytest.mark.share(4)
 @pytest.mark.parametrize("case", [case for case in REFUSED if case.named], ids=_case)
 def test_refused_without_describe_on_the_cluster(
@@ -365,6 +367,7 @@ def test_refused_without_describe_on_the_cluster(
     check_refusal(cluster, tmp_path, case, "dave")
 
 
+@pytest.mark.slow("each right of each command; the most telling ones: test_acls.py")
 @pytest.mark.share(4)
 @pytest.mark.parametrize(
     "case",
@@ -376,6 +379,7 @@ def test_refused_through_librdkafka(cluster: KafkaCluster, tmp_path: Path, case:
     check_refusal(cluster, tmp_path, case, "carol", librdkafka=True)
 
 
+@pytest.mark.slow("each right of each command; the most telling ones: test_acls.py")
 @pytest.mark.share(4)
 @pytest.mark.parametrize("line", WORKS, ids=_shown)
 def test_works_without_a_right_that_it_does_not_need(
@@ -387,6 +391,7 @@ def test_works_without_a_right_that_it_does_not_need(
     assert (outcome.exit_code, "error: " in outcome.stderr) == (0, False), outcome.stderr
 
 
+@pytest.mark.slow("each right of each command; the most telling ones: test_acls.py")
 def test_a_group_that_is_not_there_and_may_not_be_described(
     cluster: KafkaCluster, tmp_path: Path
 ) -> None:

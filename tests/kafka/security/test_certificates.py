@@ -19,7 +19,10 @@ from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.certificates import ODD, make_certificates
 from tests.support.kafka.waiting import wait_for_thread
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("brokers with odd certificates; TLS: tests/kafka/security/test_ping.py"),
+]
 
 SPEC = ClusterSpec(
     protocols=("SSL", "SASL_SSL"), certificates={"SSL": "expired", "SASL_SSL": "elsewhere"}

@@ -7,7 +7,10 @@ import pytest
 from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("Spark before ACLs; other commands: tests/kafka/reads/test_acls.py"),
+]
 
 
 def test_no_right_to_read_the_offsets_topic(guarded_kafka: KafkaCluster, tmp_path: Path) -> None:

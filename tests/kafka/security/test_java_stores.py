@@ -18,7 +18,12 @@ from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "stores of Java before a broker; as files: tests/core/kafka/config/test_stores.py"
+    ),
+]
 
 KEY_PASSWORD = "another-one"
 PAIRS = ("JKS", "PKCS12", "PKCS12 with RC2 and 3DES")

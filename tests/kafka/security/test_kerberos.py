@@ -18,7 +18,11 @@ from tests.support.kafka.kdc import BROKER, REALM, USER, Kdc
 from tests.support.kafka.waiting import wait_until
 from tests.support.requirements import requires
 
-pytestmark = [pytest.mark.kafka, requires("Kerberos")]
+pytestmark = [
+    pytest.mark.kafka,
+    requires("Kerberos"),
+    pytest.mark.slow("a broker and a KDC; logins: tests/kafka/security/test_ping.py"),
+]
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule required"
 

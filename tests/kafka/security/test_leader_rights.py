@@ -11,7 +11,10 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import OLD, OPEN, WAYS, write_properties
 from tests.support.kafka.waiting import wait_until
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("more of ACLs: tests/kafka/reads/test_acls.py"),
+]
 
 
 def test_asked_for_it_is_denied(guarded_kafka: KafkaCluster, tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ from tests.support.kafka.certificates import make_certificates
 from tests.support.kafka.child import run_program
 from tests.support.kafka.waiting import wait_for_thread
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("more of TLS: tests/kafka/security/test_ping.py"),
+]
 
 PASSWORD: Final = "Key-p4ss #=;"
 FORMS: Final = ("PKCS#8 beside the certificate", "PKCS#1 beside it", "one PEM store", "text")

@@ -23,7 +23,12 @@ from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 from tests.support.official.running import run_ours
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "a broker that checks tokens; without one: tests/core/kafka/transport/logins/test_tokens.py"
+    ),
+]
 
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
 REAUTH_MS = 1_500

@@ -46,6 +46,7 @@ def test_every_way_in(guarded_kafka: KafkaCluster, tmp_path: Path, way: Way) -> 
         assert "issued by" in tls["detail"]
 
 
+@pytest.mark.slow("a second broker with logins")
 @pytest.mark.parametrize(
     ("listener", "changes", "step", "said"),
     [
@@ -76,6 +77,7 @@ def test_what_fails(
     assert outcome.document["summary"]["failed"] == 1
 
 
+@pytest.mark.slow("a second broker with logins")
 def test_unverified(secure_kafka: KafkaCluster, tmp_path: Path) -> None:
     """A certificate that nobody checks is a warning."""
     changes = {"ssl.ca.location": None, "enable.ssl.certificate.verification": "false"}

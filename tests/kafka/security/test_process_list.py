@@ -14,7 +14,10 @@ from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.waiting import DeadlinePassed
 from tests.support.kafka.workload import commit_offsets, create_topics
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("a broker of its own; passwords: tests/cli/test_exposed_passwords.py"),
+]
 
 KEY_PASSWORD = "the password of a key"
 

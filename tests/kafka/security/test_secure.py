@@ -31,6 +31,7 @@ def brokers_seen(settings: dict[str, str], timeout_s: float = 10) -> int:
     return len(AdminClient(quiet).list_topics(timeout=timeout_s).brokers)
 
 
+@pytest.mark.slow("a second broker with logins")
 @pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN)
 def test_the_right_credentials_get_in(
     secure_kafka: KafkaCluster, listener: SecurityProtocol, mechanism: str
@@ -39,6 +40,7 @@ def test_the_right_credentials_get_in(
     assert brokers_seen(secure_kafka.librdkafka_settings(listener, mechanism=mechanism)) == 1
 
 
+@pytest.mark.slow("a second broker with logins")
 @pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN)
 def test_the_official_tool_gets_in_with_the_java_spelling(
     secure_kafka: KafkaCluster,
@@ -60,6 +62,7 @@ def test_the_official_tool_gets_in_with_the_java_spelling(
     assert set(answer.stdout.splitlines()) == set(unguarded.stdout.splitlines())
 
 
+@pytest.mark.slow("a second broker with logins")
 @pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN[1:])
 def test_a_wrong_password_is_refused(
     secure_kafka: KafkaCluster, listener: SecurityProtocol, mechanism: str
@@ -70,6 +73,7 @@ def test_a_wrong_password_is_refused(
         brokers_seen(settings, timeout_s=2)
 
 
+@pytest.mark.slow("a second broker with logins")
 def test_a_stranger_authority_is_refused(secure_kafka: KafkaCluster) -> None:
     """A client that trusts another authority does not talk to the broker."""
     settings = secure_kafka.librdkafka_settings("SSL")
@@ -87,6 +91,7 @@ def test_a_client_certificate_is_demanded(guarded_kafka: KafkaCluster) -> None:
         brokers_seen(settings, timeout_s=2)
 
 
+@pytest.mark.slow("a second broker with logins")
 def test_acls_stop_whoever_they_do_not_name(
     guarded_kafka: KafkaCluster, official: WarmTools, tmp_path: Path
 ) -> None:
@@ -104,6 +109,7 @@ def test_acls_stop_whoever_they_do_not_name(
     assert "GroupAuthorizationException" in said["alice"]
 
 
+@pytest.mark.slow("a second broker with logins")
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 @pytest.mark.parametrize("password", [None, "Mistaken-7c2f"])
 def test_debug_tells_no_secret(

@@ -16,7 +16,10 @@ from tests.support.kafka.guarded import OPEN, SPEC, WAYS, write_properties
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours, without_undo
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("every way in for writes; for reads: tests/kafka/security/test_ping.py"),
+]
 
 START = {(OPEN, 0): 3, (OPEN, 1): 4}
 WRONG = "wr0ng-passw0rd"

@@ -18,7 +18,12 @@ from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.own_waiting import OwnWaiting
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "a broker with every login; one with TLS and ACLs: tests/kafka/security/test_ping.py"
+    ),
+]
 
 OAUTH = "listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config"
 SPEC = ClusterSpec(

@@ -13,7 +13,12 @@ from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "a broker that goes; an embedded one: tests/core/sandbox/faults/test_broken_writes.py"
+    ),
+]
 
 NAMES = [f"gone-{number}" for number in range(20)]
 

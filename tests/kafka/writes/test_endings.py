@@ -13,6 +13,12 @@ from tests.support.endings.streams import STREAMS, hold_streams
 from tests.support.endings.world import SECRET, World, real_world
 from tests.support.kafka.broker import KafkaCluster
 
+pytestmark = [
+    pytest.mark.slow(
+        "the same on a real broker; on embedded ones: tests/cli/endings/test_signals.py"
+    ),
+]
+
 WRITES = [name for name, line in LINES.items() if line.writes]
 ODD = share([(name, condition) for name in WRITES for condition in STREAMS], each=1, least=1)
 TOLD = share([(name, number) for name in WRITES for number in NUMBERS], each=1)

@@ -18,7 +18,12 @@ from tests.support.kafka.workload import (
     produce,
 )
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "three brokers; embedded ones: tests/core/sandbox/faults/test_broken_writes.py"
+    ),
+]
 
 NAMES = [f"failover-{number:03}" for number in range(60)]
 TOPIC = "failover"
