@@ -29,6 +29,7 @@ KINDS = {
 }
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_round_after_round(strategy: str, kind: str) -> None:

@@ -90,6 +90,7 @@ def test_kafkajs(library: str) -> None:
     assert found.certain == found.rounds
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("library", one_of("sarama"))
 @pytest.mark.parametrize("strategy", STICKY)
 def test_sarama_sticky(library: str, strategy: str) -> None:
@@ -98,6 +99,7 @@ def test_sarama_sticky(library: str, strategy: str) -> None:
     assert found.seen >= 0.9 * found.few
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("library", one_of("franz-go"))
 @pytest.mark.parametrize("strategy", STICKY)
 @pytest.mark.parametrize("kind", [USUAL, UNEVEN], ids=["usual", "uneven"])
@@ -107,6 +109,7 @@ def test_franz_go_sticky(library: str, strategy: str, kind: Kind) -> None:
     assert found.seen >= 0.9 * found.few
 
 
+@pytest.mark.slow("the same with racks")
 @pytest.mark.parametrize("library", one_of("franz-go"))
 @pytest.mark.parametrize("alike", [1.0, 0.3])
 def test_franz_go_range_that_balances_racks(library: str, alike: float) -> None:
@@ -116,6 +119,7 @@ def test_franz_go_range_that_balances_racks(library: str, alike: float) -> None:
     assert found.certain == found.rounds
 
 
+@pytest.mark.slow("the same with racks")
 @pytest.mark.parametrize("library", one_of("franz-go"))
 @pytest.mark.parametrize("strategy", STICKY)
 @pytest.mark.parametrize("alike", [1.0, 0.3])

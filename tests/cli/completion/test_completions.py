@@ -80,6 +80,7 @@ def test_bash(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(wanted) != 1 or offered == wanted
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("path", command_paths(), ids=" ".join)
 def test_bash_knows_every_option(path: tuple[str, ...]) -> None:
     """Behind a dash bash offers every option that the help page names."""

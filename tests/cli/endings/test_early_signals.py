@@ -46,7 +46,7 @@ def ended(way: str, moment: str, line: tuple[str, ...] = LINE) -> tuple[int, str
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> Non
         assert ended(way, f"{name}:import:{at}") == (NUMBERS[name], "", ""), at
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("function", HALF_MADE)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None:

@@ -62,6 +62,7 @@ def check_told(document: dict[str, Any], stderr: str) -> None:
     assert error["hint"] is None or error["hint"] in stderr
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("words", USAGE.values(), ids=USAGE)
 @pytest.mark.parametrize("path", command_paths(), ids=lambda path: " ".join(path) or "kgroups")
 def test_usage(path: tuple[str, ...], words: list[str]) -> None:
@@ -79,6 +80,7 @@ def test_usage(path: tuple[str, ...], words: list[str]) -> None:
         check_told(document, outcome.stderr)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("line", ASKING.values(), ids=ASKING)
 def test_unreachable(world: World, line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that is not there."""
@@ -100,7 +102,7 @@ def test_unreachable(world: World, line: Line, monkeypatch: pytest.MonkeyPatch) 
         check_told(document, outcome.stderr)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("line", ENDING.values(), ids=ENDING)
 def test_interrupted(world: World, line: Line) -> None:
     """A signal, before anything is printed."""

@@ -129,7 +129,7 @@ READ_BACK = share(
 ONCE = share([(name, number) for name in WRITES for number in CODES], each=1)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("name", "number"), cases(READ_BACK))
 def test_while_reading_back(world: World, name: str, number: str) -> None:
     """At once; one line says that everything is written, and names the undo file."""
@@ -155,7 +155,7 @@ def test_while_reading_back(world: World, name: str, number: str) -> None:
     assert world.state(place) == place.new
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("name", "number"), cases(ONCE))
 def test_once_while_writing(world: World, name: str, number: str) -> None:
     """The answer is waited for, and told."""
@@ -178,6 +178,7 @@ def test_once_while_writing(world: World, name: str, number: str) -> None:
         assert "rror: " not in ending.all_said, ending
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", WRITES)
 def test_twice_while_writing(world: World, name: str) -> None:
     """The answer is not waited for: it is not known what became of it."""

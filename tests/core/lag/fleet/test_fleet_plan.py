@@ -60,6 +60,7 @@ def consumers(*changes: Change) -> tuple[ClusterSnapshot, Fleet]:
     return snapshot, next_fleet(snapshot, lambda _: changes)
 
 
+@pytest.mark.slow("further plans on Spark; without it: tests/core/planning/test_fleet.py")
 def test_a_fleet_after_changes(spark: SparkSession) -> None:
     """Members before and after, what moves, lag that follows; new partitions are empty."""
     snapshot, later = consumers(RemoveMember("app-2"), SetPartitions("t", 6), AddMembers(2, "z"))
@@ -123,6 +124,7 @@ def test_patterns_of_members_are_resolved(spark: SparkSession) -> None:
     assert sorted(row["planned_partitions"] for row in items) == [2, 2]
 
 
+@pytest.mark.slow("further plans on Spark; without it: tests/core/planning/test_fleet.py")
 def test_the_leaders_library_counts(spark: SparkSession) -> None:
     """Static members come first for Java, by member id for sarama; what is said wins."""
     logs = {p: PartitionLog(0, 1, leader=1) for p in range(3)}

@@ -305,6 +305,7 @@ def test_history_leaves_out_what_is_before_the_window(spark: SparkSession) -> No
     assert [row["commits"] for row in report.items] == [2]
 
 
+@pytest.mark.slow("most of a minute; rates from ends of logs are below")
 def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
     """Asked where the log ended, a history has rates in, trend and a line, as captures have."""
     minutes = 60
@@ -380,6 +381,7 @@ def test_rates_are_over_one_span(spark: SparkSession) -> None:
     assert [row[name] for name in ages] == [3 * 3_600 - 1_200, "bisected", "high"]
 
 
+@pytest.mark.slow("more of what a log tells")
 def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
     """With the ends of that time: the commit that stood then, and the log's end then."""
     then_ms = NOW_MS - 30 * MINUTE_MS
