@@ -7,8 +7,9 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.spark.session import SessionOptions, spark_session
 
-# Its small queries take half the processor time that they take with the optimising compiler.
-TEST_OPTIONS = SessionOptions(master="local[2]", memory="512m", small=True)
+# It lives for minutes, where that of a command lives for seconds: the optimising compiler pays.
+OPTIMISING = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4"}
+TEST_OPTIONS = SessionOptions(master="local[2]", memory="512m", small=True, conf=OPTIMISING)
 
 
 @pytest.fixture(scope="session")
