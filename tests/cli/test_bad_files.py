@@ -242,7 +242,7 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
     return None
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Whatever stands in the file."""
@@ -275,6 +275,7 @@ PACKED = {
 """What may be in a small file that is packed: so many topics, a text, and how many times."""
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_contents(name: str, tmp_path: Path) -> None:
     """However much a small file unpacks to, it is refused within the same bounds."""
@@ -289,7 +290,7 @@ def test_packed_contents(name: str, tmp_path: Path) -> None:
     assert complaints(kind, run(kind, file, "", tmp_path), file) is None
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_places_that_are_no_files(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Folders, pipes and devices are refused before they are read, and so is what is too long."""

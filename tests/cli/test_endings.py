@@ -33,6 +33,7 @@ def fleet(tmp_path: Path) -> str:
     return str(tmp_path / "fleet.json")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv", "yaml"])
 def test_closed_pipe(form: str, fleet: str) -> None:
     """`| head` ends the program quietly, in every form."""

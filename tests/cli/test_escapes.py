@@ -83,7 +83,7 @@ FORMS = ("table", "plain", "json", "jsonl", "csv", "yaml")
 VIEWS = [("list",), ("describe", "--all-groups"), ("describe", "--all-groups", "--members")]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("command", VIEWS, ids=" ".join)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_terminal_gets_no_foreign_control(
@@ -104,7 +104,7 @@ def test_a_name_makes_no_row_on_a_terminal(form: str, tmp_path: Path) -> None:
     assert not any(line.startswith("forged") for line in written.splitlines())
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("case", ["colours and clears", "right to left", "a new row"])
 @pytest.mark.parametrize(
     "command",
@@ -143,7 +143,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         yield cluster
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "command",
     [
@@ -164,7 +164,7 @@ def test_previews_and_questions_on_a_terminal(command: tuple[str, ...], live: Sa
     assert foreign_controls(written) == set()
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(
     "command",
     [

@@ -79,6 +79,7 @@ def test_two_collectors_at_once(bootstrap: str, store: dict[str, str]) -> None:
     assert open_window(kept).captures.num_rows == 8
 
 
+@pytest.mark.slow("Spark over a store; over folders: tests/core/lag/captures/test_months.py")
 @pytest.mark.spark
 def test_roll_ups_in_a_store(spark: SparkSession, store: dict[str, str], tmp_path: Path) -> None:
     """`--keep-raw` there is what it is in a folder: hours, then days, and the same report."""
@@ -108,6 +109,7 @@ def test_roll_ups_in_a_store(spark: SparkSession, store: dict[str, str], tmp_pat
         assert far.summary == local.summary
 
 
+@pytest.mark.slow("Spark over a store; over folders: tests/core/lag/captures/test_months.py")
 @pytest.mark.spark
 def test_the_same_report(spark: SparkSession, store: dict[str, str], tmp_path: Path) -> None:
     """Whether captures are in a folder or in a store; and the report in the store."""

@@ -73,6 +73,7 @@ def runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.share(4)
 @pytest.mark.kafka
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_outlives_who_started_it(kind: str) -> None:

@@ -47,6 +47,7 @@ def run(tmp_path: Path) -> Run:
     return run
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "wait",
     [

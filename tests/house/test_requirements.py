@@ -49,6 +49,7 @@ def test_what_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert requires("Kerberos").kwargs["reason"] == "Kerberos is missing: a, b (get it)"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("processes", ["0", "1"])
 def test_named_at_the_end(tmp_path: Path, processes: str) -> None:
     """How many tests, and why; what is missing without a test of its own, too."""

@@ -4,7 +4,7 @@ What the embedded cluster does not do stands in `SANDBOX_LACKS`, with the reason
 named below and left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import pytest
@@ -20,7 +20,7 @@ from tests.official import (
 )
 from tests.official.test_alone import HALVES, ONE, TWO
 from tests.official.test_broken import lame
-from tests.official.test_differential import Compared, check, compare, prepare, write_files
+from tests.official.test_differential import Comparison, check, compare, prepare, write_files
 from tests.support.kafka.official_tools import Answer, WarmTools
 from tests.support.kafka.workload import create_topics, produce
 from tests.support.official.lines import LINES, NO_BROKER_NEEDED, READING, Line
@@ -93,8 +93,8 @@ SERVED = tuple(line for line in LINES if line.text not in OFFLINE and needed(lin
 @pytest.fixture(scope="module")
 def served(
     full: Embedded, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
-) -> Compared:
-    """Both answers to every line that asks a cluster."""
+) -> Callable[[Line], Comparison]:
+    """Gives both answers to a line that asks a cluster."""
     folder = tmp_path_factory.mktemp("embedded")
     write_files(folder)
 
@@ -102,14 +102,15 @@ def served(
         prepare(line, full.bootstrap)
         return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
 
-    return {line.name: compare(line, ask, full.bootstrap, folder) for line in SERVED}
+    return lambda line: compare(line, ask, full.bootstrap, folder)
 
 
 @pytest.mark.kafka
+@pytest.mark.share(4)
 @pytest.mark.parametrize("line", SERVED, ids=lambda line: line.name)
-def test_both_tools(served: Compared, line: Line) -> None:
+def test_both_tools(served: Callable[[Line], Comparison], line: Line) -> None:
     """The official tool and ours agree on the embedded cluster as they do on a real one."""
-    check(served[line.name])
+    check(served(line))
 
 
 def test_the_suite_is_here() -> None:

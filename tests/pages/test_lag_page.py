@@ -61,6 +61,7 @@ def test_a_window_in_four_charts(answer: LagReport) -> None:
     assert "STOP 2 in 1 groups" in verdicts.summary
 
 
+@pytest.mark.slow("more of a page")
 def test_one_capture_has_no_line(spark: SparkSession) -> None:
     """A report on the cluster as it is now shows states instead of verdicts, and no time."""
     found = lag_report([clusters.shop()], LagQuery(pictures=True), session=spark)
@@ -85,6 +86,7 @@ def test_in_the_browser(
     assert (tmp_path / "lag.parquet").stat().st_size > 0
 
 
+@pytest.mark.slow("more of a page")
 def test_places_are_looked_at_first(tmp_path: Path) -> None:
     """A folder that is not there, or a file that is a folder, ends before Spark starts."""
     check_places(None, tmp_path / "new.html")

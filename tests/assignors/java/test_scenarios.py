@@ -20,6 +20,7 @@ CASES = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("scenario", CASES, ids=lambda scenario: scenario.name)
 def test_scenario(scenario: Scenario) -> None:
     """The outcome is the one that the file says."""

@@ -90,7 +90,7 @@ def test_kafkajs(library: str) -> None:
     assert found.certain == found.rounds
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("library", one_of("sarama"))
 @pytest.mark.parametrize("strategy", STICKY)
 def test_sarama_sticky(library: str, strategy: str) -> None:
@@ -99,7 +99,7 @@ def test_sarama_sticky(library: str, strategy: str) -> None:
     assert found.seen >= 0.9 * found.few
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("library", one_of("franz-go"))
 @pytest.mark.parametrize("strategy", STICKY)
 @pytest.mark.parametrize("kind", [USUAL, UNEVEN], ids=["usual", "uneven"])

@@ -8,6 +8,8 @@ import socket
 import sys
 from pathlib import Path
 
+import pytest
+
 from kgroups.cli.commands.demo import STEPS
 from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
 from tests.support.cli.process import environment, finish, start
@@ -39,6 +41,7 @@ def test_the_tour_as_data_needs_no_java() -> None:
     assert len(plan[0]["members"]) == MEMBERS["orders-app"] + 1
 
 
+@pytest.mark.slow("a drive until Ctrl-C; one in the middle is quicker")
 def test_kept_until_ctrl_c() -> None:
     """With --keep the cluster can be asked from elsewhere; Ctrl-C ends it and its members."""
     with start("demo", "--keep", "--output", "json") as process:

@@ -39,6 +39,7 @@ def test_json_is_of_its_schema() -> None:
         produce(server.bootstrap_servers, "t", 4)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_cleanly(number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM end it with 0 and without a traceback; the event log told what was."""

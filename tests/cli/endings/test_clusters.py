@@ -45,7 +45,7 @@ CASES = share(
 )
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(("name", "condition"), cases(CASES))
 def test_clusters(world: World, name: str, condition: str) -> None:
     """One failure is told, with its exit code, in time, and nothing is claimed."""

@@ -46,7 +46,7 @@ def ended(way: str, moment: str, line: tuple[str, ...] = LINE) -> tuple[int, str
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> Non
         assert ended(way, f"{name}:import:{at}") == (NUMBERS[name], "", ""), at
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("function", HALF_MADE)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None:
@@ -65,6 +65,7 @@ def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None
     assert ended("kgroups", f"{name}:{function}:1") == (NUMBERS[name], "", "")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("function", STARTS_OF_A_SANDBOX)
 def test_a_signal_while_an_embedded_cluster_starts(function: str) -> None:
     """Its thread ends, too: the program does not wait for ever for one that serves."""

@@ -126,7 +126,7 @@ def chosen() -> list[tuple[str, str]]:
 PAIRS: Final = chosen()
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(25)
 @pytest.mark.parametrize(("taker", "name"), PAIRS, ids=[f"{t}, {n}" for t, n in PAIRS])
 def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Path) -> None:
     """It is usage or not found, told in printable words, and never a bug."""
@@ -148,7 +148,7 @@ def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Pat
         assert ending.stderr, ending
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(25)
 @pytest.mark.parametrize("name", KAFKA_HOLDS)
 def test_a_group_of_that_name(world: World, name: str) -> None:
     """It is listed, described, reset and deleted under its name, and its JSON holds the name."""

@@ -51,6 +51,7 @@ def finish_without(descriptors: tuple[int, ...], *line: str) -> tuple[int, str, 
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("line", [SHORT, (*SHORT, "-o", "json"), ("--help",), ("list", "--help")])
 def test_a_full_disk(line: tuple[str, ...]) -> None:
     """One sentence on stderr, and 74."""
@@ -84,6 +85,7 @@ def test_the_official_grammar(official: tuple[str, ...]) -> None:
     assert stderr.startswith(f"error: the result could not be printed: {FULL}\n")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("how", ["full", "closed", "without reader"])
 def test_stderr_changes_nothing(how: str) -> None:
     """Whatever cannot be said there, the data and the exit code are the same."""
@@ -121,6 +123,7 @@ WRITES = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("command", WRITES)
 def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
     """`… 2>&1 | head -1` writes all there is to write, and tells the undo file."""
@@ -152,6 +155,7 @@ def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
         assert fetch_offsets(address, "x-0300") == start_at
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("how", ["full", "without reader"])
 @pytest.mark.parametrize("grammar", ["own", "official"])
 def test_a_write_that_cannot_be_told(how: str, grammar: str, tmp_path: Path) -> None:

@@ -223,6 +223,7 @@ GROUPS_EACH = 300_000
 MAX_PEAK_OF_MANY = 1_650_000_000
 
 
+@pytest.mark.slow("many brokers in processes of their own")
 def test_many_brokers_at_once(tmp_path: Path) -> None:
     """Each answers as much as one broker may: together that would be three gigabytes."""
     names = (b"\x09%08d" % number for number in range(GROUPS_EACH))
@@ -271,6 +272,7 @@ ODD_BROKERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "address", [case[1] for case in ODD_BROKERS], ids=[case[0] for case in ODD_BROKERS]
 )

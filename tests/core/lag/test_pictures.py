@@ -68,6 +68,7 @@ def drawn(report: LagReport) -> Pictures:
     return report.pictures
 
 
+@pytest.mark.slow("a line over time; drawn in tests/pages/test_lag_page.py")
 def test_lag_over_time(drawn: Pictures, folder: Path) -> None:
     """A line is the sums of its captures, each once; of the groups that ever lagged most."""
     with duckdb.connect() as connection:

@@ -82,6 +82,7 @@ def test_lag_by_group_is_the_arithmetic_of_describe(spark: SparkSession, seed: i
     assert report.summary["partitions"] == len(everything)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("by", ["topic", "partition", "member", "client", "host"])
 def test_lag_by_other_keys(spark: SparkSession, by: str) -> None:
     """Sums by any key equal sums over the rows of describe."""
@@ -149,6 +150,9 @@ def by_hand(snapshot: ClusterSnapshot, group: Group, name: str) -> dict[str, set
     return {m: set(assignment.partitions_of(m)) for m in assignment.member_ids}
 
 
+@pytest.mark.slow(
+    "further plans on Spark; one group after the other: tests/core/planning/test_plan.py"
+)
 def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSession) -> None:
     """`range` is both sides'; the others plan what they are made for, and the rest is counted."""
     snapshot = fleet(13, 60)
@@ -168,6 +172,9 @@ def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSessio
     assert report.errors == ()
 
 
+@pytest.mark.slow(
+    "further plans on Spark; one group after the other: tests/core/planning/test_plan.py"
+)
 def test_a_cooperative_plan_counts_what_comes_in_its_second_round(spark: SparkSession) -> None:
     """A partition on its way from one member to another belongs to the new one."""
     logs = {p: PartitionLog(0, 10, leader=1) for p in range(4)}
@@ -288,6 +295,7 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
 # --- where the work is done ------------------------------------------------------------------
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("by", "assignors"),
     [

@@ -74,6 +74,7 @@ def end_of(group: Group) -> frozenset[tuple[str, str, int]]:
     )
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "some at once"])
 def test_members_that_join(seed: int, together: bool) -> None:
@@ -104,6 +105,7 @@ def test_one_after_another_is_not_the_same_as_together() -> None:
     assert differ
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 def test_members_that_leave(seed: int, together: bool) -> None:
@@ -122,6 +124,7 @@ def test_members_that_leave(seed: int, together: bool) -> None:
         assert end_of(driven.settle()) in ends_of(plan, [])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("pattern", ["", "[tuvw]"], ids=["by name", "by pattern"])
 def test_a_member_that_restarts(seed: int, pattern: str) -> None:
@@ -153,6 +156,7 @@ def test_a_member_that_restarts(seed: int, pattern: str) -> None:
     }
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 def test_members_that_subscribe_anew_come_one_after_another(seed: int) -> None:
     """Each says so in its own heartbeat: every order was among the outcomes."""
@@ -168,6 +172,7 @@ def test_members_that_subscribe_anew_come_one_after_another(seed: int) -> None:
     assert end_of(driven.settle()) in ends_of(plan, [])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 def test_members_whose_pattern_is_looked_up_late(seed: int) -> None:
     """They are there without topics while others join, and what others get depends on it."""
@@ -249,6 +254,7 @@ def group_of_patterns(dice: random.Random, others: int) -> tuple[CoordinatedGrou
     return driven, ids
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
     """Kafka looks whether members are alike before it forgets the pattern, and not again."""
@@ -261,6 +267,7 @@ def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
     assert ends_of(plan, ()) == {end_of(driven.settle())}
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
@@ -279,6 +286,7 @@ def test_others_leave_with_the_last_member_of_a_pattern(
     assert end_of(driven.settle()) in ends_of(plan, ())
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_which_of_two_clients_comes_first(first: str, seed: int) -> None:

@@ -78,6 +78,7 @@ def ends_of(plan: Plan) -> set[Shares]:
     }
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("strategy", STICKY)
 @pytest.mark.parametrize(
     ("joins", "goes", "dies"),

@@ -117,6 +117,7 @@ def random_group(
     return cluster_of(group, topics), group, changes
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("library", "strategy"), [*JAVA, *OTHERS])
 def test_what_is_remembered_changes_no_plan(library: str, strategy: str, watched: Watched) -> None:
     """Byte for byte; draws are spared, and for Java the order of hashes decided some rounds."""
@@ -150,6 +151,7 @@ def test_two_that_join_a_cooperative_group_of_java_are_soon_planned(watched: Wat
     assert watched.rounds < 100
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("library", "strategy"), JAVA)
 def test_what_is_complete_has_every_outcome(
     library: str, strategy: str, watched: Watched, monkeypatch: pytest.MonkeyPatch

@@ -156,7 +156,13 @@ def on_kafka(kafka: KafkaCluster) -> dict[str, Happened]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize(
-    "where", ["on_the_embedded_cluster", pytest.param("on_kafka", marks=pytest.mark.kafka)]
+    "where",
+    [
+        "on_the_embedded_cluster",
+        pytest.param(
+            "on_kafka", marks=[pytest.mark.kafka, pytest.mark.slow("the same on a real broker")]
+        ),
+    ],
 )
 def test_what_was_simulated_happens(name: str, where: str, request: pytest.FixtureRequest) -> None:
     """As many generations, and a partition is without an owner for about as long."""

@@ -164,6 +164,7 @@ def test_the_same_seed_tells_the_same_story() -> None:
     assert kinds.isdisjoint({"getData", "getChildren", "ping"})
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_trouble_ends_with_every_partition_read(seed: int) -> None:
     """Whatever comes by chance in five minutes, three quiet minutes later all is well."""

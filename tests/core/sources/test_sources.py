@@ -114,6 +114,7 @@ def test_every_record_of_the_topic(source: SparkSession, address: str) -> None:
     frame.unpersist()
 
 
+@pytest.mark.slow("more of a stream")
 def test_a_stream_over_restarts(source: SparkSession, address: str, tmp_path: Path) -> None:
     """With a checkpoint: what came meanwhile is read, and nothing a second time."""
     reader = source.readStream.format("consumer_offsets")
@@ -155,6 +156,7 @@ def test_what_is_available_now(address: str) -> None:
     assert endless.latestOffset(first) != first
 
 
+@pytest.mark.slow("more of a stream")
 def test_a_topic_that_was_made_anew() -> None:
     """A checkpoint of another topic is an error: a stream would leave records out."""
     stream = OffsetsStream(OffsetsTopic(read_settings("127.0.0.1:1")), from_start=True)

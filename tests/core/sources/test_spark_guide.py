@@ -58,6 +58,7 @@ def test_each_example_has_a_test() -> None:
     assert len(EXAMPLES) == 4
 
 
+@pytest.mark.slow("the longest of the examples")
 def test_report_on_captures(
     spark: SparkSession,
     tmp_path: Path,

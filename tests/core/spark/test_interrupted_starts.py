@@ -74,6 +74,7 @@ def _left(folder: Path) -> list[psutil.Process]:
     ]
 
 
+@pytest.mark.share(2)
 @pytest.mark.spark
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda one: one.name)
 def test_a_program_that_ends_while_its_jvm_starts(number: signal.Signals, tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_a_jvm_that_does_not_start_is_one_sentence(tmp_path: Path) -> None:
     assert "nosuch" in done.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.slow("one more JVM that does not start")
 @pytest.mark.spark
 def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
     """For the driver: what is missing, and the setting that gives more."""

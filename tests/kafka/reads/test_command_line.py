@@ -130,6 +130,7 @@ def test_describe_a_kip_848_group(address: str) -> None:
     assert sum(member["partitions"] for member in item["members"]) == 5
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("view", [[], ["--members"], ["--state"], ["--offsets", "--verbose"]])
 @pytest.mark.parametrize("form", ["table", "csv", "jsonl", "yaml"])
 @pytest.mark.usefixtures("client")

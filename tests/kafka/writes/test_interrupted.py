@@ -60,6 +60,7 @@ WRITES = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.parametrize("command", WRITES)
 def test_a_member_joins_between_preview_and_apply(
@@ -85,6 +86,7 @@ def test_a_member_joins_between_preview_and_apply(
     assert fetch_offsets(address, other) == left
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("command", ["reset-offsets", "copy-offsets", "apply"])
 def test_a_topic_is_recreated_between_preview_and_apply(
     address: str, tmp_path: Path, command: str

@@ -9,6 +9,8 @@ import pytest
 from tests.support.cli.process import finish
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
+pytestmark = pytest.mark.kafka
+
 LINES = {
     "delete": ("delete", "{topic}-g", "{topic}-gone"),
     "reset-offsets": (

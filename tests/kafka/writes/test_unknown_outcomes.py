@@ -131,6 +131,7 @@ def is_written(command: str, world: World) -> bool:
     return world.stands() == ({0: 40, 1: 40} if command == "reset-offsets" else {})
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("command", WRITES)
 def test_every_answer_is_lost(world: World, command: str) -> None:
     """What is carried out is `done`, though no answer ever said so."""
@@ -143,6 +144,7 @@ def test_every_answer_is_lost(world: World, command: str) -> None:
     assert is_written(command, world)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("command", WRITES)
 def test_the_connection_hangs(world: World, command: str) -> None:
     """An answer that does not come holds the connection up: what became of it is asked on another
@@ -156,6 +158,7 @@ def test_the_connection_hangs(world: World, command: str) -> None:
     assert is_written(command, world)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("command", WRITES)
 def test_nobody_knows(world: World, command: str) -> None:
     """A request that is not answered and not carried out so far is `unknown`: exit code 3."""

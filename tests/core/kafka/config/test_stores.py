@@ -49,6 +49,7 @@ def body_of(pem: str) -> list[str]:
     return ["".join(part.partition("-----END")[0].split()) for part in pem.split("-----\n")[1::2]]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_trust_stores(folder: Path, kind: str) -> None:
     """Every certificate is trusted, whatever the name of the file."""
@@ -64,6 +65,7 @@ def test_trust_stores(folder: Path, kind: str) -> None:
     assert STORE_PASSWORD not in repr(settings)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_key_stores(folder: Path, kind: str) -> None:
     """Our own certificate comes first, then its issuer's; the key is the one that went in."""
@@ -102,6 +104,7 @@ def test_password_of_any_letters(folder: Path, tmp_path: Path) -> None:
     assert trust_of(TlsSettings(ca_file=str(name), ca_password=OTHERS)) is not None
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_wrong_and_missing_passwords(folder: Path, kind: str) -> None:
     """The store and the property are named, the password is not."""
@@ -145,6 +148,7 @@ def test_stores_that_lack_what_is_needed(folder: Path, tmp_path: Path) -> None:
             make_context(settings)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", PRIVATE)
 @pytest.mark.parametrize("part", ["trust", "own"])
 def test_damaged_stores(folder: Path, tmp_path: Path, kind: str, part: str) -> None:

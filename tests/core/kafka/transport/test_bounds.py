@@ -53,6 +53,7 @@ COUNTS = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("api", "version", "start"),
     COUNTS,
@@ -89,6 +90,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("tail", [case[1] for case in BROKEN], ids=[case[0] for case in BROKEN])
 def test_a_length_beyond_the_answer_is_refused(tail: bytes) -> None:
     """Texts and tagged fields are bounded as arrays are."""

@@ -264,6 +264,7 @@ def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
     assert error.target == "__consumer_offsets-0 offset 200"
 
 
+@pytest.mark.slow("more of what a log tells")
 def test_a_partition_that_is_stuck_under_an_owner_stalls(spark: SparkSession) -> None:
     """The group goes on committing elsewhere: STALL, as a report on captures says, not STOP."""
     records: list[Raw] = []

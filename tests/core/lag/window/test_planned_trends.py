@@ -75,6 +75,7 @@ def ask(spark: SparkSession, folder: Path, **query: Any) -> LagReport:
     return report
 
 
+@pytest.mark.slow("more rates of planned members")
 def test_rates_of_members_before_and_after(spark: SparkSession, folder: Path) -> None:
     """A member's rates are the sums of its partitions', those that it has and would have."""
     report = ask(spark, folder, by="member", assignors=("range", "roundrobin"))

@@ -28,6 +28,7 @@ def shares(group: Group) -> Mapping[str, Mapping[str, frozenset[int]]]:
     }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("assignor", ["uniform", "range"])
 def test_members_that_leave(assignor: str) -> None:
     """Random groups that two members leave one after the other: everybody else gets the same."""
