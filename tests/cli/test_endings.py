@@ -118,6 +118,7 @@ def test_a_short_table_is_coloured_on_a_terminal(fleet: str) -> None:
     assert "group-00009" in written
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("how", ["NO_COLOR", "--no-color"])
 def test_no_colour_if_not_wanted(how: str, fleet: str) -> None:
     """NO_COLOR and --no-color leave no colour in a table."""

@@ -43,6 +43,7 @@ def listed(bootstrap: str, path: Path, text: str, mode: int) -> tuple[str, str]:
     return stdout, stderr
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("text", [case[1] for case in SECRETS], ids=[case[0] for case in SECRETS])
 def test_a_password_that_all_can_read(text: str, bootstrap: str, tmp_path: Path) -> None:
     """Said once, without the password, and not in the document; a private file is fine."""

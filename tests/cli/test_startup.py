@@ -50,6 +50,7 @@ def shop(tmp_path: Path) -> str:
     return str(tmp_path / "shop.json")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "args",
     [

@@ -37,11 +37,11 @@ def pytest_configure(config):
 """
 BURNS = """\
 import subprocess, sys, time
-BURN = "import time\\nwhile time.process_time() < 1.5: pass"
+BURN = "import time\\nwhile time.process_time() < 0.6: pass"
 
 def test_burns():
     start = time.process_time()
-    while time.process_time() < start + 1.5: pass
+    while time.process_time() < start + 0.6: pass
 
 def test_lets_another_burn():
     subprocess.run([sys.executable, "-c", BURN], timeout=300)
@@ -125,7 +125,7 @@ def test_a_run_records_and_has_a_budget(tmp_path: Path) -> None:
     assert "no time was left for test_long.py" in done.stdout
     kept = recorded(tmp_path / "record.json")
     assert kept["test_long.py"] == {"slow": Duration(4, 3)}
-    assert kept["test_burns.py"]["quick"].processor_seconds > 2.5
+    assert kept["test_burns.py"]["quick"].processor_seconds > 1.1
 
 
 def test_the_same_on_a_real_broker_is_slow() -> None:

@@ -51,6 +51,7 @@ def test_ends_cleanly(number: signal.Signals) -> None:
         assert "Traceback" not in text
 
 
+@pytest.mark.slow("one more start of the program")
 def test_second_ctrl_c_ends_at_once() -> None:
     """Two signals on each other's heels: 130, or 0 if the first was quick enough."""
     with SandboxProcess() as server:
@@ -61,6 +62,7 @@ def test_second_ctrl_c_ends_at_once() -> None:
         assert server.process.wait(60) == 130
 
 
+@pytest.mark.slow("one more start of the program")
 def test_plain_output_is_the_address() -> None:
     """Without --output, stdout is the bootstrap address and nothing else."""
     with start("sandbox", "up", "--port", "0", "--quiet") as process:
@@ -71,6 +73,7 @@ def test_plain_output_is_the_address() -> None:
         assert process.returncode == 0
 
 
+@pytest.mark.slow("one more start of the program")
 def test_fixed_ports() -> None:
     """--port is the first broker's, the others follow; a taken one is named."""
     with socket.socket() as free:

@@ -102,7 +102,7 @@ def test_unreachable(world: World, line: Line, monkeypatch: pytest.MonkeyPatch) 
         check_told(document, outcome.stderr)
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("line", ENDING.values(), ids=ENDING)
 def test_interrupted(world: World, line: Line) -> None:
     """A signal, before anything is printed."""

@@ -24,6 +24,7 @@ LINES: Final = {
 PATHS: Final = [path for path in map(" ".join, command_paths()) if path not in ("", "official")]
 
 
+@pytest.mark.share(4)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("form", get_args(OutputFormat))
 @pytest.mark.parametrize("path", LINES)

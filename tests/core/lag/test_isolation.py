@@ -112,6 +112,7 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
     assert caught.value.hint == "later captures hold them: `--since 2025-10-09T08:54:20.001Z`"
 
 
+@pytest.mark.slow("one more folder")
 @pytest.mark.spark
 def test_a_mixed_folder_is_answered_from_where_it_can_be(
     engine: dict[str, Any], tmp_path: Path

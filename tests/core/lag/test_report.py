@@ -262,6 +262,9 @@ def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
     assert (fleet_row["groups"], fleet_row["better"], fleet_row["gain"]) == (1, 1, 300)
 
 
+@pytest.mark.slow(
+    "further reports on Spark; the plans themselves: tests/core/planning/test_plan.py"
+)
 @pytest.mark.share(2)
 @pytest.mark.parametrize("seed", [31, 32])
 def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int) -> None:
@@ -295,7 +298,7 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
 # --- where the work is done ------------------------------------------------------------------
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(12)
 @pytest.mark.parametrize(
     ("by", "assignors"),
     [
@@ -398,7 +401,7 @@ def _odd(row: dict[str, Any]) -> bool | None:
     return None if row["lag_max"] is None else row["lag_max"] >= 0
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(8)
 @pytest.mark.parametrize(("text", "expected"), FAILING, ids=[text for text, _ in FAILING])
 def test_conditions_on_rows(
     spark: SparkSession, text: str, expected: Callable[[dict[str, Any]], bool | None]

@@ -68,6 +68,7 @@ def loads(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("by", ["group", "client", "host", "assignor"])
 def test_members_idle_and_skew(spark: SparkSession, by: str) -> None:
     """Members counted, idle ones among them; the worst member beside the mean of all."""

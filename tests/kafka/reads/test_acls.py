@@ -103,6 +103,7 @@ def test_describe_named(alice: As) -> None:
         assert codes(told.document) == {"theirs-a": GROUP}
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_snapshot_and_plan(alice: As, tmp_path: Path) -> None:
     """A snapshot holds what could be learned, with the errors; a plan of it is made."""
     file = tmp_path / "all.json"
@@ -133,6 +134,7 @@ def test_lag_report(alice: As, spark: SparkSession, capsys: pytest.CaptureFixtur
     assert {name: lags[name] for name in MINE} == {"mine-a": 13, "mine-b": 7}
 
 
+@pytest.mark.slow("more commands of one who is shown some groups only")
 def test_reset(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
     """A hidden group keeps the others, unless `--keep-going` asks for them; both are said."""
     line = ("reset-offsets", own, "theirs-a", "--topic", OPEN, "--to", "latest", "--yes")

@@ -75,6 +75,7 @@ def test_a_cluster_that_is_not_there() -> None:
         next_record_times(nowhere, [(TOPIC, 0, 0)], timeout_ms=1_500)
 
 
+@pytest.mark.slow("reads all that the tests have committed")
 def test_every_commit_is_read_without_waiting(kafka: KafkaCluster) -> None:
     """All slices of the offsets topic, each to its end; none waits for records that cannot come."""
     create_topics(kafka.bootstrap, {"counted": 1})

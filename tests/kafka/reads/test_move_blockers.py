@@ -144,6 +144,7 @@ def test_user_data_in_assignments(
             beat(connection, group, topic, -1)
 
 
+@pytest.mark.slow("members of librdkafka; what else is refused is in every run")
 def test_cooperative_groups_of_librdkafka(kafka: KafkaCluster) -> None:
     """From the second rebalance on assignments carry what members own, which brokers refuse."""
     create_topics(kafka.bootstrap, {"blk-coop-t": 4})
@@ -160,6 +161,7 @@ def test_cooperative_groups_of_librdkafka(kafka: KafkaCluster) -> None:
         assert "unsupported custom assignor" in str(answer.error_message)
 
 
+@pytest.mark.slow("members of librdkafka; what else is refused is in every run")
 def test_patterns_of_librdkafka(kafka: KafkaCluster) -> None:
     """The same text matches a beginning in a classic group and whole names in the other."""
     topics: Mapping[str, int] = {"blk-re": 1, "blk-re-more": 1}

@@ -219,6 +219,7 @@ class Died(Exception):
     """Where the run ends."""
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("table", ["rows", "members", "topics", "captures"])
 def test_a_run_that_died_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str

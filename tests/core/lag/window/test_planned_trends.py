@@ -167,6 +167,7 @@ def test_merged_captures_say_the_same(spark: SparkSession, folder: Path, tmp_pat
     assert {row["client_id"] for row in earlier.items} == {"a"}
 
 
+@pytest.mark.slow("one more start of Spark for a file that is broken")
 def test_a_broken_file_of_members_is_named(spark: SparkSession, tmp_path: Path) -> None:
     """It is left out, or refused with `strict`."""
     for step in range(3):
