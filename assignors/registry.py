@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from kgroups.assignors.by_lag.lags import LagAssignor
-from kgroups.assignors.by_lag.sticky_lags import StickyLagAssignor
+from kgroups.assignors.by_lag.lags import LagAssignor, StickyLagAssignor
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.java.roundrobin import RoundRobinAssignor
 from kgroups.assignors.java.sticky import StickyAssignor

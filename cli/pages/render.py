@@ -17,7 +17,7 @@ from typing import Any
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import write_whole
 from kgroups.cli.pages.page import Figure, Page, Section, Table
-from kgroups.core.input_files.kept_files import kept_text
+from kgroups.core.input_files.files import kept_text
 
 # `unsafe-eval`: Vega makes functions of a chart's expressions, which are ours.
 POLICY = (

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.sandbox.apis import counts_by_name
+from kgroups.core.sandbox.caps import counts_by_name
 from kgroups.core.sandbox.cluster import Cluster
 from kgroups.core.sandbox.coordination.event_log import LogLine
 from kgroups.core.sandbox.faults.fault_rules import Fault

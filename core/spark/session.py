@@ -27,7 +27,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
-from kgroups.core.input_files.kept_files import default_cache_dir
+from kgroups.core.input_files.files import default_cache_dir
 from kgroups.core.spark.java_discovery import ClassArchive, find_java
 from kgroups.core.spark.jobs import Watcher, watched
 from kgroups.core.spark.jvm_process import end_jvm, environment, last_words, starts_noted

@@ -24,8 +24,7 @@ from kgroups.core.zookeeper.effects import (
     ZookeeperConsumerPorts,
 )
 from kgroups.core.zookeeper.lanes import LaneName, Lanes, Lock, Routine, Sleep, ZkFailure
-from kgroups.core.zookeeper.nodes import Nodes
-from kgroups.core.zookeeper.paths import BROKER_TOPICS, ids_path, topic_path
+from kgroups.core.zookeeper.nodes import BROKER_TOPICS, Nodes, ids_path, topic_path
 from kgroups.core.zookeeper.protocol import EventType, ToClient, WatchEvent
 from kgroups.core.zookeeper.rebalancing import REBALANCE, Rebalancer
 

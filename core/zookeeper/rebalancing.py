@@ -26,10 +26,10 @@ from kgroups.core.zookeeper.lanes import (
     Sleep,
     ZkFailure,
 )
-from kgroups.core.zookeeper.nodes import Nodes
-from kgroups.core.zookeeper.paths import (
+from kgroups.core.zookeeper.nodes import (
     BROKER_IDS,
     BROKER_TOPICS,
+    Nodes,
     Subscription,
     count_partitions,
     ids_path,

@@ -21,6 +21,7 @@ from kgroups.core.coordinator.releases import RELEASES
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.document import read_document
 from kgroups.core.kafka.lookups.broker_settings import Support, broker_settings, broker_support
+from kgroups.core.planning.changes.apply import meant_in
 from kgroups.core.planning.changes.change_table import CHANGES
 from kgroups.core.planning.changes.kinds import (
     DIALECTS,
@@ -32,7 +33,6 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.changes.meaning import meant_in
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.explanation.explain import explain, parse_partition
 from kgroups.core.planning.leaders.leader_release import known_release

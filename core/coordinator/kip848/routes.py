@@ -10,7 +10,7 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.groups import GroupKind
-from kgroups.core.coordinator.kip848.bridge import classic_join, classic_stay
+from kgroups.core.coordinator.kip848.bridge import classic_requests
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -62,16 +62,16 @@ ROUTES: Routes = {
         answer_invalid=answer_invalid_heartbeat,
     ),
     JoinGroupRequest: GroupRoute(
-        check_join, refuse_join_request, {CONSUMER: classic_join.join_group}
+        check_join, refuse_join_request, {CONSUMER: classic_requests.join_group}
     ),
     SyncGroupRequest: GroupRoute(
-        check_sync, refuse_sync_request, {CONSUMER: classic_stay.sync_group}
+        check_sync, refuse_sync_request, {CONSUMER: classic_requests.sync_group}
     ),
     HeartbeatRequest: GroupRoute(
-        check_group_id, refuse_heartbeat_request, {CONSUMER: classic_stay.heartbeat}
+        check_group_id, refuse_heartbeat_request, {CONSUMER: classic_requests.heartbeat}
     ),
     LeaveGroupRequest: GroupRoute(
-        check_group_id, refuse_leave_request, {CONSUMER: classic_stay.leave_group_request}
+        check_group_id, refuse_leave_request, {CONSUMER: classic_requests.leave_group_request}
     ),
 }
 

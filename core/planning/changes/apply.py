@@ -15,6 +15,8 @@ from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
+    Deploy,
+    Dialect,
     DropHost,
     Pattern,
     RemoveMember,
@@ -36,9 +38,44 @@ from kgroups.core.planning.changes.topics import (
     subscribe_by_pattern,
 )
 from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Evidence, Known
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+
+
+def meant_in(
+    group: Group, changes: Sequence[Change | Deploy], leader: str | None = None
+) -> list[Change | Deploy]:
+    """The changes with a member where a number is its id, and the group's dialect of patterns.
+
+    Args:
+        leader: client library of the group's leader; None: inferred.
+    """
+    return [_meant_in(group, change, leader) for change in changes]
+
+
+def _meant_in(group: Group, change: Change | Deploy, leader: str | None) -> Change | Deploy:
+    match change:
+        case RemoveMembers(name=name) if any(
+            name in (member.member_id, member.instance_id) for member in group.members or ()
+        ):
+            return RemoveMember(name)
+        case Pattern(said=False):
+            return replace(change, dialect=_dialect(group, leader), said=True)
+        case AddMembers(pattern=Pattern(said=False) as pattern):
+            said = replace(pattern, dialect=_dialect(group, leader), said=True)
+            return replace(change, pattern=said)
+    return change
+
+
+def _dialect(group: Group, leader: str | None) -> Dialect:
+    """Whose patterns the members of a group use."""
+    if group.type == "consumer":
+        return "re2"
+    library = infer_leader(Evidence(group), leader).likeliest
+    return "librdkafka" if library == "librdkafka" else "java"
+
 
 MADE_BY: Final[Mapping[type, Callable[[Draft, Any], None]]] = {
     AddMembers: add_members,

@@ -21,7 +21,7 @@ from typing import Final
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
+from kgroups.core.sandbox.caps import API_VERSIONS
 from kgroups.core.sandbox.faults.fault_rules import Action, Drop, Fault, LoseRequest, error_code
 from kgroups.core.times import duration_hint, duration_ms
 

@@ -19,7 +19,7 @@ from kgroups.core.protocol.reader import DecodeError, Message, Row, reader
 from kgroups.core.protocol.table import Field, fields_at, request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct, writer
-from kgroups.core.sandbox.apis import Caps
+from kgroups.core.sandbox.caps import Caps
 
 _SESSION_ERRORS = frozenset({70, 71})
 """Errors that Fetch reports for the whole session; all others belong to a partition."""

@@ -26,7 +26,7 @@ from kgroups.core.simulation.world.actors import (
 from kgroups.core.zookeeper import protocol
 from kgroups.core.zookeeper.ensemble import Ensemble, EnsembleConfig
 from kgroups.core.zookeeper.node_tree import Change, Transaction, parent_of
-from kgroups.core.zookeeper.paths import (
+from kgroups.core.zookeeper.nodes import (
     BROKER_IDS,
     BROKER_TOPICS,
     count_partitions,

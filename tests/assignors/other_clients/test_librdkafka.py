@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.assignors.order.scala_order import scala_set_order
-from kgroups.assignors.other_clients.librdkafka_moves import LibrdkafkaMoves
+from kgroups.assignors.other_clients.librdkafka_sticky import LibrdkafkaMoves
 from kgroups.assignors.other_clients.rejoins import rejoin_as
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (

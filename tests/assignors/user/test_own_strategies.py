@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.assignors.by_lag.lags import LagAssignor
-from kgroups.assignors.by_lag.sticky_lags import StickyLagAssignor
+from kgroups.assignors.by_lag.lags import LagAssignor, StickyLagAssignor
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.other_clients.variants import is_exact
 from kgroups.assignors.registry import assignor

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.commands.demo import STEPS
-from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
+from kgroups.cli.commands.demo import LEFT_BEHIND, MEMBERS, READS, STEPS, TOPICS
 from tests.support.cli.process import environment, finish, start
 from tests.support.cli.runner import check_document
 from tests.support.kafka.child import WAIT_S

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.input_files.kept_files import default_cache_dir, kept_text
+from kgroups.core.input_files.files import default_cache_dir, kept_text
 
 
 def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.apply import meant_in
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
@@ -17,7 +18,6 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.changes.meaning import meant_in
 from kgroups.core.planning.changes.spelling import (
     parse_add_members,
     parse_add_topic,

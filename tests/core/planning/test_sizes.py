@@ -16,7 +16,7 @@ from kgroups.assignors.rejoin import STICKY
 from kgroups.core.planning.assignor_request import Assumed, build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers
-from kgroups.core.planning.outcomes.sizes import sizes_are_certain
+from kgroups.core.planning.confidence import sizes_are_certain
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.roster import Roster
 from tests.support.planning.small_groups import cluster_of, group_of, member

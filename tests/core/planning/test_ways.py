@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from kgroups.assignors.other_clients.choices import Choices
+from kgroups.core.planning.deploys.deploy import Plans, find_ways
 from kgroups.core.planning.deploys.walk import Walk
-from kgroups.core.planning.deploys.ways import Plans, find_ways
 from kgroups.core.planning.plan import Stage
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.planning.small_groups import cluster_of, group_of, member

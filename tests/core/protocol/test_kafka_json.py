@@ -13,8 +13,7 @@ from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
 from kgroups.core.protocol.table import Table, fields_at, request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import writer
-from kgroups.core.sandbox.apis import API_VERSIONS
-from kgroups.core.sandbox.caps import caps_of
+from kgroups.core.sandbox.caps import API_VERSIONS, caps_of
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.line_process import LineProcess

@@ -6,8 +6,7 @@ import pytest
 
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
-from kgroups.core.sandbox.caps import RELEASES, caps_of
+from kgroups.core.sandbox.caps import API_VERSIONS, RELEASES, caps_of
 from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.options import parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pytest
 
 from kgroups.core.zookeeper.node_tree import Change
-from kgroups.core.zookeeper.paths import topic_path, write_topic
+from kgroups.core.zookeeper.nodes import topic_path, write_topic
 from kgroups.core.zookeeper.protocol import Api
 from tests.support.zookeeper.kafka_082 import Era, Said
 from tests.support.zookeeper.kafka_082 import Op as RealOp

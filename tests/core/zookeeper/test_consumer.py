@@ -11,7 +11,7 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.zookeeper.effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
 from kgroups.core.zookeeper.node_tree import Change
-from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_topic
+from kgroups.core.zookeeper.nodes import BROKER_IDS, topic_path, write_topic
 from kgroups.core.zookeeper.protocol import Api
 from tests.support.zookeeper.zookeeper_world import World, broker_data
 

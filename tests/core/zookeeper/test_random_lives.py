@@ -8,7 +8,7 @@ import pytest
 from kgroups.core.zookeeper.effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
 from kgroups.core.zookeeper.node_tree import Change
-from kgroups.core.zookeeper.paths import topic_path, write_topic
+from kgroups.core.zookeeper.nodes import topic_path, write_topic
 from kgroups.core.zookeeper.protocol import Api
 from tests.support.zookeeper.zookeeper_world import World
 

@@ -16,8 +16,7 @@ from kgroups.core.kafka.probing.network import OPTIONAL
 from kgroups.core.kafka.transport.messages import choose_version
 from kgroups.core.protocol.frames import VersionRange
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
-from kgroups.core.sandbox.caps import caps_of
+from kgroups.core.sandbox.caps import API_VERSIONS, caps_of
 from tests.support.endings.lines import LINES
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec

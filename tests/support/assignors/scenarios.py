@@ -12,8 +12,7 @@ import yaml
 from kgroups.assignors.checks import PROPERTIES, holders_of
 from kgroups.assignors.kip848.broker_view import ServerView
 from kgroups.assignors.kip848.target import TargetAssignment
-from kgroups.assignors.kip848.uniform import UniformAssignor
-from kgroups.assignors.kip848.uniform_mixed import assign_mixed
+from kgroups.assignors.kip848.uniform import UniformAssignor, assign_mixed
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (

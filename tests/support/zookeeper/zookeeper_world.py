@@ -21,7 +21,7 @@ from kgroups.core.zookeeper.effects import (
 )
 from kgroups.core.zookeeper.ensemble import Ensemble, EnsembleConfig
 from kgroups.core.zookeeper.node_tree import Change
-from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_broker, write_topic
+from kgroups.core.zookeeper.nodes import BROKER_IDS, topic_path, write_broker, write_topic
 from kgroups.core.zookeeper.protocol import READS, Answer, Api, Call, Request, ToClient, ToServer
 
 

@@ -12,7 +12,7 @@ from kgroups.core.protocol.frames import read_request as read_message
 from kgroups.core.protocol.reader import DecodeError, row_maker
 from kgroups.core.protocol.table import request_table, response_table
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
+from kgroups.core.sandbox.caps import API_VERSIONS
 from kgroups.core.sandbox.wire.frame_codec import error_body, read_request
 from tests.support.protocol.plain import as_plain
 from tests.support.protocol.random_messages import random_message

@@ -18,7 +18,7 @@ from kgroups.core.protocol.kafka_json import to_json
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
+from kgroups.core.sandbox.caps import API_VERSIONS
 from kgroups.core.sandbox.wire.coordinator_codec import (
     frame_json,
     read_frame,

@@ -18,7 +18,7 @@ import pytest
 from kgroups.core.protocol.frames import read_header, write_request
 from kgroups.core.protocol.table import request_table
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.apis import API_VERSIONS
+from kgroups.core.sandbox.caps import API_VERSIONS
 from kgroups.core.sandbox.wire.frame_codec import read_request
 from tests.support.protocol.plain import Body
 from tests.support.protocol.random_messages import random_message
