@@ -13,7 +13,6 @@ from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
     CallbackKind,
-    ClientEffect,
     ClientEventKind,
     Close,
     Command,
@@ -28,30 +27,27 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
-    BACKOFF,
     BEAT_DUE,
     BEAT_REACTIONS,
     BEATING,
-    COMMIT_OVER,
     HASTY,
     HEARTBEAT_API,
     JOIN_EPOCH,
     LEAVING,
     POLL_OVER,
-    REQUEST,
     STABLE,
     THROWN_OUT,
     BeatReaction,
     MemberState,
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
+from kgroups.core.coordinator.client.requester import BACKOFF
 from kgroups.core.coordinator.client.requests import find_request
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.timers import Timers
-from kgroups.core.coordinator.topology import BrokerEndpoint
 from kgroups.core.errors import counted
 from kgroups.core.protocol.errors import ErrorCode
 
@@ -69,26 +65,6 @@ class Kip848Client(Kip848ClientSteps):
             self.advance(now_ms)
         COMMANDS[type(command)](self, command)
         self._pursue()
-
-    def response(self, now_ms: int, token: int, answer: object | None) -> None:
-        """Take in the answer to the Send of this token; None if the connection broke."""
-        self.advance(now_ms)
-        self._take_answer(token, answer)
-        self._pursue()
-
-    def advance(self, now_ms: int) -> None:
-        """Let time pass: timers fire one by one, each at its own time."""
-        while (due := self._timers.pop_due(now_ms)) is not None:
-            self._now_ms = max(self._now_ms, due.at_ms)
-            if due.key == REQUEST:
-                self._request_over()
-            elif due.key == POLL_OVER:
-                self._poll_over()
-            elif due.key == COMMIT_OVER:
-                self._waited()
-            self._pursue()
-        if now_ms > self._now_ms:
-            self._now_ms = now_ms
 
     def beat_alone(self, now_ms: int) -> Send | None:
         """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
@@ -181,15 +157,6 @@ class Kip848Client(Kip848ClientSteps):
         due_ms = self._timers.deadline(BEAT_DUE)
         if due_ms is not None:
             self._timers.schedule(BEAT_DUE, now_ms + int(share * (due_ms - now_ms)), None)
-
-    def next_deadline(self) -> int | None:
-        """When `advance` must be called next, in epoch milliseconds; None for never."""
-        return self._timers.next_deadline()
-
-    def take(self) -> list[ClientEffect]:
-        """What to carry out since the last call, in order."""
-        effects, self._effects = self._effects, []
-        return effects
 
     @property
     def identity(self) -> tuple[int, str]:
@@ -302,18 +269,19 @@ class Kip848Client(Kip848ClientSteps):
         if self.state is MemberState.ACKNOWLEDGING and not joining:
             self._after_beat()
 
-    def _request_over(self) -> None:
-        """Close the connection: nothing else that is under way is answered either."""
-        self._tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
-        for token in list(self._flights):
-            self._take_answer(token, None)
+    def _fire(self, timer: str) -> None:
+        if timer == POLL_OVER:
+            self._poll_over()
+        else:
+            super()._fire(timer)
 
     def _take_answer(self, token: int, answer: Any) -> None:
         api = self._land(token)
         if api is None:
             return
         if api == Api.FIND:
-            self._found(answer)
+            if self._found(answer):
+                self._timers.cancel(BEAT_DUE)
         elif api == Api.COMMIT:
             self._committed(token, answer)
         elif self.state in BEATING:
@@ -373,18 +341,6 @@ class Kip848Client(Kip848ClientSteps):
             if self.coordinator is not None and self.epoch > JOIN_EPOCH:
                 self._say_good_bye()
             self._throw_out(MemberState.STALE, "consumer poll timeout has expired")
-
-    # ------------------------------------------------------------------ the coordinator
-
-    def _found(self, answer: Any) -> None:
-        found = None if answer is None else answer.coordinators[0]
-        if found is None or found.error_code is not ErrorCode.NONE:
-            self._back_off()
-            return
-        self._attempts = 0
-        self.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
-        self._tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
-        self._timers.cancel(BEAT_DUE)
 
 
 COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {

@@ -8,26 +8,21 @@ from enum import Enum, StrEnum
 from typing import Final
 from uuid import UUID
 
-from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
     CallbackKind,
-    ClientEffect,
-    ClientEvent,
     ClientEventKind,
-    Send,
     TopicPartition,
 )
 from kgroups.core.coordinator.client.kip848.heartbeats import Beat, Place
 from kgroups.core.coordinator.client.ports import Positions, no_positions
+from kgroups.core.coordinator.client.requester import Requester
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.timers import Timers
-from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
+from kgroups.core.coordinator.topology import TopicInfo
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -96,14 +91,13 @@ BEAT_REACTIONS: Final[Mapping[ErrorCode, BeatReaction]] = {
 }
 
 
-COMMIT_OVER = "commit"
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
 HEARTBEAT_API = "ConsumerGroupHeartbeat"
-REQUEST, BEAT_DUE, POLL_OVER, BACKOFF = "request", "heartbeat", "poll", "back-off"
+BEAT_DUE, POLL_OVER = "heartbeat", "poll"
 Target = Mapping[UUID, frozenset[int]]
 
 
-class Kip848ClientMember:
+class Kip848ClientMember(Requester):
     """A member's state; `Kip848Client` is its door.
 
     Args:
@@ -115,41 +109,29 @@ class Kip848ClientMember:
     Attributes:
         state: where it is.
         epoch: its member epoch.
-        owned: partitions that the application may read.
-        coordinator: where its requests go; None while that is not known.
         failure: why it failed; None if it has not.
     """
 
     # A simulation has thousands of these.
     __slots__ = (
         "_assignor",
-        "_attempts",
         "_beat_of",
         "_callback",
         "_commit_token",
-        "_effects",
-        "_flights",
         "_interval_ms",
         "_leaves_to",
         "_names",
-        "_now_ms",
-        "_numbers",
         "_pattern",
-        "_positions",
         "_quiet",
         "_sent",
         "_steps",
         "_target",
-        "_timers",
         "_told",
         "_topic_names",
         "_topics",
-        "config",
-        "coordinator",
         "epoch",
         "failure",
         "member_id",
-        "owned",
         "state",
     )
 
@@ -162,18 +144,11 @@ class Kip848ClientMember:
         assignor: str | None = None,
         positions: Positions = no_positions,
     ) -> None:
-        self.config, self.member_id, self._assignor = config, member_id, assignor
-        self._now_ms, self._positions = now_ms, positions
+        super().__init__(config, now_ms, positions)
+        self.member_id, self._assignor = member_id, assignor
         self.state = MemberState.UNSUBSCRIBED
         self.epoch = JOIN_EPOCH
-        self.owned: tuple[TopicPartition, ...] = ()
-        self.coordinator: BrokerEndpoint | None = None
         self.failure: str | None = None
-        self._effects: list[ClientEffect] = []
-        self._timers: Timers[str, None] = Timers()
-        # Token -> what was asked, and until when the answer is waited for; oldest first.
-        self._flights: dict[int, tuple[str, int]] = {}
-        self._numbers = self._attempts = 0
         self._commit_token = -1
         self._names: tuple[str, ...] = ()
         self._pattern: str | None = None
@@ -228,43 +203,12 @@ class Kip848ClientMember:
         shown = tuple(TopicPartitions(topic, tuple(found)) for topic, found in owned.items())
         return Beat(self.config.rebalance_ms, self._names, self._pattern, self._assignor, shown)
 
-    def _lose_coordinator(self, reason: str) -> None:
-        if self.coordinator is not None:
-            self.coordinator = None
-            self._tell(ClientEventKind.COORDINATOR_LOST, reason)
-
     # ------------------------------------------------------------------ effects and timers
-
-    def _send(self, api: str, request: Request) -> int:
-        self._numbers = token = self._numbers + 1
-        until_ms = self._now_ms + self.config.request_timeout_ms
-        self._flights[token] = (api, until_ms)
-        if REQUEST not in self._timers:
-            self._timers.schedule(REQUEST, until_ms, None)
-        to = None if type(request) is FindCoordinatorRequest else self.coordinator
-        self._effects.append(Send(token, to, request))
-        return token
-
-    def _land(self, token: int) -> str | None:
-        """What was asked under this token, which is under way no more; None if nobody waits."""
-        api, _ = self._flights.pop(token, (None, 0))
-        if not self._flights:
-            self._timers.cancel(REQUEST)
-        elif api is not None:
-            _, until_ms = next(iter(self._flights.values()))
-            self._timers.schedule(REQUEST, until_ms, None)
-        return api
-
-    def _waits_for(self, api: str) -> bool:
-        return any(one == api for one, _ in self._flights.values())
 
     def _call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
         self._numbers += 1
         self._callback = Callback(self._numbers, kind, partitions)
         self._effects.append(self._callback)
-
-    def _tell(self, kind: ClientEventKind, reason: str = "", *detail: object) -> None:
-        self._effects.append(ClientEvent(self._now_ms, kind, reason, detail))
 
     def _enter(self, state: MemberState, reason: str) -> None:
         if state is not self.state:
@@ -274,11 +218,3 @@ class Kip848ClientMember:
 
     def _arm(self, kind: str, after_ms: int) -> None:
         self._timers.schedule(kind, self._now_ms + after_ms, None)
-
-    def _back_off(self) -> None:
-        config = self.config
-        wait_ms = min(
-            config.retry_backoff_ms << min(self._attempts, 20), config.retry_backoff_max_ms
-        )
-        self._attempts += 1
-        self._arm(BACKOFF, wait_ms)

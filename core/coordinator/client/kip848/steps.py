@@ -6,7 +6,7 @@ epoch of the moment; a rebalance does not refuse it. Source: `AbstractMembership
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import (
@@ -17,9 +17,7 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
-    BACKOFF,
     BEAT_REACTIONS,
-    COMMIT_OVER,
     HEARTBEAT_API,
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -29,6 +27,7 @@ from kgroups.core.coordinator.client.kip848.member import (
     Kip848ClientMember,
     MemberState,
 )
+from kgroups.core.coordinator.client.requester import BACKOFF, COMMIT_OVER, Wanted
 from kgroups.core.coordinator.client.requests import commit_request
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
@@ -37,35 +36,14 @@ from kgroups.core.protocol.errors import ErrorCode
 AGAIN: Final = frozenset({BeatReaction.RETRY, BeatReaction.FIND})
 
 
-class Waiting(NamedTuple):
-    """A commit that the application waits for.
-
-    Args:
-        until_ms: it is tried again until then.
-    """
-
-    command: CommitOffsets
-    until_ms: int
-
-
 class Kip848Commits(Kip848ClientMember):
-    """The commits of a member.
+    """The commits of a member."""
 
-    Attributes:
-        _asked: the application's commits that are under way, by token.
-        _waiting: those that wait for the coordinator.
-    """
-
-    __slots__ = ("_asked", "_waiting")
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._asked: dict[int, Waiting] = {}
-        self._waiting: list[Waiting] = []
+    __slots__ = ()
 
     def _commit(self, command: CommitOffsets) -> None:
         patience_ms = self.config.default_api_timeout_ms if command.sync else 0
-        one = Waiting(command, self._now_ms + patience_ms)
+        one = Wanted(command, self._now_ms + patience_ms)
         if self.epoch <= JOIN_EPOCH:
             self._tell_commit(one, "the member is not part of an active group")
         elif self.coordinator is not None:
@@ -74,11 +52,6 @@ class Kip848Commits(Kip848ClientMember):
             self._wait_with(one)
         else:
             self._tell_commit(one, "the coordinator is not known")
-
-    def _wait_with(self, one: Waiting) -> None:
-        self._waiting.append(one)
-        first_ms = min(each.until_ms for each in self._waiting)
-        self._timers.schedule(COMMIT_OVER, first_ms, None)
 
     def _send_waiting(self) -> None:
         """Send what waited for the coordinator, once it is known."""
@@ -91,15 +64,6 @@ class Kip848Commits(Kip848ClientMember):
                 else:
                     token = self._send(Api.COMMIT, self._commit_of(one.command.offsets))
                     self._asked[token] = one
-
-    def _waited(self) -> None:
-        """The time of a commit is over."""
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if one.until_ms <= self._now_ms:
-                self._tell_commit(one, "no answer came in time")
-            else:
-                self._wait_with(one)
 
     def _auto_commit(self) -> bool:
         if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
@@ -144,13 +108,6 @@ class Kip848Commits(Kip848ClientMember):
         self._timers.cancel(COMMIT_OVER)
         for one in given_up:
             self._tell_commit(one, reason)
-
-    def _tell_commit(self, one: Waiting, problem: str | None) -> None:
-        """Tell the application, by the number that it gave its commit."""
-        kind = ClientEventKind.OFFSETS_COMMITTED
-        if problem is not None:
-            kind = ClientEventKind.COMMIT_FAILED
-        self._tell(kind, problem or "", one.command.number)
 
 
 class Kip848ClientSteps(Kip848Commits):
