@@ -282,14 +282,6 @@ def _polled(member: ClientMember, command: Polled) -> None:
         member.timers.schedule(key, due_ms, None)
 
 
-def _callback_done(member: ClientMember, command: CallbackDone) -> None:
-    finish_callback(member, command.number)
-
-
-def _commit(member: ClientMember, command: CommitOffsets) -> None:
-    ask_commit(member, command)
-
-
 def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
     member.cluster_topics = dict(command.topics)
     watched = member.watched
@@ -310,8 +302,8 @@ COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Unsubscribe: _unsubscribe,
     Poll: _poll,
     Polled: _polled,
-    CallbackDone: _callback_done,
-    CommitOffsets: _commit,
+    CallbackDone: lambda member, command: finish_callback(member, command.number),
+    CommitOffsets: ask_commit,
     UpdateTopics: _update_topics,
     Close: _close,
 }
