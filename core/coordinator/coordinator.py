@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.config import CoordinatorConfig, check_group_config
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
-from kgroups.core.coordinator.group_config import check_group_config
 from kgroups.core.coordinator.groups import Group, GroupSnapshot
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.commit import commit_at_once

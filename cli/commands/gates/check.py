@@ -16,16 +16,14 @@ from kgroups.cli.choosing import (
     choice_of,
     snapshot_of_choice,
 )
-from kgroups.cli.commands.gates.check_forms import (
-    junit,
-    nagios,
-    nagios_code,
-)
 from kgroups.cli.commands.gates.check_report import (
     SCHEMA,
     check_report,
     failures,
     fields_report,
+    junit,
+    nagios,
+    nagios_code,
 )
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.commands.lag.lag_options import row_fields

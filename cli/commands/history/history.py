@@ -17,7 +17,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms, unknown_group
-from kgroups.cli.tree import Command
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.history.causes import with_causes
@@ -53,11 +52,6 @@ EXAMPLES
   kgroups history orders-app billing --since 2h
   kgroups history orders-app --since 2026-11-21T06:00Z --output json
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add `history` to the program."""
-    app.command("history", help=HELP, cls=Command)(history)
 
 
 def history(

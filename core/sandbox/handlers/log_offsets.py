@@ -1,5 +1,7 @@
 """ListOffsets, OffsetForLeaderEpoch and DeleteRecords: where logs begin and end."""
 
+from collections.abc import Callable
+
 from kgroups.core.protocol.batches import CorruptBatch
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.protocol.reader import Message
@@ -18,12 +20,14 @@ HIGH_WATERMARK = -1
 
 def list_offsets(call: Call) -> Struct:
     """The offset for a time, or for one of the special times, of each partition."""
+    return _by_topic(call, _offset_row)
+
+
+def _by_topic(call: Call, row: Callable[[Call, str, Message], Struct]) -> Struct:
+    """An answer with a row for each partition that is asked about."""
     return Struct(
         topics=[
-            Struct(
-                name=entry.name,
-                partitions=[_offset_row(call, entry.name, p) for p in entry.partitions],
-            )
+            Struct(name=entry.name, partitions=[row(call, entry.name, p) for p in entry.partitions])
             for entry in call.body.topics
         ]
     )
@@ -102,15 +106,7 @@ def _end_of_epoch(call: Call, name: str, asked: Message) -> tuple[ErrorCode, int
 
 def delete_records(call: Call) -> Struct:
     """Move the start of logs forward."""
-    return Struct(
-        topics=[
-            Struct(
-                name=entry.name,
-                partitions=[_delete_row(call, entry.name, p) for p in entry.partitions],
-            )
-            for entry in call.body.topics
-        ]
-    )
+    return _by_topic(call, _delete_row)
 
 
 def _delete_row(call: Call, name: str, asked: Message) -> Struct:

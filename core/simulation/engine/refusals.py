@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Reply
-from kgroups.core.coordinator.group_config import (
+from kgroups.core.coordinator.config import (
     HEARTBEAT_INTERVAL,
     SESSION_TIMEOUT,
+    CoordinatorConfig,
     wrong_settings,
 )
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, PatternError, UsageError
 from kgroups.core.input_files.document import Document

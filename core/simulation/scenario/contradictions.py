@@ -9,7 +9,7 @@ from typing import Final
 
 from kgroups.core.coordinator.client.default_assignors import known_assignor
 from kgroups.core.coordinator.client.ports import ClientAssignor
-from kgroups.core.coordinator.group_config import wrong_settings
+from kgroups.core.coordinator.config import wrong_settings
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.protocol.errors import ErrorCode

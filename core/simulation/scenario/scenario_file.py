@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.coordinator.group_config import GROUP_CONFIG
+from kgroups.core.coordinator.config import GROUP_CONFIG, PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, Readers
 from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler

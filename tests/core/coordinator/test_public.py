@@ -12,11 +12,10 @@ import pytest
 
 import kgroups.core.coordinator as coordinator_package
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupRequest
-from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
+from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig, wrong_settings
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.default_ports import coordinator_ports
 from kgroups.core.coordinator.effects import Reply, Write
-from kgroups.core.coordinator.group_config import wrong_settings
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,

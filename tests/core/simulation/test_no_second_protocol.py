@@ -25,7 +25,6 @@ DOORS = {
     "kgroups.core.coordinator.config",
     "kgroups.core.coordinator.coordinator",
     "kgroups.core.coordinator.effects",
-    "kgroups.core.coordinator.group_config",
     "kgroups.core.coordinator.append_errors",
     "kgroups.core.coordinator.client.kip848.client",
     "kgroups.core.coordinator.client.kip848.member",

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.assignors.order.java_order import hash_map_order, uuid_map_order
-from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.group_config import (
+from kgroups.core.coordinator.config import (
     ASSIGNMENT_INTERVAL,
     HEARTBEAT_INTERVAL,
     SESSION_TIMEOUT,
 )
+from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.group import (
     Kip848Group,
