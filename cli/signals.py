@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self, TypeVar
 
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED
@@ -145,12 +145,7 @@ class Pauses:
         self._handle(self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._handle(self._former)
 
     def during(self, work: Callable[[], Result]) -> Result:

@@ -1,7 +1,6 @@
 """Everything asked of a real cluster, for callers without an event loop."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from kgroups.core.errors import ItemError
@@ -78,12 +77,7 @@ class ClusterAdmin:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def ends(self) -> Deadline:

@@ -11,7 +11,6 @@ that reads there goes on to the end. Groups come without their members, which li
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from uuid import UUID, uuid4
 
@@ -197,12 +196,7 @@ class Cluster(ClusterState):
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     async def start(self) -> None:
