@@ -19,6 +19,7 @@ def write_package(folder: Path) -> Path:
         for package in (kgroups.assignors, kgroups.core):
             root = Path(str(package.__file__)).parent
             base = package.__name__.replace(".", "/")
-            for source in sorted((*root.rglob("*.py"), *root.rglob("*.txt"))):
+            sources = (path for kind in ("py", "txt", "json") for path in root.rglob(f"*.{kind}"))
+            for source in sorted(sources):
                 archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
     return path
