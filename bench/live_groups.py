@@ -11,10 +11,10 @@ from bench.measure import Run, RunFailed, run_measured
 from bench.result import PlanResult, summarize_plan
 from bench.stage import Stage
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
 from tests.support.fidelity.libraries import Library, Protocol
 from tests.support.fidelity.resting import Rest
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
 MEMBERS = 4

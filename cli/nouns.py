@@ -46,8 +46,3 @@ NOUNS: Final = {
     "complete-names": "completion.live_names",
 }
 """Every first word, the hidden ones included, and its module below `kgroups.cli`."""
-
-
-def section_of(noun: str) -> str:
-    """The heading of a command in `kgroups --help`."""
-    return next(title for title, commands in SECTIONS.items() if noun in commands)

@@ -45,11 +45,6 @@ class Where(NamedTuple):
         return set(self.condition.fields)
 
     @property
-    def needs_description(self) -> bool:
-        """Whether it takes more than the list of groups."""
-        return self.source != "listing"
-
-    @property
     def needs_offsets(self) -> bool:
         """Whether commits and the bounds of logs have to be read for it."""
         return self.source in OFFSETS

@@ -20,7 +20,7 @@ from typer.main import get_command
 from kgroups.cli.app import program
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
 from kgroups.cli.meanings.group_states import STATES_OF
-from kgroups.cli.nouns import SECTIONS, section_of
+from kgroups.cli.nouns import SECTIONS
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # it is run as a file, too
@@ -49,7 +49,8 @@ def commands_table() -> str:
     """README's table: a row for each command with what it does, by section of the help."""
     tree = get_command(program())
     rows = ["| | command | |", "|---|---|---|"]
-    order = [noun for nouns in SECTIONS.values() for noun in nouns]
+    sections = {noun: title for title, nouns in SECTIONS.items() for noun in nouns}
+    order = list(sections)
     places = [place for place in places_of(tree) if not place.commands]
     for place in sorted(places, key=lambda place: order.index(place.path.split()[0])):
         command = tree
@@ -61,7 +62,7 @@ def commands_table() -> str:
             if param.param_type_name == "argument"
         )
         name = f"{place.path} {arguments}".strip().replace("|", "\\|")
-        section = section_of(place.path.split()[0])
+        section = sections[place.path.split()[0]]
         rows.append(f"| {section} | `{name}` | {command.get_short_help_str(200).rstrip('.')} |")
     return "\n".join(rows)
 

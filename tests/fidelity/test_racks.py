@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka.cimpl import NewTopic
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import admin_of
 

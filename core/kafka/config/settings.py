@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from kgroups.core.errors import UsageError, shorten
-from kgroups.core.input_files.properties import Property, parse_properties, read_properties
+from kgroups.core.input_files.properties import Property, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tls import TlsSettings, tls_of
@@ -221,15 +221,6 @@ def read_settings(
         given |= lines
     settings = settings_of(given, bootstrap_servers)
     return settings
-
-
-def settings_from_text(text: str, bootstrap_servers: str | None = None) -> ClientSettings:
-    """Settings from the text of a properties file.
-
-    Raises:
-        UsageError: the text or a value in it cannot be understood.
-    """
-    return settings_of(parse_properties(text, "properties"), bootstrap_servers)
 
 
 def settings_of(

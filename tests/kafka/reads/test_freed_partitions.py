@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.changes.kinds import RemoveMember
 from kgroups.core.planning.plan import plan_group
 from tests.support.fidelity.judging import as_set, owned_by_client
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
 pytestmark = pytest.mark.kafka

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from tests.support.cli.runner import run
 from tests.support.kafka.live_members import LiveGroup, LiveMember, MemberSpec, Protocol
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka

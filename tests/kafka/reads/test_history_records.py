@@ -11,7 +11,6 @@ from kgroups.core.coordinator.log import records as r
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.history.log_entry import LogEntry
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.kafka.lookups.group_log import read_group_logs
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
@@ -20,6 +19,7 @@ from tests.support.kafka.guarded import OLD, WAYS, write_properties
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
 pytestmark = pytest.mark.kafka

@@ -12,7 +12,6 @@ import pytest
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
 from kgroups.core.kafka.lookups.newest_records import Reach
 from kgroups.core.snapshot import Group
@@ -20,6 +19,7 @@ from tests.support.cli.runner import run
 from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.libraries import Library
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import admin_of, commit_offsets, create_topics
 

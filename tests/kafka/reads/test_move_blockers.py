@@ -11,7 +11,6 @@ from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.changes.kinds import MoveToProtocol, Pattern
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.plan import Blocker, Plan
@@ -20,6 +19,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
 from tests.support.official.stuck import LONG, assignment, join, sync

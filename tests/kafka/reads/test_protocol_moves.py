@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.plan import Plan
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.moving_group import (
@@ -21,6 +20,7 @@ from tests.support.fidelity.moving_group import (
     Seen,
     move,
 )
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
 pytestmark = pytest.mark.kafka

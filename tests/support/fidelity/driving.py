@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
 from kgroups.core.planning.changes.kinds import (
     Change,
@@ -31,6 +30,7 @@ from tests.support.fidelity.judging import (
 from tests.support.fidelity.libraries import Library
 from tests.support.fidelity.resting import Rest
 from tests.support.fidelity.scripts import Kind, Script, Step
+from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.waiting import DeadlinePassed
 from tests.support.kafka.workload import create_topics
 

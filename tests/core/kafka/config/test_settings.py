@@ -5,13 +5,9 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.settings import (
-    ClientSettings,
-    parse_addresses,
-    read_settings,
-    settings_from_text,
-)
+from kgroups.core.kafka.config.settings import ClientSettings, parse_addresses, read_settings
 from kgroups.core.kafka.config.tls import TlsSettings
+from tests.support.kafka.settings import settings_from_text
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
