@@ -1,6 +1,8 @@
 """Kafka's errors as its Java client names and words them."""
 
+import json
 from collections.abc import Iterable
+from pkgutil import get_data
 from typing import Final
 
 from kgroups.core.errors import ItemError, KgroupsError
@@ -11,77 +13,9 @@ _PACKAGE: Final = "org.apache.kafka.common.errors."
 FAILED: Final = "Executing consumer group command failed due to "
 
 # Error name of the protocol -> exception class and its default text.
-EXCEPTIONS: Final[dict[str, tuple[str, str]]] = {
-    "GROUP_ID_NOT_FOUND": ("GroupIdNotFoundException", "The group id does not exist."),
-    "INVALID_GROUP_ID": ("InvalidGroupIdException", "The group id is invalid."),
-    "NON_EMPTY_GROUP": ("GroupNotEmptyException", "The group is not empty."),
-    "GROUP_SUBSCRIBED_TO_TOPIC": (
-        "GroupSubscribedToTopicException",
-        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed "
-        "to it.",
-    ),
-    "GROUP_AUTHORIZATION_FAILED": ("GroupAuthorizationException", "Group authorization failed."),
-    "TOPIC_AUTHORIZATION_FAILED": ("TopicAuthorizationException", "Topic authorization failed."),
-    "CLUSTER_AUTHORIZATION_FAILED": (
-        "ClusterAuthorizationException",
-        "Cluster authorization failed.",
-    ),
-    "UNKNOWN_TOPIC_OR_PARTITION": (
-        "UnknownTopicOrPartitionException",
-        "This server does not host this topic-partition.",
-    ),
-    "INVALID_TOPIC_EXCEPTION": (
-        "InvalidTopicException",
-        "The request attempted to perform an operation on an invalid topic.",
-    ),
-    "OFFSET_OUT_OF_RANGE": (
-        "OffsetOutOfRangeException",
-        "The requested offset is not within the range of offsets maintained by the server.",
-    ),
-    "POLICY_VIOLATION": (
-        "PolicyViolationException",
-        "Request parameters do not satisfy the configured policy.",
-    ),
-    "LEADER_NOT_AVAILABLE": (
-        "LeaderNotAvailableException",
-        "There is no leader for this topic-partition as we are in the middle of a leadership "
-        "election.",
-    ),
-    "COORDINATOR_NOT_AVAILABLE": (
-        "CoordinatorNotAvailableException",
-        "The coordinator is not available.",
-    ),
-    "COORDINATOR_LOAD_IN_PROGRESS": (
-        "CoordinatorLoadInProgressException",
-        "The coordinator is loading and hence can't process requests.",
-    ),
-    "NOT_COORDINATOR": ("NotCoordinatorException", "This is not the correct coordinator."),
-    "REQUEST_TIMED_OUT": ("TimeoutException", "The request timed out."),
-    "NETWORK_EXCEPTION": (
-        "NetworkException",
-        "The server disconnected before a response was received.",
-    ),
-    "BROKER_NOT_AVAILABLE": ("BrokerNotAvailableException", "The broker is not available."),
-    "UNKNOWN_MEMBER_ID": (
-        "UnknownMemberIdException",
-        "The coordinator is not aware of this member.",
-    ),
-    "REBALANCE_IN_PROGRESS": (
-        "RebalanceInProgressException",
-        "The group is rebalancing, so a rejoin is needed.",
-    ),
-    "SASL_AUTHENTICATION_FAILED": ("SaslAuthenticationException", "SASL Authentication failed."),
-    "TOKEN_NOT_AVAILABLE": ("SaslAuthenticationException", "There is no token to log in with."),
-    "TICKET_NOT_AVAILABLE": (
-        "SaslAuthenticationException",
-        "There is no Kerberos ticket to log in with.",
-    ),
-    "SSL_HANDSHAKE_FAILED": ("SslAuthenticationException", "SSL handshake failed"),
-    "UNSUPPORTED_VERSION": (
-        "UnsupportedVersionException",
-        "The version of API is not supported.",
-    ),
-}
+EXCEPTIONS: Final[dict[str, tuple[str, str]]] = json.loads(
+    get_data(__package__, "exceptions.json") or b""
+)
 
 # Failures of a connection; the tool then says which call could not be sent.
 UNREACHABLE: Final = frozenset(
