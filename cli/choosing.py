@@ -1,7 +1,7 @@
 """Which groups a command is about: names, globs, regular expressions, or all of them."""
 
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -10,7 +10,13 @@ import typer
 
 from kgroups.cli.meanings.group_states import GROUP_STATES, hint_of
 from kgroups.cli.params import parse_choice
-from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
+from kgroups.cli.source import (
+    GLOB_SIGNS,
+    snapshot_of,
+    snapshot_of_file,
+    unknown_group,
+    with_guess,
+)
 from kgroups.core.errors import ItemError, PatternError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation
@@ -130,6 +136,20 @@ def chosen(admin: ClusterAdmin, choice: Choice) -> tuple[list[str], list[ItemErr
     listing = admin.list_groups()
     names, errors = choice.among(group.group for group in listing.groups)
     return names, [*listing.errors, *errors]
+
+
+def chosen_of(
+    choice: Choice, listed: Collection[str], where: str
+) -> tuple[list[str], list[ItemError]]:
+    """The groups that are meant of those that are somewhere, and an error for each other text.
+
+    Args:
+        where: they are.
+    """
+    names, errors = choice.among(listed)
+    missing = [name for name in names if name not in listed]
+    unknown = (with_guess(unknown_group(name, where), sorted(listed)) for name in missing)
+    return [name for name in names if name in listed], [*errors, *unknown]
 
 
 def snapshot_of_choice(

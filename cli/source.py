@@ -199,10 +199,10 @@ def snapshot_of(
     if not any(error.code == NO_GROUP for error in snapshot.errors):
         return snapshot
     names = admin.group_names()
-    return replace(snapshot, errors=tuple(_with_guess(error, names) for error in snapshot.errors))
+    return replace(snapshot, errors=tuple(with_guess(error, names) for error in snapshot.errors))
 
 
-def _with_guess(error: ItemError, names: Sequence[str]) -> ItemError:
+def with_guess(error: ItemError, names: Sequence[str]) -> ItemError:
     """The failure of a group that is not there, with the name that may have been meant."""
     is_guessed = error.code == NO_GROUP and len(names) <= MOST_GUESSED_FROM
     close = get_close_matches(error.target, names, 1) if is_guessed else ()
@@ -235,7 +235,7 @@ def cut_to_groups(
         groups=found,
         errors=(
             *(error for error in snapshot.errors if error.target in wanted),
-            *(_with_guess(unknown_group(name, f"`{file}`"), names) for name in missing),
+            *(with_guess(unknown_group(name, f"`{file}`"), names) for name in missing),
         ),
     )
 

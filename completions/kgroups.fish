@@ -349,6 +349,7 @@ complete -c kgroups -n '__kgroups_at "lag report"' -l textfile -r -F -d 'Write -
 complete -c kgroups -n '__kgroups_at "lag report"' -l from -r -F -d 'Read a snapshot instead of a cluster.'
 complete -c kgroups -n '__kgroups_at "lag report"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "lag report"' -l output -s o -x -a 'openmetrics'
+complete -c kgroups -n '__kgroups_at "lag report"' -a '(__kgroups_names groups)'
 complete -c kgroups -n '__kgroups_at "lag history"' -l by -x -a 'group topic partition member client host assignor' -d 'Group rows by this.'
 complete -c kgroups -n '__kgroups_at "lag history"' -l top -x -d 'Show only the first N rows.'
 complete -c kgroups -n '__kgroups_at "lag history"' -l sort -x -d 'Sort by this column, highest first.'

@@ -254,6 +254,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "apply") echo '@free' ;;
+    "lag report") echo '@groups' ;;
     "lag history") echo '@groups' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;

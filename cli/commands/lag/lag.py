@@ -1,10 +1,12 @@
 """`kgroups lag`: reports on lag, computed by Spark or DuckDB."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from kgroups.cli.choosing import GroupNames, choice_of, chosen_of, snapshot_of_choice
 from kgroups.cli.commands.lag.cluster_times import next_times
 from kgroups.cli.commands.lag.lag_answer import (
     check_places,
@@ -42,7 +44,7 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, GlobalOptions, assignor_names, options_of
-from kgroups.cli.source import now_ms, take_snapshot
+from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
@@ -62,7 +64,8 @@ REPORT_HELP = """Report lag by group, topic or member.
 
 Reads the cluster once, live or from a snapshot, and computes the report with
 Spark: on this machine, on a standalone master, or through Spark Connect.
-Needs Java 17. Rows are sorted by lag, highest first.
+Needs Java 17. Rows are sorted by lag, highest first. GROUP narrows what is
+read to these groups: names, or globs ('old-*').
 
 BY
   group (default)  topic  partition  member  client  host  assignor
@@ -106,6 +109,7 @@ rows with their types.
 
 EXAMPLES
   kgroups lag report --top 20
+  kgroups lag report billing 'orders-*' --by partition
   kgroups lag report --by topic --output csv
   kgroups lag report --from before.json --assignor range,roundrobin
   kgroups lag report --master spark://spark:7077
@@ -132,6 +136,7 @@ def register(app: typer.Typer) -> None:
 
 def report(
     ctx: typer.Context,
+    groups: GroupNames = None,
     by: Annotated[
         Grouping | None, typer.Option("--by", metavar="KEY", help="Group rows by this.")
     ] = None,
@@ -187,10 +192,10 @@ def report(
     captures = captures and within(captures, options.timeout_ms)
     parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
-    assignors = assignor_names(assignor)
+    choice = choice_of(groups, every=not groups)
     query = LagQuery(
         by=by or "group",
-        assignors=assignors,
+        assignors=assignor_names(assignor),
         top=top,
         sort=column_name(sort, "lag.report"),
         uncommitted=uncommitted,
@@ -212,7 +217,10 @@ def report(
     if html is not None:
         prepare_pages()
     if captures is None:
-        snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
+        with asked(options, file) as admin:
+            snapshot = snapshot_of_choice(
+                admin, choice, file=file, isolation=isolation, progress=printer.progress
+            )
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
         answer = lag_report(
             [snapshot], query, session=session, progress=line.step, record_times=times
@@ -227,6 +235,7 @@ def report(
             query,
             since_ms=start_ms,
             until_ms=end_ms,
+            choose=None if choice.every else partial(chosen_of, choice, where=f"`{captures}`"),
             strict=strict,
             engine=engine,
             session=session,

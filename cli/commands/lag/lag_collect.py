@@ -48,8 +48,8 @@ With --every it runs until --count captures are taken; without --count, until
 Ctrl-C or SIGTERM, which finish the capture being written. Captures and
 failures are shown as they happen; the next capture is tried in any case. An
 endless run that is stopped exits with the code of its last capture, 0 if that
-was written. In a local folder captures are kept in DIR/_pending and moved into
-the tables every five minutes, for fewer files; reports move them first.
+was written. In a local folder captures are kept in DIR/_pending and moved
+into the tables every five minutes, for fewer files; reports move them first.
 
 EXAMPLES
   kgroups lag collect ~/captures

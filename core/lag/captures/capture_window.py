@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, shorten
 from kgroups.core.input_files.files import lies_at
-from kgroups.core.lag.captures.capture_files import broken, whole_files
+from kgroups.core.lag.captures.capture_files import broken, rows_of_files, whole_files
 from kgroups.core.lag.captures.delta_table import (
     CAPTURES,
     ActiveFile,
@@ -140,6 +140,23 @@ def open_window(
         hours=hours if hours.marks.num_rows else None,
         facts=found.facts,
     )
+
+
+def groups_in(windows: Iterable[Window]) -> set[str]:
+    """The groups that there is anything of in some windows.
+
+    Raises:
+        KgroupsError: a file cannot be read.
+    """
+    schema = pa.schema([pa.field("group", pa.string())])
+    found: set[str] = set()
+    for window in windows:
+        rolled = window.hours.files[SERIES] if window.hours is not None else ()
+        members = whole_files(window.facts["members"])[0]
+        for file in (*window.files, *rolled, *members):
+            groups = rows_of_files(file.place, [file], schema)["group"]
+            found.update(pc.unique(groups).to_pylist())
+    return found
 
 
 def must_be_folder(folder: Place) -> None:

@@ -12,7 +12,7 @@ from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.engines import Engine, Frame, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
-from kgroups.core.lag.report import NO_LEVELS, NOT_ROLLED, lagged_of
+from kgroups.core.lag.report import NO_LEVELS, NO_PEAKS, NOT_ROLLED, lagged_of
 from kgroups.core.lag.stores.places import Place
 
 FACTS: Final = tuple(arrow_schema("rows").names)
@@ -55,7 +55,7 @@ def figures_over(
     """
     since_ms, until_ms = span_ms
     questions = asking(engine, query, until_ms, since_ms=since_ms)
-    captures = once(questions, folder, window, few=few)
+    captures = once(questions, folder, window, few=few, query=query)
     names = (*FACTS, DATE.name)
     facts = {"facts": listed(names)}
     hours: tuple[Frame, Frame] | None = None
@@ -65,7 +65,11 @@ def figures_over(
             questions.ask(
                 "hours",
                 facts,
-                hours=engine.files(folder / HOURS, window.hours.files[kind], schema, few=few),
+                hours=_of_groups(
+                    questions,
+                    query,
+                    engine.files(folder / HOURS, window.hours.files[kind], schema, few=few),
+                ),
             )
             for kind in (SERIES, PEAKS)
         )
@@ -76,13 +80,35 @@ def figures_over(
             captures=captures,
             hours=series,
         )
-    return figures_of(questions, captures, window.spans, hours, names=names)
+    figures = figures_of(questions, captures, window.spans, hours, names=names)
+    if hours is not None and query.groups is not None and "group" not in questions.keys:
+        # Peaks of a topic, client or host are rolled up over all groups: those of some are unknown.
+        none = questions.put(NO_PEAKS, series=figures.series)
+        return figures._replace(peaks=none)
+    return figures
 
 
-def once(questions: Questions, folder: Place, window: Window, *, few: bool) -> Frame:
-    """The captures of a window and others of the same files; those that are there as a whole."""
+def _of_groups(questions: Questions, query: LagQuery, rows: Frame) -> Frame:
+    """The rows of the groups that are asked for."""
+    if query.groups is None:
+        return rows
+    names = {f"group_{number}": name for number, name in enumerate(query.groups)}
+    among = f"`group` IN ({', '.join(f':{name}' for name in names)})" if names else "false"
+    asks = replace(questions, parameters=names)
+    return asks.put(f"SELECT * FROM {{rows}} WHERE {among}", rows=rows)
+
+
+def once(
+    questions: Questions, folder: Place, window: Window, *, few: bool, query: LagQuery | None = None
+) -> Frame:
+    """The captures of a window and others of the same files; those that are there as a whole.
+
+    Args:
+        query: only of its groups; None: of all.
+    """
     engine, schema = questions.engine, arrow_schema("rows").append(DATE)
-    captures = engine.files(folder / "rows", window.files, schema, few=few)
+    read = engine.files(folder / "rows", window.files, schema, few=few)
+    captures = _of_groups(questions, query or LagQuery(), read)
     if window.is_clean:
         return captures
     marks = engine.rows(window.captures.select(["cluster", "captured_at_ms"]), few=few)

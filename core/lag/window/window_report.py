@@ -1,7 +1,7 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,12 @@ import pyarrow.compute as pc
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag.answer import LagReport, answered, compared, with_members
 from kgroups.core.lag.captures.capture_files import captures_changed, rows_of_files, whole_files
-from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
+from kgroups.core.lag.captures.capture_window import (
+    Window,
+    groups_in,
+    open_window,
+    utc_time,
+)
 from kgroups.core.lag.captures.delta_table import DATE
 from kgroups.core.lag.captures.hour_table import LENGTHS
 from kgroups.core.lag.captures.table_columns import arrow_schema
@@ -35,6 +40,7 @@ LARGE_BYTES: Final = 40_000_000
 # What Spark says of a file that its workers do not find, and the file that it names.
 NOT_FOUND: Final = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
 NAMED_FILE: Final = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
+Choose = Callable[[Collection[str]], tuple[Sequence[str], Sequence[ItemError]]]
 # What tells rows of one capture apart: a file may be there twice.
 IDENTITY: Final = {"members": ("cluster", "group", "member_id"), "topics": ("cluster", "topic")}
 
@@ -45,6 +51,7 @@ def lag_report_over(
     *,
     since_ms: int,
     until_ms: int,
+    choose: Choose | None = None,
     strict: bool = False,
     engine: EngineName = "spark",
     session: "SparkSession | SessionOptions | None" = None,
@@ -60,6 +67,8 @@ def lag_report_over(
         since_ms, until_ms: the window, both ends included.
         query: with `compare_ms` also of the window that lies so long before: the columns of
             `report_columns.compared_columns`, those that got worst first.
+        choose: which of the groups of the windows to report on, and what is wrong with what was
+            asked for; None: those of the query.
         strict: a capture that cannot be read is a failure instead of one of `errors`.
         engine: who computes it; with DuckDB nothing of Spark is needed.
         session: a running session of Spark, or how to make one; None: local.
@@ -79,6 +88,10 @@ def lag_report_over(
     windows = [(window, (since_ms, until_ms))]
     if query.compare_ms:
         windows.append(_earlier(folder, query, (since_ms, until_ms), strict=strict))
+    strangers: Sequence[ItemError] = ()
+    if choose is not None:
+        names, strangers = choose(groups_in(window for window, _ in windows))
+        query = replace(query, groups=names)
     few = is_few(sum(window.rows for window, _ in windows), query)
     with ExitStack() as stack:
         opened: Engine
@@ -94,7 +107,8 @@ def lag_report_over(
             stack.enter_context(_named_files(folder))
             opened = stack.enter_context(spark_engine(session, progress))
         report = _Report(opened, folder, query, few, progress or (lambda _text: None))
-        return report.answer(windows, strict=strict)
+        answer = report.answer(windows, strict=strict)
+        return replace(answer, errors=(*strangers, *answer.errors))
 
 
 @contextmanager
@@ -243,6 +257,9 @@ class _Report:
                 broken += errors
                 parts.append(rows_of_files(self.folder, files, parts[0].schema, at_ms=span.last_ms))
             rows = pa.concat_tables(parts).select(arrow_schema(table).names)
+            if self.query.groups is not None and "group" in identity:
+                names = pa.array(self.query.groups, pa.string())
+                rows = rows.filter(pc.is_in(rows["group"], names))
             frames[table] = self.engine.rows(_each_once(rows, identity), few=self.few)
         if broken and strict:
             raise UsageError(
