@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kgroups.cli.choosing import GroupNames, choice_of, chosen_of, snapshot_of_choice
+from kgroups.cli.choosing import Choice, GroupNames, choice_of, chosen_of, snapshot_of_choice
 from kgroups.cli.commands.lag.cluster_times import next_times
 from kgroups.cli.commands.lag.lag_answer import (
     check_places,
@@ -49,9 +49,11 @@ from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -181,7 +183,7 @@ def report(
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
-    options = options_of(ctx)
+    options, choice = options_of(ctx), choice_of(groups, every=not groups)
     is_for_spark = bool(master or remote or conf)
     is_plain = captures is not None and not assignor
     engine = _engine_of(options, engine, is_for_spark=is_for_spark, is_plain=is_plain)
@@ -192,7 +194,6 @@ def report(
     captures = captures and within(captures, options.timeout_ms)
     parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
-    choice = choice_of(groups, every=not groups)
     query = LagQuery(
         by=by or "group",
         assignors=assignor_names(assignor),
@@ -217,10 +218,7 @@ def report(
     if html is not None:
         prepare_pages()
     if captures is None:
-        with asked(options, file) as admin:
-            snapshot = snapshot_of_choice(
-                admin, choice, file=file, isolation=isolation, progress=printer.progress
-            )
+        snapshot = _snapshot_of(options, choice, file, isolation, printer)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
         answer = lag_report(
             [snapshot], query, session=session, progress=line.step, record_times=times
@@ -244,6 +242,16 @@ def report(
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
     show_and_end(printer, chosen.of(shown))
+
+
+def _snapshot_of(
+    options: GlobalOptions, choice: Choice, file: Path | None, isolation: Isolation, out: Printer
+) -> ClusterSnapshot:
+    """The groups that are meant, of the cluster or of a file."""
+    with asked(options, file) as admin:
+        return snapshot_of_choice(
+            admin, choice, file=file, isolation=isolation, progress=out.progress
+        )
 
 
 def _engine_of(
