@@ -178,7 +178,7 @@ def offset_item(row: "OffsetRow") -> Item:
     # fmt: off
     (
         topic, partition, committed, start, end, stable, lag, status, lost, leader_epoch, metadata,
-        member_id, client_id, host, error, others,
+        member_id, client_id, host, error, others, leader, current_epoch, in_sync,
     ) = row
     # fmt: on
     item: Item = {
@@ -196,6 +196,9 @@ def offset_item(row: "OffsetRow") -> Item:
         "client_id": client_id,
         "host": host,
         "error": error,
+        "leader": leader,
+        "current_leader_epoch": current_epoch,
+        "in_sync_replicas": None if in_sync is None else list(in_sync),
     }
     if stable is not None:
         item["last_stable_offset"] = stable
@@ -210,7 +213,12 @@ def topic_item(topic: Topic) -> Item:
         "topic": topic.topic,
         "topic_id": topic.topic_id,
         "partitions": [
-            {"partition": number, **log._asdict(), "racks": list(log.racks)}
+            {
+                "partition": number,
+                **log._asdict(),
+                "racks": list(log.racks),
+                "in_sync_replicas": list(log.in_sync_replicas),
+            }
             for number, log in topic.partitions.items()
         ],
     }

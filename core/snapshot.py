@@ -43,6 +43,8 @@ class PartitionLog(NamedTuple):
         leader: broker id; None if the partition has no leader.
         racks: rack of each replica (None where the broker has none); empty if not learned.
         error: Kafka's error name when the bounds could not be read.
+        current_leader_epoch: grows with each change of the leader; None if not learned.
+        in_sync_replicas: broker ids; empty if not learned.
     """
 
     log_start_offset: int | None = None
@@ -51,6 +53,8 @@ class PartitionLog(NamedTuple):
     leader: int | None = None
     racks: tuple[str | None, ...] = ()
     error: str | None = None
+    current_leader_epoch: int | None = None
+    in_sync_replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ from kgroups.core.times import instant_of, timestamp
 SCHEMA: Final = "kgroups.snapshot/1"
 SUFFIX: Final = ".jsonl.zst"
 PLAIN_SUFFIX: Final = ".jsonl"
+# Facts of a partition that stand with its topic.
+OF_TOPICS: Final = ("leader", "current_leader_epoch", "in_sync_replicas")
 EXPECTED: Final = "a snapshot as `kgroups snapshot save` writes it"
 
 MAX_PACKED_BYTES: Final = 64 * MIB
@@ -356,6 +358,8 @@ def _group_item(snapshot: ClusterSnapshot, group: Group) -> Item:
     rows = None if group.offsets is None else offset_rows(snapshot, group)
     item = describe_item(snapshot, group, rows, ("members", "offsets", "planning"))
     for row in item["offsets"] or ():
+        for name in OF_TOPICS:
+            del row[name]
         commit = (group.offsets or {}).get(row["topic"], {}).get(row["partition"])
         if commit is not None and commit.committed_at_ms is not None:
             row["committed_at"] = timestamp(commit.committed_at_ms)

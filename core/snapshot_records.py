@@ -162,6 +162,8 @@ class LogRecord(Record):
     leader: Int64 | None = None
     racks: tuple[str | None, ...] | None = None
     error: str | None = None
+    current_leader_epoch: Int64 | None = None
+    in_sync_replicas: tuple[Int64, ...] | None = None
 
 
 class TopicRecord(Record):
@@ -274,6 +276,8 @@ def topic_of(record: TopicRecord) -> Topic:
             log.leader,
             log.racks or (),
             log.error,
+            log.current_leader_epoch,
+            log.in_sync_replicas or (),
         )
         for log in record.partitions
     }
@@ -291,6 +295,8 @@ def topic_record(topic: Topic) -> TopicRecord:
             log.leader,
             log.racks or None,
             log.error,
+            log.current_leader_epoch,
+            log.in_sync_replicas or None,
         )
         for number, log in topic.partitions.items()
     ]

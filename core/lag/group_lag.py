@@ -35,6 +35,9 @@ class OffsetRow(NamedTuple):
         member_id, client_id, host: who is assigned the partition now; None if nobody.
         error: Kafka's error name where the partition could not be measured.
         shared_with: ids of other members that are assigned it too; None if there are none.
+        leader: id of the broker that leads the partition; None if none does or it is not known.
+        current_leader_epoch: the leader's, to compare with that of the commit; None if not known.
+        in_sync_replicas: ids of the brokers that have everything; None if not known.
     """
 
     topic: str
@@ -53,6 +56,9 @@ class OffsetRow(NamedTuple):
     host: str | None
     error: str | None
     shared_with: tuple[str, ...] | None
+    leader: int | None
+    current_leader_epoch: int | None
+    in_sync_replicas: tuple[int, ...] | None
 
 
 class LagSummary(NamedTuple):
@@ -141,7 +147,9 @@ def offset_rows(
     read_uncommitted = isolation == "read_uncommitted"
     for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
         for partition in partitions:
-            start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
+            start, end, stable, leader, _, error, leader_epoch, in_sync = logs.get(
+                partition, NO_LOG
+            )
             if read_uncommitted:
                 stable = None
             if error is None and leader is None and end is None:
@@ -174,7 +182,7 @@ def offset_rows(
             # fmt: off
             rows.append(row(OffsetRow, (
                 name, partition, committed, start, end, stable, lag, status, lost, epoch, metadata,
-                member, client, host, error, others,
+                member, client, host, error, others, leader, leader_epoch, in_sync or None,
             )))
             # fmt: on
     return rows

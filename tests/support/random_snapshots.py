@@ -50,6 +50,8 @@ LOGS = st.builds(
     leader=maybe(EPOCHS),
     racks=st.lists(st.none() | NAMES, max_size=3).map(tuple),
     error=maybe(st.just("LEADER_NOT_AVAILABLE")),
+    current_leader_epoch=maybe(EPOCHS),
+    in_sync_replicas=st.lists(EPOCHS, max_size=3).map(tuple),
 )
 MEMBERS = st.builds(
     Member,

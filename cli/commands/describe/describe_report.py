@@ -40,6 +40,9 @@ OFFSET_COLUMNS = (
     Column("host", "HOST", quiet=(None,)),
     Column("error", "ERROR", quiet=(None,)),
     Column("shared_with", "SHARED-WITH", quiet=(None,)),
+    Column("leader", "LEADER", right=True, verbose=True, quiet=(None,)),
+    Column("current_leader_epoch", "LEADER-EPOCH", right=True, verbose=True, quiet=(None,)),
+    Column("in_sync_replicas", "IN-SYNC", verbose=True, quiet=(None,)),
 )
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),

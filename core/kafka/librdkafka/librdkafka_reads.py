@@ -273,7 +273,9 @@ class LibrdkafkaClient(LibrdkafkaSession):
                 {
                     number: PartitionLog(leader=None, error="LEADER_NOT_AVAILABLE")
                     if partition.leader < 0
-                    else PartitionLog(leader=partition.leader)
+                    else PartitionLog(
+                        leader=partition.leader, in_sync_replicas=tuple(partition.isrs)
+                    )
                     for number, partition in sorted(item.partitions.items())
                 },
             )

@@ -87,6 +87,8 @@ def _partition(item: Any, racks: Mapping[int, str | None]) -> PartitionLog:
         leader=leader,
         racks=tuple(racks.get(replica) for replica in item.replica_nodes),
         error=None if leader is not None else NO_LEADER,
+        current_leader_epoch=item.leader_epoch if item.leader_epoch >= 0 else None,
+        in_sync_replicas=tuple(item.isr_nodes),
     )
 
 

@@ -145,7 +145,7 @@ def _add_rows(
     add = table.add
     for name, logs, commits, owners, partitions in topics_read(topics, group):
         for partition in partitions:
-            start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
+            start, end, stable, leader, _, error, _, _ = logs.get(partition, NO_LOG)
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
             committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)

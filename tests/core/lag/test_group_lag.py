@@ -156,7 +156,7 @@ def test_what_is_gone_is_a_row_with_an_error() -> None:
 )
 def test_lag_summary(lags: list[int | None], expected: LagSummary) -> None:
     """Null is not 0: a sum over nothing known is not known."""
-    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", *(None,) * 5)
+    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", *(None,) * 8)
     unknown = known._replace(committed_offset=None, lag=None, lag_status="no_commit", lost=None)
     rows = [unknown if lag is None else known._replace(lag=lag) for lag in lags]
     assert lag_summary(rows) == expected
