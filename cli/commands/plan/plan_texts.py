@@ -35,8 +35,8 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.explanation.explain import explain, parse_partition
-from kgroups.core.planning.leaders.leader_release import known_release
 from kgroups.core.planning.leaders.libraries import LIBRARIES
+from kgroups.core.planning.leaders.strategies import known_release
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
 from kgroups.core.planning.plan import Plan

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.assignors.java.former_leaders import java_before
-from kgroups.assignors.other_clients.variants import RACK_BALANCING, is_exact
+from kgroups.assignors.java.former_leaders import java_before, release_of
+from kgroups.assignors.other_clients.variants import RACK_BALANCING, RELEASES, is_exact
 from kgroups.assignors.registry import (
     CLIENT_ASSIGNORS,
     SERVER_ASSIGNORS,
@@ -23,6 +23,26 @@ from kgroups.core.planning.leaders.guess import LeaderGuess
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.snapshot import Group
+
+
+def known_release(library: str, version: str) -> str | None:
+    """The release of Java that a version is of; None of another library: it has one way only.
+
+    Raises:
+        UsageError: what leaders of this version assign is not known.
+    """
+    if library == "java":
+        try:
+            return release_of(version)
+        except AssignorError as error:
+            raise UsageError(error.message, hint=error.hint) from error
+    if f"{version}.".startswith(f"{RELEASES[library]}."):
+        return None
+    raise UsageError(
+        f"what leaders of {library} {version} assign is not known",
+        hint=f"known: {library} {RELEASES[library]}",
+    )
+
 
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
