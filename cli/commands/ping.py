@@ -8,7 +8,7 @@ import typer
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, settings_for
 from kgroups.core.errors import ClusterError, ItemError
@@ -86,7 +86,7 @@ def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemErro
         cluster={"id": cluster_id, "bootstrap": bootstrap},
         generated_at_ms=now_ms(),
         items=[step_item(step) for step in steps],
-        views=(View("step", COLUMNS, _rows),),
+        views=(plain_view("step", COLUMNS),),
         errors=errors,
         summary=lambda: {status: found.count(status) for status in STATUSES},
     )
@@ -96,11 +96,6 @@ def step_item(step: Step) -> Item:
     """A step as an item of `kgroups.ping/1`."""
     item: Item = in_seconds(asdict(step)) | {"hint": step.remedy}
     return {column.field: item[column.field] for column in COLUMNS}
-
-
-def _rows(item: Item) -> list[Row]:
-    rows: list[Row] = [tuple(item[column.field] for column in COLUMNS)]
-    return rows
 
 
 def _error(step: Step) -> ItemError:

@@ -10,7 +10,7 @@ import typer
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.printer import Printer, write_text
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
@@ -159,14 +159,10 @@ def _announce(sandbox: "Sandbox", printer: Printer) -> None:
             cluster={"id": sandbox.cluster_id, "bootstrap": bootstrap},
             generated_at_ms=now_ms(),
             items=items,
-            views=(View("broker", COLUMNS, _rows),),
+            views=(plain_view("broker", COLUMNS),),
             summary=lambda: {"brokers": len(items)},
         )
     )
-
-
-def _rows(item: Item) -> list[Row]:
-    return [(item["id"], item["host"], item["port"])]
 
 
 def _tell(line: "LogLine") -> None:

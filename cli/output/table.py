@@ -92,6 +92,11 @@ class View:
         return rows if self.pick is None else map(self.pick, rows)
 
 
+def plain_view(name: str, columns: tuple[Column, ...]) -> View:
+    """A view with a row for each item: the values of the fields that columns are named by."""
+    return View(name, columns, lambda item: [tuple(item[column.field] for column in columns)])
+
+
 class Grid(NamedTuple):
     """Cells of a table column by column, ready to be laid out; columns without value dropped."""
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from kgroups.cli.exits import CRITICAL, OK, UNKNOWN, WARNING, status_line
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, Row, View, plain_view
 from kgroups.core.conditions.condition import Comparison, Condition
 from kgroups.core.conditions.fields import SECONDS, AtLeast, Fields, Value
 from kgroups.core.conditions.group_figures import document_of
@@ -256,10 +256,6 @@ def fields_report(tables: Mapping[str, Fields], now_ms: int) -> Report:
         schema=FIELDS_SCHEMA,
         generated_at_ms=now_ms,
         items=items,
-        views=(View("field", FIELD_COLUMNS, _field_row),),
+        views=(plain_view("field", FIELD_COLUMNS),),
         summary=lambda: {"fields": len(items)},
     )
-
-
-def _field_row(item: Item) -> list[Row]:
-    return [tuple(item[column.field] for column in FIELD_COLUMNS)]

@@ -11,7 +11,7 @@ from kgroups.cli.commands.lag.lag_options import place_of
 from kgroups.cli.exits import Note, end_with, show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
@@ -83,16 +83,15 @@ Folder = Annotated[
     Any, typer.Argument(metavar="DIR", help="Folder of captures, or its URI.", parser=place_of)
 ]
 
-COLLECT_VIEW = View(
+COLLECT_VIEW = plain_view(
     "captures",
     (
         Column("captured_at", "CAPTURED-AT"),
         Column("result", "RESULT"),
         Column("partitions", "PARTITIONS", right=True),
     ),
-    lambda item: [(item["captured_at"], item["result"], item["partitions"])],
 )
-COMPACT_VIEW = View(
+COMPACT_VIEW = plain_view(
     "compacted",
     (
         Column("action", "ACTION"),
@@ -102,9 +101,6 @@ COMPACT_VIEW = View(
         Column("files", "FILES", right=True),
         Column("rows", "ROWS", right=True),
     ),
-    lambda item: [
-        tuple(item[name] for name in ("action", "table", "cluster", "date", "files", "rows"))
-    ],
 )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
@@ -61,7 +61,7 @@ def schema(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
             items=items,
-            views=(View("document", COLUMNS, _row),),
+            views=(plain_view("document", COLUMNS),),
             summary=lambda: {"documents": len(items)},
         )
     )
@@ -117,7 +117,3 @@ def _references(part: Any) -> Iterator[str]:
     elif isinstance(part, list):
         for value in part:
             yield from _references(value)
-
-
-def _row(item: Item) -> list[Row]:
-    return [tuple(item[column.field] for column in COLUMNS)]

@@ -1,6 +1,6 @@
 """Simulations as reports: the tables of `kgroups simulate`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -222,11 +222,6 @@ class Simulated:
             for kind, field in kinds
             for name, count in item[field].items()
         ]
-
-
-def line_rows(item: Item) -> Iterator[Row]:
-    """A timeline's line as a row."""
-    yield tuple(item[column.field] for column in LINE_COLUMNS)
 
 
 def line_text(item: Item) -> str:

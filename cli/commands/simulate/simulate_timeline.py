@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from kgroups.cli.commands.simulate.simulate_checks import unsettled
-from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
+from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_text
 from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
-from kgroups.cli.output.table import View
+from kgroups.cli.output.table import plain_view
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import ItemError
 from kgroups.core.simulation.engine.run import Run
@@ -38,7 +38,7 @@ def show_timeline(printer: Printer, scenario: Scenario) -> list[ItemError]:
         schema=TIMELINE_SCHEMA,
         generated_at_ms=now_ms(),
         items=lines(),
-        views=(View("timeline", LINE_COLUMNS, lambda item: list(line_rows(item))),),
+        views=(plain_view("timeline", LINE_COLUMNS),),
         errors=errors,
         summary=lambda: {
             "seed": scenario.seed,
