@@ -6,6 +6,7 @@ Lines are looked up only when something is wrong, so that reading a good file co
 """
 
 import difflib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,8 @@ _LINES: Final[Mapping[Syntax, Callable[[str, tuple[Step, ...], bool], int | None
     "yaml": yaml_line,
     "properties": property_line,
 }
+_FLAGS: Final = {"true": True, "false": False}
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}(\.[0-9]{1,19})?")
 _SHOWN: Final = 60
 _LONGEST_PATH: Final = 300
 
@@ -79,6 +82,17 @@ class Cursor:
             steps.append(here.step)
             here = here.parent
         return tuple(reversed(steps))
+
+    @property
+    def plain(self) -> object:
+        """The value; of a number or a flag in quotes, which are text in YAML, what it says."""
+        value = self.value
+        if self.document.syntax != "yaml" or not isinstance(value, str):
+            return value
+        if value in _FLAGS:
+            return _FLAGS[value]
+        number = _NUMBER.fullmatch(value)
+        return value if number is None else float(value) if number[1] else int(value)
 
     def fail(self, what: str, *, hint: str | None = None, key: bool = False) -> NoReturn:
         """Raise a `UsageError` with file, line and place before `what`."""
@@ -141,23 +155,25 @@ class Cursor:
 
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
         """A whole number within the bounds, both included, and within 64 bits in any case."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int):
+        value = self.value if type(self.value) is int else self.plain
+        if isinstance(value, bool) or not isinstance(value, int):
             self._expected("a whole number")
         minimum = -MAX_INT64 - 1 if minimum is None else minimum
         maximum = MAX_INT64 if maximum is None else maximum
-        if self.value < minimum:
-            found = show_number(self.value)
+        if value < minimum:
+            found = show_number(value)
             self.fail(f"expected a whole number of at least {minimum}, found {found}")
-        if self.value > maximum:
-            found = show_number(self.value)
+        if value > maximum:
+            found = show_number(value)
             self.fail(f"expected a whole number of at most {maximum}, found {found}")
-        return self.value
+        return value
 
     def flag(self) -> bool:
         """True or false."""
-        if not isinstance(self.value, bool):
+        value = self.plain
+        if not isinstance(value, bool):
             self._expected("true or false")
-        return self.value
+        return value
 
     def _expected(self, what: str, *, hint: str | None = None) -> NoReturn:
         self.fail(f"expected {what}, found {kind_of(self.value)}", hint=hint)

@@ -5,15 +5,22 @@ asked for; everything that is written is checked, and a complaint names file, li
 accepted. The format is described in `cli/schemas/scenario.json`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
 from kgroups.assignors.registry import CLASSES
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.document import Cursor, Document, choice_of
 from kgroups.core.planning.changes.change_table import BY_KEY
-from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
+from kgroups.core.planning.changes.kinds import (
+    MAX_MEMBERS,
+    MAX_PARTITIONS,
+    Change,
+    Deploy,
+    Dialect,
+    Pattern,
+)
 from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.topic_patterns import matching_topics
@@ -36,7 +43,16 @@ SCHEMA: Final = "kgroups.scenario/1"
 
 TOPIC_KEYS: Final = ("partitions", "racks", "lag", "topic_id")
 GROUP_KEYS: Final = ("assignor", "protocol", "client", "members", "changes")
-MEMBER_KEYS: Final = ("client_id", "instance_id", "host", "rack", "topics", "pattern", "owned")
+MEMBER_KEYS: Final = (
+    "count",
+    "client_id",
+    "instance_id",
+    "host",
+    "rack",
+    "topics",
+    "pattern",
+    "owned",
+)
 CHANGE_KEYS: Final = tuple(BY_KEY)
 DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "consumer": "uniform"}
 
@@ -153,12 +169,11 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
     members: list[Member] = []
     owners: dict[TopicPartition, str] = {}
     instances: dict[str, str] = {}
-    for member_id, entry in fields["members"].entries():
-        member = _member(member_id, entry, topics, protocol)
+    for member, entry in _members(fields["members"], topics, protocol):
         _claim(member, entry, owners)
         if member.instance_id is not None:
-            taken = instances.setdefault(member.instance_id, member_id)
-            if taken != member_id:
+            taken = instances.setdefault(member.instance_id, member.member_id)
+            if taken != member.member_id:
                 entry.fail(f"the instance id `{member.instance_id}` is also that of `{taken}`")
         members.append(member)
     read = {topic for member in members for topic in member.subscription or ()}
@@ -187,6 +202,24 @@ def _assignor(cursor: Cursor) -> str:
     """Its name; Kafka's classes may be named, too."""
     name = cursor.text()
     return CLASSES.get(name, name)
+
+
+def _members(
+    cursor: Cursor, topics: Mapping[str, Topic], protocol: MemberProtocol
+) -> Iterator[tuple[Member, Cursor]]:
+    """Each member with its entry, which may stand for several: `app-1`, `app-2`, ..."""
+    ids: set[str] = set()
+    for label, entry in cursor.entries():
+        one = _member(label, entry, topics, protocol)
+        count = entry.fields((), MEMBER_KEYS).optional("count", lambda c: c.integer(0, MAX_MEMBERS))
+        if one.instance_id is not None and count is not None and count > 1:
+            entry.fail("several members cannot share one `instance_id`")
+        names = [label] if count is None else [f"{label}-{n}" for n in range(1, count + 1)]
+        for name in names:
+            if name in ids:
+                entry.fail(f"two members are called `{name}`")
+            ids.add(name)
+            yield replace(one, member_id=name), entry
 
 
 def _member(

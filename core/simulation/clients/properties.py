@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pkgutil import get_data
 from typing import Final, Literal
 
+from kgroups.core.simulation.clients.own_names import OWN_NAMES
+
 PropertyKind = Literal["flag", "whole", "number", "text"]
 
 _FLAGS: Final = {"true": True, "false": False}
@@ -58,11 +60,31 @@ NOT_OF_GROUPS: Final[Mapping[str, frozenset[str]]] = {
 IDENTITY: Final = ("client.id", "client.rack", "group.id", "group.instance.id", "group.protocol")
 
 
+WAKEUP: Final = "wakeup"
+# What is no setting of a simulated member -> what to write in its place.
+HINTS: Final[Mapping[str, str]] = {
+    WAKEUP: "`wakeup()` only ends a poll: write `scale_in` for a consumer that is closed then",
+    "consumer.id": "a member's name in `members` stands for it",
+    "zookeeper.connect": "the simulation has a ZooKeeper: write `protocol: zookeeper` of the group",
+}
+
+
+def hint_of(name: str) -> str | None:
+    """What to write in the place of a word that is known otherwise."""
+    found = next((owner for owner, names in OWN_NAMES.items() if name in names), None)
+    if found is None:
+        return HINTS.get(name)
+    return f"{found} calls it so: write `{OWN_NAMES[found][name]}`"
+
+
 def unknown_property(name: str, library: str, accepted: Iterable[str]) -> tuple[str, str | None]:
     """What is said of a property that is not accepted, and a hint."""
     what = f"unknown property `{name[:60]}` of {SHOWN.get(library, library)}"
     for other, table in TABLES.items():
         if name in table and other != library:
             return what, f"it is a property of {SHOWN[other]}: `client: {other}`"
+    hint = hint_of(name)
+    if hint is not None:
+        return what, hint
     close = difflib.get_close_matches(name[:60], sorted(accepted), 1)
     return what, f"did you mean `{close[0]}`?" if close else None

@@ -40,8 +40,8 @@ MAX_AMOUNT: Final = 20_000
 
 def read_amount(cursor: Cursor) -> Amount:
     """`2`, or `25%`."""
-    if isinstance(cursor.value, str):
-        match = _PERCENT.fullmatch(cursor.value.strip())
+    if isinstance(cursor.plain, str):
+        match = _PERCENT.fullmatch(cursor.text().strip())
         if match is None or int(match[1]) > MAX_AMOUNT:
             cursor.fail(
                 f"`{cursor.value}` is not an amount", hint="write a number, or a share: 2, 25%"

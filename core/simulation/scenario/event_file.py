@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, choice_of
+from kgroups.core.simulation.clients.properties import HINTS, WAKEUP
 from kgroups.core.simulation.kubernetes.deploy_event import KINDS, NO_CHANGE
 from kgroups.core.simulation.kubernetes.kubernetes_file import (
     nest_change,
@@ -14,7 +15,7 @@ from kgroups.core.simulation.kubernetes.kubernetes_file import (
     read_entry,
     read_unavailable,
 )
-from kgroups.core.simulation.scenario.application_events import SeekTarget
+from kgroups.core.simulation.scenario.application_events import SeekTarget, Unsubscribe
 from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
     LOST,
@@ -44,7 +45,7 @@ _SEEK_HINT: Final = "write `beginning`, `end`, an offset, or a time of the run: 
 
 def read_target(cursor: Cursor) -> SeekTarget:
     """`beginning`, `end`, an offset, or `timestamp:90s`."""
-    value = cursor.value
+    value = cursor.plain
     if isinstance(value, int) and not isinstance(value, bool):
         return SeekTarget("offset", cursor.integer(0))
     text = cursor.text()
@@ -122,7 +123,7 @@ def _value(kind: str, key: str, text: str) -> object:
     read = FIELDS[kind][key][2] if key in FIELDS.get(kind, {}) else None
     if read in LISTS:
         return [_plain_value(one) for one in text.split("+")]
-    return text.split("+") if read in NAME_LISTS else _plain_value(text)
+    return [one for one in text.split("+") if one] if read in NAME_LISTS else _plain_value(text)
 
 
 def _plain_value(value: str) -> object:
@@ -132,6 +133,8 @@ def _plain_value(value: str) -> object:
 
 
 def _event(cursor: Cursor, names: Names) -> Scheduled:
+    if isinstance(cursor.value, dict) and WAKEUP in cursor.value:
+        cursor.child(WAKEUP, None).fail(f"unknown event `{WAKEUP}`", hint=HINTS[WAKEUP], key=True)
     fields = cursor.fields((), (*WHEN_KEYS, *SCENARIO_EVENTS))
     kinds = [key for key in SCENARIO_EVENTS if key in fields.values]
     if len(kinds) != 1:
@@ -162,6 +165,9 @@ def _event_of_kind(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
     for key in fields.values:
         field, _, read = readers[key]
         values[field] = read(fields[key], names, group)
+    if kind == "subscribe" and values.get("topics") == () and values.get("pattern") is None:
+        del values["topics"]
+        return Unsubscribe(**values)  # as in every client
     return SCENARIO_EVENTS[kind](**values)
 
 
@@ -259,7 +265,7 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "subscribe": {
         "group": _GROUP,
         "member": _MEMBER,
-        "topics": ("topics", False, _TOPICS),
+        "topics": ("topics", False, _ANY_TOPICS),  # none: it unsubscribes
         "pattern": ("pattern", False, _plain(Cursor.text)),
     },
     "unsubscribe": {"group": _GROUP, "member": _MEMBER},

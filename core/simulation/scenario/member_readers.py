@@ -33,7 +33,7 @@ def read_spread(cursor: Cursor) -> Spread:
 
 
 def _tail(cursor: Cursor) -> float:
-    value = cursor.value
+    value = cursor.plain
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
         cursor.fail(f"expected a number above 1, found `{value}`")
     return float(value)
@@ -79,7 +79,7 @@ def read_commit(cursor: Cursor) -> CommitPlan:
 
 def read_share(cursor: Cursor) -> float:
     """A number from 0 to less than 1."""
-    value = cursor.value
+    value = cursor.plain
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
     if not 0 <= number < 1:
         cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")

@@ -110,9 +110,10 @@ def _auto_partitions(cursor: Cursor) -> int:
 def _cluster(cursor: Cursor) -> CoordinatorConfig:
     fields = cursor.fields((), (*PROPERTIES, AUTO_CREATE, AUTO_PARTITIONS))
     texts: dict[str, str] = {}
-    for name, value in fields.values.items():
+    for name in fields.values:
         if name in (AUTO_CREATE, AUTO_PARTITIONS):
             continue
+        value = fields[name].plain
         if name.endswith(".ms"):
             texts[name] = str(read_ms(fields[name]))
         elif isinstance(value, int) and not isinstance(value, bool):
@@ -304,7 +305,7 @@ def _check_length(cursor: Cursor, found: int, partitions: int) -> None:
 
 
 def _weight(cursor: Cursor) -> float:
-    value = cursor.value
+    value = cursor.plain
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
     if not 0 <= number <= MAX_WEIGHT:
         cursor.fail(f"expected a number of at least 0, found `{value}`")

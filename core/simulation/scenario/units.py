@@ -23,7 +23,7 @@ def parse_ms(text: str) -> float:
 
 def read_duration(cursor: Cursor) -> float:
     """A duration in ms, fractions allowed."""
-    value = cursor.value
+    value = cursor.plain
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= MAX_MS:
             cursor.fail(f"`{value}` is not a duration", hint=_HINT)
@@ -52,7 +52,7 @@ def read_positive_ms(cursor: Cursor) -> int:
 
 def read_seconds(cursor: Cursor) -> int:
     """Milliseconds of a duration whose bare number is seconds, as in a manifest of Kubernetes."""
-    value = cursor.value
+    value = cursor.plain
     if isinstance(value, int | float) and not isinstance(value, bool):
         cursor = replace(cursor, value=f"{value}s")
     return read_ms(cursor)

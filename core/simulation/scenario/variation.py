@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.clients.properties import hint_of
 from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY, deployed
 from kgroups.core.simulation.scenario.event_file import (
     FIELDS,
@@ -181,7 +182,8 @@ def check_name(name: str) -> None:
     """
     if name not in CHANGES and part_of(name) is None:
         known = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
-        raise UsageError(f"`{name}` cannot be varied", hint=f"known: {known}")
+        hint = hint_of(name) or f"known: {known}"
+        raise UsageError(f"`{name}` cannot be varied", hint=hint)
 
 
 def combinations(vary: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

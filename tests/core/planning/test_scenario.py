@@ -13,6 +13,7 @@ from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMembers
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.scenario import Scenario, is_scenario, parse_scenario
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 
 GOOD = """\
 schema: kgroups.scenario/1
@@ -151,3 +152,26 @@ def test_instance_ids_are_unique() -> None:
     text = GOOD.replace("{topics: [orders], owned", "{instance_id: i2, topics: [orders], owned", 1)
     with pytest.raises(UsageError, match="instance id `i2` is also that of `app-1`"):
         read(text)
+
+
+COUNTED = """\
+topics: {orders: "6"}
+groups:
+  app: {members: {app: {count: "3", topics: [orders]}, b: {topics: [orders]}}}
+"""
+
+
+def test_an_entry_stands_for_several_members() -> None:
+    """With the names that they have in a simulation; numbers may stand in quotes."""
+    (group,) = read(COUNTED).snapshot.groups
+    found = [(member.member_id, member.client_id) for member in group.members or ()]
+    assert found == [("app-1", "app"), ("app-2", "app"), ("app-3", "app"), ("b", "b")]
+    simulated = parse_simulation(parse_document(COUNTED, "s.yaml", "yaml")).groups[0]
+    assert [member.name for member in simulated.members] == [name for name, _ in found]
+    for wrong, said in (
+        (COUNTED.replace("b:", "app-2:"), "two members are called `app-2`"),
+        (COUNTED.replace('"3",', "2, instance_id: i,"), "cannot share one `instance_id`"),
+        (COUNTED.replace('"3",', '"3x",'), "expected a whole number, found the string `3x`"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            read(wrong)

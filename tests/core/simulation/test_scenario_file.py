@@ -1,6 +1,7 @@
 """A scenario's file: what it means, and what is said of a wrong one."""
 
 import json
+import re
 from operator import attrgetter
 from pathlib import Path
 from random import Random
@@ -170,3 +171,16 @@ def test_durations_are_read_and_shown() -> None:
     assert read == [250, 5, 1_500, 120_000, 3_600_000, 0.25]
     shown = [show_ms(ms) for ms in (12, 1_500, 61_000, 3_720_000)]
     assert shown == ["12ms", "1.5s", "1m01s", "1h02m"]
+
+
+@pytest.mark.parametrize("text", [BASE, RANDOM], ids=["base", "random"])
+def test_numbers_in_quotes_are_numbers(text: str) -> None:
+    """Each number and flag of a YAML file may stand in quotes; in JSON a text is a text."""
+    more = "network: {loss: 0.01, latency: {heavy: 5, tail: 2}}\n"
+    text = text if "network:" in text else more + text
+    quoted = re.sub(r"(?<=: )(\d+(?:\.\d+)?|true|false)(?=[,}\n])", r'"\1"', text)
+    assert quoted.count('"') > text.count('"') + 5
+    assert scenario(quoted) == scenario(text)
+    document = parse_document('{"topics": {"t": "3"}, "groups": {}}', "s.json", "json")
+    with pytest.raises(UsageError, match="expected a whole number, found the string `3`"):
+        parse_simulation(document)

@@ -9,6 +9,7 @@ from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.scenario.event_file import parse_event
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from tests.support.simulation.sample_scenarios import BASE, TWO_TOPICS, in_protocol, scenario
 
@@ -124,7 +125,6 @@ WRONG = {
     "another group": ("subscribe: {group: apt, topics: [orders]}", "there is no group `apt`"),
     "a topic that is not there": (SUBSCRIBE + "topics: [order]}", "there is no topic `order` yet"),
     "no list of topics": (SUBSCRIBE + "topics: orders}", "list"),
-    "no topic": (SUBSCRIBE + "topics: []}", "at least one topic"),
     "a member that is not there": (
         SUBSCRIBE + "member: m-9, topics: [orders]}",
         "there is no member `m-9` at that time",
@@ -172,3 +172,11 @@ def test_members_of_the_zookeeper_era_change_nothing() -> None:
     text = in_protocol(BASE, "zookeeper")
     for event in (SUBSCRIBE + "topics: [orders]}", "unsubscribe: {group: app}"):
         assert "cannot change what it reads" in refused(text, event)
+
+
+def test_to_subscribe_to_nothing_is_to_unsubscribe() -> None:
+    """As in every client: an empty list of topics, in a file and on the command line."""
+    nothing = {"at": "2m", "subscribe": {"group": "app", "member": "m-2", "topics": []}}
+    assert ran(BASE, nothing) == ran(BASE, LEAVE)
+    told = parse_event("subscribe:group=app,member=m-2,topics=,at=2m", scenario(BASE))
+    assert told == parse_event("unsubscribe:group=app,member=m-2,at=2m", scenario(BASE))

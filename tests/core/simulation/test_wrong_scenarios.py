@@ -8,7 +8,7 @@ from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
-from kgroups.core.simulation.scenario.variation import varied
+from kgroups.core.simulation.scenario.variation import check_name, varied
 from tests.support.simulation.sample_scenarios import scenario
 
 TEXT = """\
@@ -284,3 +284,29 @@ def test_a_new_topic_costs_a_group_with_a_pattern_one_generation(
         (group,) = simulate(scenario(text, events=[event]), seed=seed).groups
         assert group.epoch == 2
         assert group.rebalances[-1].at_ms > 60_000
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("zookeeper.connect", "write `protocol: zookeeper` of the group"),
+        ("consumer.id", "a member's name in `members` stands for it"),
+        ("wakeup", "`wakeup()` only ends a poll"),
+        ("Consumer.Group.Session.Timeout", "sarama calls it so: write `session.timeout.ms`"),
+        ("sessionTimeout", "kafkajs calls it so: write `session.timeout.ms`"),
+        ("session_timeout_ms", "kafka-python calls it so: write `session.timeout.ms`"),
+    ],
+)
+def test_what_is_no_setting_is_known_all_the_same(name: str, hint: str) -> None:
+    """What to write is said: in settings, and where values are varied."""
+    assert hint in (refused(TEXT.replace(SETTING, f"{name}: 1")).hint or "")
+    with pytest.raises(UsageError) as caught:
+        check_name(name)
+    assert hint in (caught.value.hint or "")
+
+
+def test_to_wake_up_is_no_event() -> None:
+    """A poll that ends earlier changes nothing in a group."""
+    error = refused(TEXT.replace("crash:", "wakeup:"))
+    assert error.message.endswith("unknown event `wakeup`")
+    assert "`scale_in`" in (error.hint or "")
