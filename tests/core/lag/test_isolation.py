@@ -52,6 +52,7 @@ def ask(engine: dict[str, Any], folder: Path, since_ms: int = START_MS, **query:
     return lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
 
 
+@pytest.mark.share(2)
 @pytest.mark.spark
 @pytest.mark.parametrize("merged", [False, True], ids=["as collected", "compacted"])
 def test_every_figure_is_of_the_last_stable_offset(

@@ -197,6 +197,9 @@ def classic_fleet(seed: int, groups: int) -> ClusterSnapshot:
     return ClusterSnapshot(1, kept, snapshot.topics, cluster_id="c1")
 
 
+@pytest.mark.slow(
+    "further plans on Spark; one group after the other: tests/core/planning/test_plan.py"
+)
 @pytest.mark.share(2)
 @pytest.mark.parametrize("seed", [11, 12])
 def test_planned_members_are_what_the_assignor_says(spark: SparkSession, seed: int) -> None:
@@ -320,6 +323,7 @@ def test_no_more_than_top_rows_come_to_the_driver(
     assert all(size <= 5 + 2 for size in sizes)
 
 
+@pytest.mark.slow("a longer look at what Spark plans")
 def test_nothing_is_computed_in_python_on_the_driver(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_commit_during_a_cooperative_rebalance_fails_and_is_made_up_for(mode: 
     assert outcome.groups[0].lag <= 36
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("how", ["enable.auto.commit: false", *MODES])
 def test_a_member_without_partitions_polls_on(how: str, protocol: str) -> None:

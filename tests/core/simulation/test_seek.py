@@ -85,7 +85,7 @@ def test_the_command_line_spells_it() -> None:
     one = scenario(BASE)
     for text, shown in (
         ("seek:to=end", "end"),
-        ("seek:to=12", "offset 12"),
+        ("seek:to=12", "12"),
         ("seek:to=timestamp:9s", "timestamp 9000"),
     ):
         event = parse_event(text, one).event

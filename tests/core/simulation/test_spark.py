@@ -18,6 +18,7 @@ pytestmark = pytest.mark.spark
 SWEEP = ["--vary", "protocol=eager,consumer", "--repeat", "2", "-o", "json"]
 
 
+@pytest.mark.slow("a sweep on Spark; on processes here: tests/core/simulation/test_run.py")
 def test_a_sweep_on_spark_is_the_sweep_here(spark: SparkSession) -> None:
     """Two variations with two seeds, in order."""
     variations = [{"protocol": "eager"}, {"protocol": "consumer"}]

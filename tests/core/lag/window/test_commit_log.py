@@ -225,6 +225,7 @@ def fleet_now(commits: dict[str, int], end: int) -> ClusterSnapshot:
     )
 
 
+@pytest.mark.slow("more of what a log tells")
 def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
     """Commit times decide: no commits for longer than they went on, or the same one on and on."""
     records: list[Raw] = []

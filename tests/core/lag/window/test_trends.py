@@ -121,6 +121,7 @@ def in_duckdb(folder: Path, window: Span) -> dict[tuple[Any, ...], tuple[Any, ..
     return {row[:3]: row[3:] for row in rows}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("seed", "window"),
     [(1, EVERYTHING), (2, Span(START_MS + 7 * STEP_MS, UNTIL_MS)), (3, EVERYTHING)],
