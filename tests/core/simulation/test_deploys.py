@@ -183,7 +183,7 @@ def test_an_assignor_that_the_old_members_lack_fails() -> None:
     # Started again at once, then after 10, 20, 40, 80 s, and 5 s of start-up each time.
     assert [at for at, kind, _ in moves if kind == "started"] == [5, 10, 25, 50, 95, 180]
     values = values_of([group])
-    assert (values["deploys_failed"], values["deploy_ms"]) == (1, 0)
+    assert (values["deploys_failed"], values["deploy_seconds"]) == (1, 0)
 
 
 def test_other_topics() -> None:

@@ -86,7 +86,7 @@ def test_the_command_line_spells_it() -> None:
     for text, shown in (
         ("seek:to=end", "end"),
         ("seek:to=12", "12"),
-        ("seek:to=timestamp:9s", "timestamp 9000"),
+        ("seek:to=timestamp:9s", "timestamp:9000ms"),
     ):
         event = parse_event(text, one).event
         assert str(getattr(event, "to", "")) == shown
