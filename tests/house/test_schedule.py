@@ -112,6 +112,12 @@ def test_the_record_is_of_this_suite() -> None:
     assert sum((ROOT / file).is_file() for file in known) > len(known) / 2
 
 
+def test_make_test_stays_within_ten_minutes() -> None:
+    """As recorded, on two cores: a sixth of the time is left for waiting."""
+    quick = [kinds["quick"].processor_seconds for kinds in recorded().values() if "quick" in kinds]
+    assert sum(quick) <= 1_000
+
+
 def test_a_run_records_and_has_a_budget(tmp_path: Path) -> None:
     """Processor time of tests and of what they start; what has no time left is named."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
