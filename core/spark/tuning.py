@@ -26,6 +26,8 @@ COMMON_CONF: Mapping[str, str] = {
     # Else each function called on a column tells the JVM where in Python it was called, for a line
     # in error messages that nobody is shown: more than half of all calls to the JVM.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # Spark looks over the whole plan after each rule, to find rules that are wrong.
+    "spark.sql.lightweightPlanChangeValidation": "false",
     # What is read of a broken file is a wrong answer, so broken files are found before (collect).
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.parquet.filterPushdown": "true",
