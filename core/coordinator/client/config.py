@@ -31,6 +31,7 @@ class ClientConfig:
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         rejoin_backoff_ms: after a JoinGroup or SyncGroup that was answered with an error that
             passes; None: as after other failures, and nothing after a SyncGroup.
+        leaves_on_close: whether closing says good-bye; else the session has to end.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
 
@@ -59,6 +60,7 @@ class ClientConfig:
     timeout_closes_connection: bool = True
     rejoin_backoff_ms: int | None = None
     first_heartbeat_ms: int | None = None
+    leaves_on_close: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:

@@ -93,6 +93,7 @@ class MemberSettings:
     isolation_level: IsolationLevel = "read_uncommitted"
     exclude_internal_topics: bool = True
     allow_auto_create_topics: bool = True
+    leave_group_on_close: bool = True
 
     def on_other_defaults(
         self, before: "MemberSettings", after: "MemberSettings"
@@ -261,6 +262,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "isolation.level": ("isolation_level", choice_of(("read_uncommitted", "read_committed"))),
     "exclude.internal.topics": ("exclude_internal_topics", Cursor.flag),
     "allow.auto.create.topics": ("allow_auto_create_topics", Cursor.flag),
+    "internal.leave.group.on.close": ("leave_group_on_close", Cursor.flag),
 }
 
 _RESET_FIELDS: Final = frozenset({"auto_offset_reset", "reset_age_ms"})

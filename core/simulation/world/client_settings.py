@@ -29,6 +29,7 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         counts_late=traits.counts_late,
         repeats_at_once=traits.repeats_at_once,
         keeps_id=traits.keeps_id,
+        leaves_on_close=given.leave_group_on_close,
         timeout_closes_connection=traits.timeout_closes_connection,
         rejoin_backoff_ms=traits.rejoin_backoff_ms,
         first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,

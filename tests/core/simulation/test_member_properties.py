@@ -226,6 +226,27 @@ def test_a_pattern_leaves_internal_topics_out() -> None:
     assert owned({}, "java", "zookeeper") == {"t"}
 
 
+def test_a_consumer_that_does_not_leave_is_missed_when_its_session_is_over() -> None:
+    """`internal.leave.group.on.close`: nobody reads its partition until then."""
+
+    def unowned_ms(leaves: bool) -> int:
+        settings = {"internal.leave.group.on.close": leaves, "session.timeout.ms": "20s"}
+        value = {
+            "until": "2m",
+            "topics": {"t": 2},
+            "groups": {
+                "g": {"members": {"m": {"count": 2, "topics": ["t"], "settings": settings}}}
+            },
+            "events": [{"at": "60s", "scale_in": {"group": "g"}}],
+        }
+        (group,) = simulate(scenario(yaml.safe_dump(value))).groups
+        assert group.rebalance_count == 2
+        return group.longest_unowned_ms
+
+    assert unowned_ms(True) < 8_000
+    assert 17_000 <= unowned_ms(False) <= 23_500
+
+
 def test_brokers_create_topics_for_clients_that_ask() -> None:
     """Java's do by default, librdkafka's do not."""
     cluster = {"auto.create.topics.enable": True, "num.partitions": 3}

@@ -147,7 +147,8 @@ def _leave(member: ClientMember) -> bool:
         member.forget(reason, keep_id=False)
         return _done(member)
     # When the time for closing is over, good-bye is said but no answer waited for.
-    send_leave(member, "the consumer is being closed", awaited=not member.steps_over)
+    if member.config.leaves_on_close:
+        send_leave(member, "the consumer is being closed", awaited=not member.steps_over)
     return _done(member)
 
 
