@@ -39,8 +39,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Replay, Shard, TimerKind
-from kgroups.core.coordinator.topic_changes import topics_changed
-from kgroups.core.coordinator.topology import Topology
+from kgroups.core.coordinator.topology import Topology, topics_changed
 
 V = TypeVar("V")
 

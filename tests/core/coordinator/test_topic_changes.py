@@ -4,13 +4,13 @@ from uuid import UUID
 
 import pytest
 
-from kgroups.core.coordinator.topic_changes import (
+from kgroups.core.coordinator.topology import (
     MATCHED,
+    TopicInfo,
     partitions_changed,
     topics_changed,
     topics_read,
 )
-from kgroups.core.coordinator.topology import TopicInfo
 
 COUNTS: list[tuple[dict[str, int], dict[str, int], str]] = [
     ({"a": 6}, {"a": 6}, ""),

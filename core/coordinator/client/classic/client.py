@@ -71,7 +71,7 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
-from kgroups.core.coordinator.topic_changes import (
+from kgroups.core.coordinator.topology import (
     MATCHED,
     SUBSCRIBED,
     partitions_changed,

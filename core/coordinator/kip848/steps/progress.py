@@ -36,7 +36,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
 from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard, TimerKind
-from kgroups.core.coordinator.topic_changes import topics_read
+from kgroups.core.coordinator.topology import topics_read
 
 
 def group_setting(shard: Shard, group_id: str, name: str, default: int) -> int:

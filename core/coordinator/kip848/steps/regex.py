@@ -21,7 +21,7 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.ports import Matches
 from kgroups.core.coordinator.shard import Shard
-from kgroups.core.coordinator.topic_changes import MATCHED, topics_read
+from kgroups.core.coordinator.topology import MATCHED, topics_read
 from kgroups.core.errors import PatternError
 from kgroups.core.protocol.errors import ErrorCode
 
