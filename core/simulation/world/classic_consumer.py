@@ -1,6 +1,6 @@
 """A member of a classic group: its library's defaults and ways in front of the client half."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from random import Random
 from typing import Final
@@ -21,6 +21,15 @@ from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
 SILENT: Final = frozenset({*LEAVING, ClientState.CLOSED, ClientState.FAILED})
+# AbstractCoordinator.MemberState; while it prepares to join, a member is what it was before.
+JAVA_STATES: Final[Mapping[object, str]] = {
+    ClientState.UNJOINED: "UNJOINED",
+    ClientState.JOINING: "PREPARING_REBALANCE",
+    ClientState.SYNCING: "COMPLETING_REBALANCE",
+    ClientState.ASSIGNING: "STABLE",
+    ClientState.CLOSED: "UNJOINED",
+    ClientState.FAILED: "UNJOINED",
+}
 POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
 
 
@@ -57,6 +66,7 @@ class ClassicConsumer(GroupConsumer):
     __slots__ = ("_asking", "_cooperative", "_found", "_fresh", "_stretch")
 
     _client: ClassicClient
+    java_states = JAVA_STATES
     _cooperative: bool
     # A pattern is resolved anew before each JoinGroup, as ensureFreshMetadata does.
     _fresh: bool

@@ -8,9 +8,8 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from random import Random
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from kgroups.core.coordinator.client.classic.client import ClassicClient
 from kgroups.core.coordinator.client.effects import (
@@ -38,7 +37,6 @@ from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
-    ANY_BROKER,
     Ask,
     CommitAnswered,
     Consumer,
@@ -49,6 +47,7 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
+from kgroups.core.simulation.world.addressed import ask_of
 from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
@@ -65,19 +64,6 @@ SHOWN: Final = frozenset(ClientEventKind) - {
 COMMIT_OVER: Final = frozenset({ClientEventKind.OFFSETS_COMMITTED, ClientEventKind.COMMIT_FAILED})
 
 
-@cache
-def kind_of(class_name: str) -> str:
-    """`JoinGroup` of `JoinGroupRequest`."""
-    return class_name.removesuffix("Request")
-
-
-def ask_of(sent: Send) -> Ask:
-    """A client half's request, addressed."""
-    token, where, request = sent
-    to = ANY_BROKER if where is None else where.node_id
-    return Ask(token, to, kind_of(type(request).__name__), request)
-
-
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
@@ -89,10 +75,13 @@ class GroupConsumer(Consumer):
         "_look_at_ms",
         "_looking",
         "_lookup",
+        "_state",
         "listener",
     )
 
     _client: ClassicClient | Kip848Client | ManualClient
+    # State of the client half -> its name in Java; where there is none the last one holds on.
+    java_states: ClassVar[Mapping[object, str]] = {}
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
@@ -105,6 +94,7 @@ class GroupConsumer(Consumer):
         # Of an application whose listener takes time, or fails.
         self.listener: Listener | None = None
         self._broken: str | None = None
+        self._state = next(iter(self.java_states.values()), "")
         self._background = LIBRARIES[plan.library].background
 
     # ------------------------------------------------------------------ what differs by protocol
@@ -299,10 +289,19 @@ class GroupConsumer(Consumer):
             elif type(effect) is ClientEvent:
                 if effect.kind in SHOWN:
                     self._show(effect)
+                elif effect.kind is ClientEventKind.STATE_CHANGED:
+                    self._show_state(effect.detail[1])
                 if effect.kind in COMMIT_OVER and effect.detail and effect.detail[0]:
                     self.outputs.append(
                         CommitAnswered(int(str(effect.detail[0])), effect.reason or None)
                     )
+
+    def _show_state(self, state: object) -> None:
+        """Of Java's consumers: other libraries have states of their own."""
+        before = self._state
+        self._state = self.java_states.get(state, before)
+        if self._state != before and self.plan.library == "java":
+            self.outputs.append(Step("member state", f"{before} -> {self._state}"))
 
     def _show(self, event: ClientEvent) -> None:
         detail: Any = event.detail

@@ -1,6 +1,6 @@
 """A member of a consumer group (KIP-848) in front of its client half."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +14,10 @@ from kgroups.core.simulation.world.client_settings import client_config
 from kgroups.core.simulation.world.group_consumer import GroupConsumer
 
 LEAVING: Final = frozenset({MemberState.PREPARE_LEAVING, MemberState.LEAVING})
+# MemberState of KIP-848; one that is closed has left.
+JAVA_STATES: Final[Mapping[object, str]] = {
+    one: one.name for one in MemberState if one is not MemberState.CLOSED
+}
 
 
 class Kip848Consumer(GroupConsumer):
@@ -26,6 +30,7 @@ class Kip848Consumer(GroupConsumer):
     __slots__ = ("_id",)
 
     _client: Kip848Client
+    java_states = JAVA_STATES
 
     def __init__(
         self,

@@ -45,3 +45,31 @@ def test_a_commit_before_a_rejoin_is_told(protocol: str) -> None:
     given_up = [one for one in lines if one.kind == "revoked" and one.text != "0 partitions"]
     assert [one.who for one in commits] == [one.who for one in given_up]
     assert all(one.at_ms <= gone.at_ms for one, gone in zip(commits, given_up, strict=True))
+
+
+STATES = {
+    "eager": [
+        "UNJOINED -> PREPARING_REBALANCE",
+        "PREPARING_REBALANCE -> COMPLETING_REBALANCE",
+        "COMPLETING_REBALANCE -> STABLE",
+        "STABLE -> PREPARING_REBALANCE",
+        "STABLE -> UNJOINED",
+    ],
+    "consumer": [
+        "UNSUBSCRIBED -> JOINING",
+        "JOINING -> STABLE",
+        "STABLE -> RECONCILING",
+        "RECONCILING -> ACKNOWLEDGING",
+        "ACKNOWLEDGING -> STABLE",
+    ],
+}
+
+
+@pytest.mark.parametrize("protocol", STATES)
+def test_a_member_tells_its_state_by_java_s_names(protocol: str) -> None:
+    """AbstractCoordinator.MemberState, or the MemberState of KIP-848; in other clients not."""
+    run = with_event("scale_in", protocol)[1]
+    lines: list[Line] = []
+    simulate(run, timeline=lines.append)
+    told = [one.text for one in lines if one.kind == "member state"]
+    assert set(STATES[protocol]) <= set(told)
