@@ -7,10 +7,11 @@ once it is kept. A move that dies is done again, and leaves out what is in a tab
 
 import fcntl
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ from kgroups.core.lag.stores.held_tables import HeldTables
 from kgroups.core.lag.stores.places import Place
 
 FOLDER: Final = "_pending"
+NAME: Final = re.compile(r"\d{20}-[0-9a-f]{16}\.arrow")
 MOST: Final = 30
 """Captures are moved when there are so many, or so many bytes, or when one is so old."""
 MOST_BYTES: Final = 16 << 20
@@ -62,13 +64,18 @@ def keep(folder: Path, content: Mapping[str, pa.Table], at_ms: int) -> None:
             writer.write_table(content[table])
     place = folder / FOLDER
     name = f"{at_ms:020}-{secrets.token_hex(8)}.arrow"
+    hidden = place / f".{name}"
     try:
         place.mkdir(exist_ok=True)
-        with _locked(place, fcntl.LOCK_SH), (place / f".{name}").open("xb") as file:
-            file.write(sink.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-            (place / f".{name}").rename(place / name)
+        with _locked(place, fcntl.LOCK_SH):
+            try:
+                with hidden.open("xb") as file:
+                    file.write(sink.getvalue())
+                    file.flush()
+                    os.fsync(file.fileno())
+                hidden.rename(place / name)
+            finally:
+                hidden.unlink(missing_ok=True)
     except OSError as exc:
         raise KgroupsError(
             f"captures were not written to `{folder}`: {exc.strerror}",
@@ -97,7 +104,7 @@ def move(folder: Place, held: HeldTables | None = None) -> None:
     """
     place = folder / FOLDER
     if isinstance(place, Path) and _files(place) and os.access(place, os.W_OK):
-        with _locked(place, fcntl.LOCK_EX):
+        with suppress(PermissionError), _locked(place, fcntl.LOCK_EX):
             files = _files(place)
             captures = [_read(file) for file in files]
             for table in ORDER:
@@ -111,7 +118,9 @@ def move(folder: Place, held: HeldTables | None = None) -> None:
 
 def _files(place: Path) -> list[Path]:
     """The captures that are kept, the oldest first."""
-    return sorted(place.glob("[0-9]*.arrow"))
+    return sorted(
+        path for path in place.glob("*.arrow") if NAME.fullmatch(path.name) and path.is_file()
+    )
 
 
 def _read(file: Path) -> dict[str, pa.Table]:

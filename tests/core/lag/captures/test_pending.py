@@ -133,9 +133,13 @@ def test_when_captures_are_moved(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """Nothing is removed, and nothing else is moved without it."""
+    """And it stays; what is no capture by its name or kind is left alone."""
     keep_capture(tmp_path, fleet(1, at_ms=1))
-    (file,) = (tmp_path / FOLDER).glob("*.arrow")
+    (tmp_path / FOLDER / "1.arrow").write_bytes(b"?")
+    os.mkfifo(tmp_path / FOLDER / f"{2:020}-{'0' * 16}.arrow")
+    assert times_read(tmp_path) == {1}
+    keep_capture(tmp_path, fleet(1, at_ms=3))
+    (file,) = (path for path in (tmp_path / FOLDER).glob("*.arrow") if f"{3:020}-" in path.name)
     os.truncate(file, 100)
     with pytest.raises(KgroupsError, match=file.name):
         open_window(tmp_path)
