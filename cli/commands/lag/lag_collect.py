@@ -67,9 +67,7 @@ beside them, which reports over half a year or more read in the place of days.
 Reports name figures that are hourly, daily or monthly.
 
 Files that no version of the last seven days needs are removed. Reports and
-collectors may run meanwhile. --upgrade also moves captures of the layout that
-kgroups had before into the tables; a file that cannot be read is named and
-left as it is (exit code 1). DIR may be a URI, as with `lag collect`.
+collectors may run meanwhile. DIR may be a URI, as with `lag collect`.
 
 EXAMPLES
   kgroups lag compact ~/captures
