@@ -30,6 +30,7 @@ from scripts.document_names import names_table  # noqa: E402
 from scripts.man_pages import man_pages  # noqa: E402
 from scripts.official_deviations import DEVIATIONS  # noqa: E402
 from scripts.official_tasks import TASKS  # noqa: E402
+from scripts.scenario_reference import scenario_tables  # noqa: E402
 
 MAN = ROOT / "man"
 RELEASES = ROOT / "tests" / "data" / "releases.json"
@@ -165,6 +166,7 @@ BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("docs/broker-versions.md", "releases", releases_table),
     ("docs/library.md", "public", public_table),
     ("docs/states.md", "states", states_tables),
+    ("docs/scenario.md", "keys", scenario_tables),
     ("docs/scripting.md", "names", names_table),
 )
 """Page, name of the block's markers, what stands between them."""
