@@ -57,6 +57,7 @@ def read_listener(cursor: Cursor) -> ListenerPlan:
         "assigned": ("on_assigned", read_spread),
         "revoked": ("on_revoked", read_spread),
         "lost": ("on_lost", read_spread),
+        "commits": ("commits", Cursor.flag),
         "fails": ("fails", read_share),
         "restart_after": ("restart_after_ms", read_ms),
     }

@@ -101,6 +101,7 @@ class ListenerPlan:
 
     Args:
         on_assigned, on_revoked, on_lost: how long it takes; none where there are no partitions.
+        commits: before it gives partitions up it commits what was processed of them, and waits.
         fails: share of its calls that fail: the poll throws, and the consumer is closed.
         restart_after_ms: when the process is started again after that; None for never.
     """
@@ -108,6 +109,7 @@ class ListenerPlan:
     on_assigned: Spread = NO_TIME
     on_revoked: Spread = NO_TIME
     on_lost: Spread = NO_TIME
+    commits: bool = False
     fails: float = 0.0
     restart_after_ms: int | None = None
 

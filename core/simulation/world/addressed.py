@@ -1,9 +1,17 @@
-"""A client half's requests, addressed."""
+"""A client half's requests, addressed, and which of its events count."""
 
 from functools import cache
+from typing import Final
 
-from kgroups.core.coordinator.client.effects import Send
+from kgroups.core.coordinator.client.effects import ClientEventKind, Send
 from kgroups.core.simulation.world.actors import ANY_BROKER, Ask
+
+# Events of the client half that a timeline shows.
+SHOWN: Final = frozenset(ClientEventKind) - {
+    ClientEventKind.STATE_CHANGED,
+    ClientEventKind.OFFSETS_COMMITTED,
+}
+COMMIT_OVER: Final = frozenset({ClientEventKind.OFFSETS_COMMITTED, ClientEventKind.COMMIT_FAILED})
 
 
 @cache

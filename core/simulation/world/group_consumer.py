@@ -47,21 +47,14 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
-from kgroups.core.simulation.world.addressed import ask_of
+from kgroups.core.simulation.world.addressed import COMMIT_OVER, SHOWN, ask_of
 from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
 # The client half counts its own tokens from 1; the lookup's are even lower.
 LOOKUP_TOKEN: Final = -1
-
-# Events of the client half that a timeline shows.
-SHOWN: Final = frozenset(ClientEventKind) - {
-    ClientEventKind.STATE_CHANGED,
-    ClientEventKind.OFFSETS_COMMITTED,
-}
-
-
-COMMIT_OVER: Final = frozenset({ClientEventKind.OFFSETS_COMMITTED, ClientEventKind.COMMIT_FAILED})
+# Applications count their commits from 1, and never so far.
+LISTENER_COMMIT: Final = 1 << 62
 
 
 class GroupConsumer(Consumer):
@@ -291,7 +284,11 @@ class GroupConsumer(Consumer):
                     self._show(effect)
                 elif effect.kind is ClientEventKind.STATE_CHANGED:
                     self._show_state(effect.detail[1])
-                if effect.kind in COMMIT_OVER and effect.detail and effect.detail[0]:
+                if effect.kind in COMMIT_OVER and effect.detail == (LISTENER_COMMIT,):
+                    assert self.listener is not None, "it has committed"
+                    self.listener.answered(now_ms)
+                    self.busy_ms = self.listener.until_ms
+                elif effect.kind in COMMIT_OVER and effect.detail and effect.detail[0]:
                     self.outputs.append(
                         CommitAnswered(int(str(effect.detail[0])), effect.reason or None)
                     )
@@ -330,12 +327,21 @@ class GroupConsumer(Consumer):
             self._release(callback)
         if self.listener is not None:
             self.listener.call(now_ms, callback)
+            if self.listener.commits and callback.kind is CallbackKind.REVOKED:
+                self._commit_revoked(now_ms, self.listener, callback)
             self.busy_ms = self.listener.until_ms
             if self.busy_ms > now_ms:
                 return
             self._listened(now_ms, self.listener)
         else:
             self._called(now_ms, callback)
+
+    def _commit_revoked(self, now_ms: int, listener: Listener, callback: Callback) -> None:
+        """The listener commits what was processed, and waits for the answer: `commitSync`."""
+        offsets = self.positions(callback.partitions)
+        if offsets:
+            listener.waits(now_ms)
+            self._tell(now_ms, CommitOffsets(offsets, LISTENER_COMMIT, sync=True))
 
     def _listened(self, now_ms: int, listener: Listener) -> None:
         """The listener is done: what it let go is let go now."""

@@ -126,3 +126,17 @@ def test_a_wrong_listener_is_refused(listener: object, said: str) -> None:
     with pytest.raises(UsageError, match=said) as raised:
         run(listener)
     assert "line" in raised.value.message
+
+
+@pytest.mark.parametrize("protocol", ["eager", "cooperative", "consumer"])
+def test_a_listener_that_commits_leaves_nothing_to_read_again(protocol: str) -> None:
+    """Otherwise nothing is committed: the new owners begin where the group began."""
+    events = [{"at": "60s", "rolling_restart": {"group": "g"}}]
+    member = {"commit": "none"}
+    without = run(protocol=protocol, member=member, events=events)
+    listening = run({"commits": True}, protocol, member=member, events=events)
+    assert without.read_again > 3_000
+    assert listening.read_again == 0
+    assert listening.settled
+    slow = run({"commits": True, "revoked": "2s"}, protocol, member=member, events=events)
+    assert (slow.read_again, slow.settled) == (0, True)
