@@ -15,6 +15,7 @@ POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "t
 """Modules that no Windows has."""
 NEEDED = {
     Path("core/sandbox/storage/data_directory.py"): {"fcntl"},  # its lock file
+    Path("core/lag/captures/pending.py"): {"fcntl"},  # the same
     Path("cli/audit_log.py"): {"pwd"},  # who wrote
 }
 

@@ -71,8 +71,7 @@ def test_a_collector_that_is_killed_loses_nothing(tmp_path: Path) -> None:
             assert times_read(tmp_path) >= told
             for _ in range(chosen.randint(1, 9)):
                 told.add(int(child.line()))
-            child.kill()
-            assert child.wait() == -signal.SIGKILL
+            assert child.stop(signal.SIGKILL) == -signal.SIGKILL
         assert times_read(tmp_path) >= told
     assert open_window(tmp_path).is_clean
     assert not list((tmp_path / FOLDER).glob("[0-9]*"))
