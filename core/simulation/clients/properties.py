@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from math import inf
 from pkgutil import get_data
 from typing import Final, Literal
 
@@ -35,10 +36,24 @@ def plain_value(kind: PropertyKind, text: str) -> object | None:
     return text
 
 
+def out_of_range(name: str, value: object) -> str | None:
+    """What the Java consumer expects of a number that it would not start with; None if it would."""
+    least, most = JAVA_RANGES.get(name, (-inf, None))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value < least:
+        return f"expected at least {least}, found {value}"
+    return None if most is None or value <= most else f"expected at most {most}, found {value}"
+
+
 Table = Mapping[str, tuple[PropertyKind, str | None]]
 
 # Library that is configured by properties -> name -> (what its value is, default; None for none).
 TABLES: Final[Mapping[str, Table]] = json.loads(get_data(__package__, "properties.json") or b"")
+# The Java consumer's property -> least and greatest value with which it starts; None for any.
+JAVA_RANGES: Final[Mapping[str, tuple[float, float | None]]] = json.loads(
+    get_data(__package__, "java_ranges.json") or b""
+)
 SHOWN: Final[Mapping[str, str]] = {"java": "the Java consumer", "librdkafka": "librdkafka"}
 
 # librdkafka's word -> Java's for the same thing.

@@ -18,6 +18,7 @@ from kgroups.core.simulation.clients.properties import (
     JAVA_NAMES,
     NOT_OF_GROUPS,
     TABLES,
+    out_of_range,
     plain_value,
     unknown_property,
 )
@@ -344,6 +345,9 @@ def _laid_over(
         elif setting in IDENTITY:
             identity[setting] = value.text()
         else:
+            wrong = out_of_range(name, value.plain) if library == "java" else None
+            if wrong is not None:
+                value.fail(wrong)
             idle.add(name)
     return Given(replace(base.settings, **found), identity, frozenset(idle))
 

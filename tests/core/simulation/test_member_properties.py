@@ -305,3 +305,18 @@ def test_an_idle_connection_is_closed_and_set_up_again() -> None:
 
     # m-1 hears of it with its next heartbeat; TCP and ApiVersions take 400 ms before that.
     assert crash({"connections.max.idle.ms": "5s"}) - crash({}) == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("receive.buffer.bytes", -2, "expected at least -1, found -2"),
+        ("metrics.num.samples", 0, "expected at least 1, found 0"),
+        ("sasl.login.refresh.window.jitter", 0.5, "expected at most 0.25, found 0.5"),
+    ],
+)
+def test_what_java_refuses_is_refused(name: str, value: float, said: str) -> None:
+    """Also of properties that have no effect; librdkafka has ranges of its own."""
+    with pytest.raises(UsageError, match=said):
+        outcome({name: value})
+    assert outcome({"receive.buffer.bytes": -1}) == outcome({})

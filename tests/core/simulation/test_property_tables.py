@@ -9,6 +9,7 @@ from kgroups.core.input_files.document import Document
 from kgroups.core.simulation.clients.properties import (
     IDENTITY,
     JAVA_NAMES,
+    JAVA_RANGES,
     NOT_OF_GROUPS,
     TABLES,
     plain_value,
@@ -37,12 +38,18 @@ OTHER_BUILDS: Final = frozenset({"ssl.ca.certificate.stores"})
 
 @pytest.mark.oracle
 def test_the_table_of_the_java_consumer() -> None:
-    """Name by name, with type and default."""
+    """Name by name, with type and default, and the range of values with which it starts."""
     said = run_program(java_command(class_path(), "ConsumerProperties"), check=True).stdout
     lines = [line.split("\t") for line in said.splitlines()]
     expected = {
         name: (KINDS.get(kind, "text"), None if default == "-" else default.replace("class ", ""))
-        for name, kind, default in lines
+        for name, kind, default, _ in lines
+    }
+    ranges = {name: told.strip("[]").split(",") for name, _, _, told in lines if told != "-"}
+    ends = {name: (float(row[0]), row[-1]) for name, row in ranges.items()}
+    assert ends == {
+        name: (least, "..." if most is None else str(most))
+        for name, (least, most) in JAVA_RANGES.items()
     }
     assert len(expected) > 100
     assert {name: tuple(row) for name, row in TABLES["java"].items()} == expected
