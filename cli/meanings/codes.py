@@ -126,6 +126,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "files of captures were removed while a report read them",
         "run the report again",
     ),
+    "CAPTURES_LOCKED": (
+        1,
+        "another process has been writing to the folder of captures for a long time",
+        "find out what it waits for",
+    ),
     "CAPTURES_NOT_SEEN": (
         1,
         "the workers of Spark do not find the captures",

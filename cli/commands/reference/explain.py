@@ -29,7 +29,8 @@ WORD is a state of groups or members (Stable), a word of the protocols
 (session.timeout.ms), an error (NON_EMPTY_GROUP), a verdict (STALL), a lag
 status, a result or a confidence (below_log_start), or an exit code (6), in
 any case. A word may have several meanings.
-Without WORD, lists all of them by subject; a subject lists its words.
+Without WORD, lists all of them by subject (--verbose: in full); a subject
+('consumer property') lists its words in full.
 
 EXAMPLES
   kgroups explain Stable
@@ -61,6 +62,10 @@ COLUMNS: Final = (
 )
 
 
+LISTED: Final = tuple(
+    column._replace(verbose=column.field not in ("code", "kind", "meaning")) for column in COLUMNS
+)
+"""Of all words: what to do and the rest with --verbose."""
 OTHER_NAMES: Final = {plain(name): plain(word) for name, word in {**CLASSES, **ALIASES}.items()}
 """Kafka's classes of assignors, and what libraries call properties -> the word, looked up."""
 NAMES: Final = {plain(each.code): each.code for each in reversed(EVERY)}
@@ -77,7 +82,7 @@ def explain(
     printer = Printer(options_of(ctx))
     items = [_item(each) for each in (EVERY if code is None else meanings_of(code))]
     # A few words are read in full: where they do not fit side by side, line by line.
-    columns = COLUMNS if code is None else tuple(each._replace(chosen=True) for each in COLUMNS)
+    columns = LISTED if code is None else tuple(each._replace(chosen=True) for each in COLUMNS)
     printer.show(
         Report(
             schema=SCHEMA,
