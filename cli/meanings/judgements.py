@@ -164,6 +164,12 @@ CAUSES: Final[Rows] = {
         "a member was silent for its session timeout: it crashed, paused, or lost its network",
         "look at its log at that time; increase `session.timeout.ms` if it only pauses",
     ),
+    "rebalance_timeout": (
+        "a member did not follow a rebalance in its time, and was removed",
+        "look at what it did then; `max.poll.interval.ms` is the time it has",
+    ),
+    "removed_by_admin": ("somebody removed the member", None),
+    "member_closed": ("a consumer was closed, or unsubscribed", None),
     "restart": ("a client left and came back under another member id", None),
     "member_left": ("a member left, or was removed", None),
     "member_returned": ("a client that had left shortly before came back", None),

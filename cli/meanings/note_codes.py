@@ -24,6 +24,8 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "LEADER_UNKNOWN": "the leader of a group is not known",
     "LEFT_AS_IS": "groups were planned without the requested change",
     "LINES_LEFT_OUT": "lines of the audit log could not be read",
+    "LOG_READ": "how much of a broker's log is about the group, and how far its clock is off",
+    "LOG_UNMATCHED": "a broker's log says nothing of the group's changes",
     "MEASURED": "a figure of the scenario was measured",
     "MEMBERS_LEFT": "the group no longer has members",
     "NOTHING_DONE": "nothing was written, because some items cannot be",

@@ -67,6 +67,7 @@ class Change:
         is_torn: compaction has removed records before it.
         facts: what the records say besides; see `causes.py`.
         since_previous_ms: since the rebalance before it.
+        reason: why the broker began the rebalance, by its log.
     """
 
     at_ms: int
@@ -89,3 +90,4 @@ class Change:
     since_previous_ms: int | None = None
     cause: str | None = None
     certainty: Certainty | None = None
+    reason: str | None = None

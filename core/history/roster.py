@@ -35,11 +35,13 @@ class Departure(NamedTuple):
     Args:
         stayed_ms: since it joined; None where that is not in the log.
         silent_ms: since the last commit of one of its partitions; None without one.
+        reason: that it gave to the broker, by the broker's log.
     """
 
     seat: Seat
     stayed_ms: int | None = None
     silent_ms: int | None = None
+    reason: str | None = None
 
 
 class Replacement(NamedTuple):

@@ -8,10 +8,12 @@ from kgroups.cli.commands.history.change_text import time_text
 from kgroups.cli.commands.history.history_report import (
     GroupHistory,
     change_item,
+    explained,
     lines_of,
     summary_of,
     view_of,
 )
+from kgroups.cli.commands.history.log_files import check_logs, log_notes, read_logs
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -40,6 +42,10 @@ __consumer_offsets, which requires READ, from its oldest record on; a large
 one may take more than the default --timeout. Compaction keeps only the
 newest record of a group, which is said where it shows.
 
+Brokers' logs say more: --log reads those of Kafka 2.8 to 4.4, and adds the
+reasons of leaves and expired sessions. Their clocks may differ from the
+records'; by how much is estimated and said.
+
 Share and streams groups are not covered.
 
 CAUSES
@@ -50,6 +56,7 @@ CAUSES
 EXAMPLES
   kgroups history orders-app
   kgroups history orders-app billing --since 2h
+  kgroups history orders-app --log server.log --log server.log.1.gz
   kgroups history orders-app --since 2026-11-21T06:00Z --output json
 """
 
@@ -61,6 +68,10 @@ def history(
         str | None,
         typer.Option("--since", metavar="TIME", help="How far back: 24h (default), 7d."),
     ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
+    ] = None,
 ) -> None:
     """`kgroups history`."""
     options = options_of(ctx)
@@ -68,6 +79,7 @@ def history(
     names = list(dict.fromkeys(groups))
     if "" in names:
         raise UsageError("a group name cannot be empty")
+    check_logs(log or [])
     until_ms = now_ms()
     since_ms = parse_instant_ms(since or "24h", until_ms)
     readers = {name: HistoryReader(since_ms) for name in names}
@@ -82,6 +94,8 @@ def history(
     errors = (*placement.errors, *_errors(names, placement, logs, readers))
     failed = {error.target for error in errors}
     found = [_history(name, readers[name]) for name in names if name not in failed]
+    read = read_logs(log or [], {one.group: one.changes for one in found})
+    found = [explained(one, read) for one in found]
     broken = logs.unread.broken
     folded = options.output == "table"
     printer.show(
@@ -94,9 +108,10 @@ def history(
             document_of=change_item,
             errors=errors,
             notes=[
-                note for one in found for note in _notes(one, since_ms, broken.get(one.group, 0))
+                *log_notes(read),
+                *(n for one in found for n in _notes(one, since_ms, broken.get(one.group, 0))),
             ],
-            summary=lambda: summary_of(found, since_ms, until_ms),
+            summary=lambda: summary_of(found, read, since_ms, until_ms),
         )
     )
     end_with(errors)

@@ -1,7 +1,7 @@
 """Histories of groups as a report: items, rows, summary."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from kgroups.cli.commands.history.change_text import (
@@ -11,7 +11,9 @@ from kgroups.cli.commands.history.change_text import (
     repeat_text,
     time_text,
 )
+from kgroups.cli.commands.history.log_files import ReadLog
 from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.changes import Change, Commits
 from kgroups.core.history.repeats import Repeat, figures, repeats
 from kgroups.core.history.roster import Departure, Seat
@@ -67,6 +69,12 @@ class GroupHistory:
     records: int
     oldest_ms: int | None
     whole_since_ms: int | None
+
+
+def explained(history: GroupHistory, logs: Sequence[ReadLog]) -> GroupHistory:
+    """The history with what logs say of it."""
+    found = with_logs(history.group, history.changes, [each.log for each in logs])
+    return replace(history, changes=found)
 
 
 class Line(NamedTuple):
@@ -158,6 +166,7 @@ def change_item(line: Line) -> Item:
         "compacted": change.is_torn,
         "cause": change.cause,
         "certainty": change.certainty,
+        "reason": change.reason,
         "seconds_since_previous": _seconds(change.since_previous_ms),
     }
 
@@ -176,6 +185,7 @@ def _departure_item(gone: Departure) -> Item:
         **_seat_item(gone.seat),
         "stayed_seconds": _seconds(gone.stayed_ms),
         "silent_seconds": _seconds(gone.silent_ms),
+        "reason": gone.reason,
     }
 
 
@@ -205,7 +215,7 @@ def _seconds(value_ms: int | None) -> float | None:
 
 
 def summary_of(
-    histories: Iterable[GroupHistory], since_ms: int, until_ms: int
+    histories: Iterable[GroupHistory], logs: Iterable[ReadLog], since_ms: int, until_ms: int
 ) -> Mapping[str, Any]:
     """Rates by group, and the member behind most changes."""
     groups = [_group_summary(one, until_ms - since_ms) for one in histories]
@@ -215,6 +225,14 @@ def summary_of(
         "rebalances": sum(one["rebalances"] for one in groups),
         "commits": sum(one["commits"] for one in groups),
         "groups": groups,
+        "logs": [
+            {
+                "file": name,
+                "lines_matched": log.matched,
+                "clock_ahead_seconds": _seconds(log.apart_ms),
+            }
+            for name, log in logs
+        ],
     }
 
 

@@ -25,6 +25,7 @@ from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.client.kip848 import member as kip848_client
 from kgroups.core.coordinator.kip848.group import Kip848GroupState
 from kgroups.core.coordinator.kip848.member import MemberState
+from kgroups.core.history.broker_log import REASONS, SAYINGS
 from kgroups.core.history.causes import RULES
 from kgroups.core.lag.group_times import Method
 from kgroups.core.lag.rules import LAG_STATUSES
@@ -116,7 +117,11 @@ WORDS: Final[dict[Kind, set[str]]] = {
     "lag_status": set(LAG_STATUSES),
     "result": set(RESULTS),
     "expiry": set(EXPIRY_WORDS),
-    "cause of a change": {rule.cause for rule in RULES},
+    "cause of a change": {
+        *(rule.cause for rule in RULES),
+        *(saying.cause for saying in SAYINGS if saying.cause),
+        *REASONS.values(),
+    },
 }
 COLUMNS: Final[dict[Kind, str]] = {
     "verdict of lag": "verdict",

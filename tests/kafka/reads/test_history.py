@@ -3,6 +3,8 @@
 The same on the embedded cluster: `tests/core/sandbox/suites`.
 """
 
+import gzip
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,3 +150,32 @@ def test_several_groups(cluster_address: str) -> None:
     table = run("-b", cluster_address, "history", "hist-a", "hist-b")
     assert table.exit_code == 0
     assert [line.split()[0] for line in table.stdout.splitlines()] == ["GROUP", "hist-a", "hist-b"]
+
+
+def test_a_log_beside_the_records(cluster_address: str, tmp_path: Path) -> None:
+    """Of something else, or of the group's own member, whose leave it explains."""
+    name = "hist-explained"
+    driven = Driven(cluster_address, name, "classic")
+    with driven.group:
+        driven.leave(driven.join("app-1"))
+    (left,) = (one for item in history(cluster_address, name)["items"] for one in item["left"])
+    line = (
+        f"[2026-11-21 06:00:00,000] INFO [GroupCoordinator id=1] [Group {name}] Member"
+        f" {left['member_id']} has left group through explicit `LeaveGroup` request; client reason:"
+        " consumer poll timeout has expired. (org.apache.kafka.X)\n"
+    )
+    words = ("-b", cluster_address, "history", name, "-o", "json")
+    other = tmp_path / "server.log"
+    other.write_text("[2026-11-21 06:00:00,000] INFO nothing of the group\n" * 9)
+    outcome = run(*words, "--log", "-", "--log", str(other), stdin=line)
+    document = outcome.document
+    *_, last = document["items"]
+    assert (last["cause"], last["certainty"]) == ("poll_timeout", "certain")
+    assert last["left"][0]["reason"] == "consumer poll timeout has expired."
+    assert [note["code"] for note in document["notes"]] == ["LOG_READ", "LOG_UNMATCHED"]
+    assert [log["lines_matched"] for log in document["summary"]["logs"]] == [1, 0]
+    torn = tmp_path / "torn.gz"
+    torn.write_bytes(gzip.compress(line.encode())[:-9])
+    for bad in (str(torn), str(tmp_path), str(tmp_path / "none.log")):
+        assert run(*words, "--log", bad).exit_code == 2
+    assert run(*words, "--log", "-", "--log", "-").exit_code == 2

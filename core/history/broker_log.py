@@ -1,0 +1,208 @@
+"""What brokers' logs say of members: why they left, which records do not.
+
+A line is looked at only if it names one of the groups, and kept only if it is about a change that
+is known, so that a log of any length takes no more memory than the history it explains. Source:
+lines that brokers of Kafka 2.8 to 4.4 have written (`tests/data/broker_logs`).
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from statistics import median
+from typing import Final, NamedTuple
+
+from kgroups.core.history.changes import Certainty, Change
+from kgroups.core.history.roster import Departure
+
+_MEMBER: Final = (
+    r"[Mm]ember ?(?:\[.*?member\.id |MemberMetadata\(memberId=|with id )?(?P<member>[^\s,\]]+)\]?"
+)
+_GROUP: Final = r"\[?(?P<group>.+?)\]?"
+NUMBERED: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"Assignment received from leader (?:\S+ )?for group (?P<group>.+) for generation"
+        r" (?P<number>\d+)",
+        r"Group (?P<group>.+) with generation (?P<number>\d+) is now empty",
+        r"\[GroupId (?P<group>.+?)\] Bumped group epoch to (?P<number>\d+)",
+        r"Preparing to rebalance group (?P<group>.+) in state \w+ with old generation (?P<old>\d+)"
+        r" (?:\(__consumer_offsets-\d+\) )?\(reason: (?P<reason>.*)\)\.?$",
+    )
+)
+"""Lines that tell when a generation or an epoch began; or, before, why."""
+
+
+class Saying(NamedTuple):
+    """What a line about a member says: a cause; None where the reason in it tells."""
+
+    cause: str | None
+    pattern: re.Pattern[str]
+
+
+def _saying(cause: str | None, pattern: str) -> Saying:
+    return Saying(cause, re.compile(pattern.replace("MEMBER", _MEMBER).replace("GROUP", _GROUP)))
+
+
+SAYINGS: Final = (
+    _saying("session_timeout", r"MEMBER in group GROUP has failed, removing it"),
+    _saying("session_timeout", r"\[GroupId GROUP\] MEMBER .*because the member session expired"),
+    _saying("rebalance_timeout", r"\[GroupId GROUP\] MEMBER .*because (?:the member|it) failed to"),
+    _saying(
+        None, r"MEMBER.* has left group GROUP through explicit .*client reason: (?P<reason>.*)"
+    ),
+    _saying(None, r"\[Group GROUP\] MEMBER has left group .*client reason: (?P<reason>.*)"),
+    _saying(None, r"MEMBER in group GROUP has left, removing it"),
+    _saying(
+        "static_return", r"of group GROUP with .*old member id (?P<member>\S+) will be removed"
+    ),
+    _saying("static_return", r"joins group GROUP in .* previously mapped member (?P<member>\S+)"),
+    _saying(None, r"\[GroupId GROUP\] MEMBER left the consumer group"),
+)
+REASONS: Final[Mapping[str, str]] = {
+    "poll timeout has expired": "poll_timeout",
+    "removed by an admin": "removed_by_admin",
+    "being closed": "member_closed",
+    "unsubscribed from all topics": "member_closed",
+    "metadata has changed": "topics_changed",
+    "revoke": "second_round",
+}
+"""What clients give as their reason (KIP-800), in part, and the cause that it is."""
+_TIME: Final = re.compile(rb"\[?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3})\]?")
+_LOGGER: Final = re.compile(r" \([\w.$]+\)\s*$")
+LATE_MS, EARLY_MS = 5_000, 600_000
+"""How long after a line, and before it, its change may be in the records."""
+
+
+class Said(NamedTuple):
+    """What a log says of a member at a time of the log's clock."""
+
+    at_ms: int
+    cause: str | None
+    reason: str | None
+
+
+class BrokerLog:
+    """Takes the lines of one log: what it says of these changes.
+
+    Args:
+        changes: by group.
+    """
+
+    def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
+        self.matched = 0
+        self._names = [name.encode() for name in changes]
+        self._numbers = {
+            (name, change.number): change.at_ms
+            for name, each in changes.items()
+            for change in each
+            if change.kind == "rebalance"
+        }
+        self._members = {
+            (name, gone.seat.member_id)
+            for name, each in changes.items()
+            for change in each
+            for gone in change.members.gone
+        }
+        self._apart: list[int] = []
+        self._said: dict[tuple[str, str], list[Said]] = {}
+        self._reasons: dict[tuple[str, int], str] = {}
+
+    def take(self, line: bytes) -> None:
+        """The next line."""
+        if b"roup" not in line or not any(name in line for name in self._names):
+            return
+        time = _TIME.match(line)
+        if time is None:
+            return
+        moment = datetime.fromisoformat(time[1].decode()).replace(tzinfo=UTC)
+        at_ms = int(moment.timestamp()) * 1000 + int(time[2])
+        text = _LOGGER.sub("", line[time.end() :].decode(errors="replace").rstrip())
+        self._number(at_ms, text)
+        self._member(at_ms, text)
+
+    @property
+    def apart_ms(self) -> int | None:
+        """How far its times are ahead of the records', its zone included; None: unknown."""
+        return round(median(self._apart)) if self._apart else None
+
+    def reason_of(self, group: str, number: int | None) -> str | None:
+        """Why the broker began this generation."""
+        return None if number is None else self._reasons.get((group, number))
+
+    def of_member(self, group: str, member: str, at_ms: int) -> Said | None:
+        """What it said of a member who was gone at this time of the records."""
+        said = self._said.get((group, member), [])
+        if self.apart_ms is None:
+            return said[-1] if len(said) == 1 else None
+        limit = at_ms + self.apart_ms
+        at = bisect_right(said, limit + LATE_MS, key=lambda one: one.at_ms) - 1
+        return said[at] if at >= 0 and said[at].at_ms >= limit - EARLY_MS else None
+
+    def _number(self, at_ms: int, text: str) -> None:
+        for pattern in NUMBERED:
+            found = pattern.search(text)
+            if found is None:
+                continue
+            named = found.groupdict()
+            if "old" in named:
+                key = (named["group"], int(named["old"]) + 1)
+                if key in self._numbers:
+                    self._reasons[key] = named["reason"]
+                    self.matched += 1
+                return
+            then_ms = self._numbers.get((named["group"], int(named["number"])))
+            if then_ms is not None:
+                self._apart.append(at_ms - then_ms)
+                self.matched += 1
+            return
+
+    def _member(self, at_ms: int, text: str) -> None:
+        for saying in SAYINGS:
+            found = saying.pattern.search(text)
+            if found is None:
+                continue
+            named = found.groupdict()
+            key = (named["group"], named["member"])
+            if key in self._members:
+                reason = named.get("reason")
+                cause = saying.cause or _cause_of(reason)
+                self._said.setdefault(key, []).append(Said(at_ms, cause, reason))
+                self.matched += 1
+            return
+
+
+def _cause_of(reason: str | None) -> str | None:
+    return next((cause for part, cause in REASONS.items() if part in (reason or "")), None)
+
+
+def with_logs(
+    group: str, changes: Iterable[Change], logs: Sequence[BrokerLog]
+) -> tuple[Change, ...]:
+    """The changes with what logs say of them: reasons, and causes that they make certain."""
+    return tuple(_with_logs(group, change, logs) for change in changes)
+
+
+def _with_logs(group: str, change: Change, logs: Sequence[BrokerLog]) -> Change:
+    causes: list[str] = []
+
+    def explained(gone: Departure) -> Departure:
+        for log in logs:
+            said = log.of_member(group, gone.seat.member_id, change.at_ms)
+            if said is not None:
+                causes.extend([said.cause] if said.cause else [])
+                return gone._replace(reason=said.reason)
+        return gone
+
+    members = change.members._replace(
+        left=tuple(map(explained, change.members.left)),
+        replaced=tuple(pair._replace(old=explained(pair.old)) for pair in change.members.replaced),
+    )
+    reason = next(filter(None, (log.reason_of(group, change.number) for log in logs)), None)
+    if change.kind == "rebalance" and not (members.gone or members.came):
+        causes.extend(filter(None, [_cause_of(reason)]))
+    cause: str | None = causes[0] if causes and change.cause != "deploy" else change.cause
+    certainty: Certainty | None = "certain" if causes and cause in causes else change.certainty
+    shown = reason if change.kind == "rebalance" else None
+    return replace(change, members=members, reason=shown, cause=cause, certainty=certainty)

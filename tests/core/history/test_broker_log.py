@@ -1,0 +1,154 @@
+"""What brokers of each release have written, in `tests/data/broker_logs`, beside the records."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kgroups.core.history.broker_log import BrokerLog, with_logs
+from kgroups.core.history.changes import Change
+from kgroups.core.history.roster import Departure, Difference, Seat
+
+SAMPLES: Final = Path(__file__).parents[2] / "data" / "broker_logs"
+AHEAD_MS: Final = 3_600_000 + 250
+GROUPS: Final = ("log-classic", "log-classic-java", "log-consumer", "log-consumer-java")
+_NUMBER: Final = re.compile(r"(?:Assignment|now empty|Bumped)")
+_LEFT: Final = re.compile(
+    r"has left|has failed|left the consumer|fenced from|old member|previously"
+)
+_IDS: Final = re.compile(r"(?:slow|steady|inst|j\d)-[0-9a-f-]{36}|[\w+/-]{22}(?![\w+/-])")
+
+Told = list[tuple[str, str | None, str | None]]
+CLOSED: Final = "the consumer is being closed"
+CLASSIC: Final[Told] = [
+    ("slow", None, "not provided"),
+    ("slow", None, "not provided"),
+    ("inst", "static_return", None),
+    ("inst", "session_timeout", None),
+    ("steady", None, "not provided"),
+]
+JAVA: Final[Told] = [
+    ("j1", "member_closed", CLOSED),
+    ("j2", "member_closed", CLOSED),
+    ("j3", "session_timeout", None),
+]
+
+
+def without_reasons(told: Told) -> Told:
+    """As before KIP-800, of Kafka 3.2."""
+    return [(who, None if reason else cause, None) for who, cause, reason in told]
+
+
+CASES: Final[dict[tuple[str, str], Told]] = {
+    ("2.8", "log-classic"): without_reasons(CLASSIC),
+    ("2.8", "log-classic-java"): without_reasons(JAVA[:2]),
+    ("3.3", "log-classic"): CLASSIC,
+    ("3.3", "log-classic-java"): JAVA[:2],
+    ("3.9", "log-classic"): CLASSIC,
+    ("3.9", "log-classic-java"): JAVA,
+    ("4.4", "log-classic"): CLASSIC,
+    ("4.4", "log-classic-java"): JAVA,
+}
+
+
+def lines(release: str) -> list[bytes]:
+    """The sample of a release."""
+    return (SAMPLES / f"{release}.log").read_bytes().splitlines(keepends=True)
+
+
+def time_ms(line: str) -> int:
+    """When it was written, by the log's clock."""
+    found = re.search(r"(\S+ [\d:]+),(\d{3})", line)
+    assert found is not None
+    moment = datetime.fromisoformat(found[1].lstrip("[")).replace(tzinfo=UTC)
+    return int(moment.timestamp()) * 1000 + int(found[2])
+
+
+def changes(release: str, group: str) -> list[Change]:
+    """The changes that the lines are about, by a clock that is behind the log's."""
+    found = []
+    for raw in lines(release):
+        line = raw.decode()
+        at_ms = time_ms(line) - AHEAD_MS
+        if not re.search(rf"{group}(?![\w-])", line):
+            continue
+        if _NUMBER.search(line):
+            number = int(re.findall(r"(?:generation|epoch to) (\d+)", line)[0])
+            found.append(Change(at_ms, "rebalance", number))
+        elif _LEFT.search(line):
+            *_, member = (one for one in _IDS.findall(line))
+            seat = Seat(member.partition("-")[0], member, None, "", 0)
+            gone = Difference(left=(Departure(seat),))
+            found.append(Change(at_ms + 200, "rebalance", members=gone, cause="as records have it"))
+    return found
+
+
+@pytest.mark.parametrize(("release", "group"), CASES)
+def test_what_a_log_says_of_members(release: str, group: str) -> None:
+    """Causes become certain where the log tells them; the clocks' difference is known."""
+    known = changes(release, group)
+    log = BrokerLog({group: known})
+    for line in lines(release):
+        log.take(line)
+    explained = with_logs(group, known, [log])
+    told = [
+        (
+            gone.seat.client_id,
+            change.cause if change.certainty == "certain" else None,
+            gone.reason,
+        )
+        for change in explained
+        for gone in change.members.left
+    ]
+    assert told == CASES[release, group]
+    assert log.apart_ms == AHEAD_MS
+
+
+@pytest.mark.parametrize("release", ["4.0", "4.4"])
+def test_a_member_that_left_several_times_under_one_id(release: str) -> None:
+    """The line nearest before the change is taken; KIP-848 members keep their ids."""
+    known = changes(release, "log-consumer")
+    log = BrokerLog({"log-consumer": known})
+    for line in lines(release):
+        log.take(line)
+    (expired,) = (
+        change
+        for change in with_logs("log-consumer", known, [log])
+        if change.certainty == "certain"
+    )
+    assert expired.cause == "session_timeout"
+    assert log.apart_ms == AHEAD_MS
+
+
+def test_why_the_broker_began_a_rebalance() -> None:
+    """Of a change in which no member came or went."""
+    line = (
+        b"[2026-11-27 14:45:57,496] INFO [GroupCoordinator id=1] Preparing to rebalance group g in"
+        b" state PreparingRebalance with old generation 5 (reason: Leader a re-joining group during"
+        b" Stable; client reason: cached metadata has changed from (a) to (b)). (org.apache.X)\n"
+    )
+    change = Change(0, "rebalance", 6, cause="member_rejoined", certainty="possible")
+    log = BrokerLog({"g": [change]})
+    log.take(line)
+    (explained,) = with_logs("g", [change], [log])
+    assert (explained.cause, explained.certainty) == ("topics_changed", "certain")
+    assert explained.reason is not None
+    assert explained.reason.startswith("Leader a re-joining")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_log_of_something_else(number: int) -> None:
+    """Another group, another day, no log at all."""
+    known = changes("4.4", "log-classic")
+    if number == 0:
+        log = BrokerLog({"other": known})
+    else:
+        late = [replace(one, number=None, at_ms=one.at_ms + 10**9) for one in known]
+        log = BrokerLog({"log-classic": late if number == 1 else known})
+    for line in lines("4.4") if number < 2 else (b"\0group log-classic\n", b"\xff" * 90, b"x"):
+        log.take(line)
+    assert log.apart_ms is None
+    assert number == 1 or not log.matched
