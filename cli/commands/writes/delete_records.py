@@ -26,6 +26,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.input_files.json_text import check_json_cost, parse_json
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.doubts import Doubts
@@ -78,6 +79,7 @@ EXAMPLES
   kgroups delete-records orders --before group:billing
 """
 COMMAND = WriteCommand
+OFFSET_JSON = '`{"partitions": [{"topic": "orders", "partition": 0, "offset": 5}]}`'
 
 COLUMNS = (
     Column("topic", "TOPIC"),
@@ -174,6 +176,11 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     path = Path(target.name).expanduser()
     text = read_plan_text(path)
     if text.lstrip().startswith("{"):
+        try:
+            check_json_cost(text.encode(), str(path))
+            parse_json(text, str(path), twice=True)
+        except UsageError as error:  # it has the line
+            raise UsageError(error.message, hint=f"expected {OFFSET_JSON}") from error
         try:
             return offsets_of(text)
         except BadFile as error:
