@@ -205,6 +205,9 @@ class Network(ABC):
         up = self.brokers.up
         if to == ANY_BROKER:
             to = up[0] if up else -1
+            asked = f"asks broker {to}" if up else "finds no broker"
+            seat = process.seat
+            self.recorder.line(self.agenda.now_ms, seat.group.name, seat.name, kind, asked)
         if to is not ZOOKEEPER and to not in up:
             self._reply(process, number, kind, None)
             return

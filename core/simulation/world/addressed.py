@@ -25,3 +25,11 @@ def ask_of(sent: Send) -> Ask:
     token, where, request = sent
     to = ANY_BROKER if where is None else where.node_id
     return Ask(token, to, kind_of(type(request).__name__), request)
+
+
+def coordinator_text(broker: int, library: str) -> str:
+    """Where the coordinator is; Java's consumers open a connection to it beside that for records.
+
+    They tell the two apart by the node: Integer.MAX_VALUE less the broker's id.
+    """
+    return f"broker {broker}" + (f", as node {2**31 - 1 - broker}" if library == "java" else "")

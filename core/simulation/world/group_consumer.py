@@ -47,7 +47,7 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
-from kgroups.core.simulation.world.addressed import COMMIT_OVER, SHOWN, ask_of
+from kgroups.core.simulation.world.addressed import COMMIT_OVER, SHOWN, ask_of, coordinator_text
 from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
@@ -304,7 +304,7 @@ class GroupConsumer(Consumer):
         detail: Any = event.detail
         text = event.reason
         if event.kind is ClientEventKind.COORDINATOR_FOUND:
-            text = f"broker {detail[0].node_id}"
+            text = coordinator_text(detail[0].node_id, self.plan.library)
         self.outputs.append(Step(event.kind.value, text))
         if event.kind is ClientEventKind.CONNECTION_CLOSED:
             self.outputs.append(Reconnect())

@@ -73,3 +73,13 @@ def test_a_member_tells_its_state_by_java_s_names(protocol: str) -> None:
     simulate(run, timeline=lines.append)
     told = [one.text for one in lines if one.kind == "member state"]
     assert set(STATES[protocol]) <= set(told)
+
+
+def test_a_member_tells_whom_it_asks_for_its_coordinator() -> None:
+    """Any broker; to the coordinator a Java consumer has a connection of its own."""
+    lines: list[Line] = []
+    simulate(with_event("move_coordinator", "eager")[1], timeline=lines.append)
+    asked = {one.text for one in lines if one.kind == "FindCoordinator" and "asks" in one.text}
+    assert asked == {"asks broker 0"}
+    found = [one.text for one in lines if one.kind == "coordinator found"]
+    assert {found[0], found[-1]} == {"broker 0, as node 2147483647", "broker 1, as node 2147483646"}
