@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kgroups.cli.output.table import heading as heading_of
 from tests.support.cli.cli_files import SIMULATION
 from tests.support.cli.runner import run
 from tests.support.pages.browser import PHONE, PROGRAM, SCREEN, Browser
@@ -125,7 +126,7 @@ def test_a_browser_shows_the_figures_of_the_document(
     heading, *trials = tables["Every trial"]
     assert [row[0] for row in trials] == [str(item["trial"]) for item in items]
     for name in ("rebalances", "read_again", "peak_unread", "member_count"):
-        place = heading.index(name.upper().replace("_", "-"))
+        place = heading.index(heading_of(name))
         expected = [(one["figures"] or {}).get(name) for one in items]
         cells = [row[place].replace(",", "") for row in trials]
         assert cells == [text_of(value) for value in expected]

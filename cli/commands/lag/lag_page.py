@@ -83,9 +83,8 @@ def _lead(answer: "LagReport", shown: Report) -> str:
     cluster = (shown.cluster or {}).get("id") or (shown.cluster or {}).get("bootstrap")
     names = sorted({row["cluster"] for row in answer.items if row.get("cluster")})
     where = cluster or ", ".join(names) or "no cluster"
-    if "since_ms" in summary:
-        since, until = timestamp(summary["since_ms"]), timestamp(summary["until_ms"])
-        return f"{where}, from {since} to {until}"
+    if "since_at" in summary:
+        return f"{where}, from {summary['since_at']} to {summary['until_at']}"
     return f"{where}, at {timestamp(shown.generated_at_ms)}"
 
 
