@@ -122,6 +122,7 @@ BAD: dict[str, Callable[[Path], Path | str]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("what", BAD)
 def test_what_is_no_undo_file(what: str, tmp_path: Path) -> None:
     """Exit code 2 and one sentence, in little memory, without asking the cluster."""

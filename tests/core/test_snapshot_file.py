@@ -23,6 +23,7 @@ from tests.support.cli.clusters import fleet
 from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl", "jsonl.zst"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(snapshot=SNAPSHOTS)

@@ -74,6 +74,7 @@ def played(
         )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("library", [name for name in FOUND if name != "kafkajs"])
 @pytest.mark.parametrize("strategy", SIMPLE)
 def test_simple_strategies(library: str, strategy: str) -> None:

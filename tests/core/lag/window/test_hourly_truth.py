@@ -90,6 +90,9 @@ def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
+@pytest.mark.slow(
+    "by the hour alone; with days and months: tests/core/lag/window/test_monthly_truth.py"
+)
 def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: Path) -> None:
     """Rows and summary of each report, and which of their figures are by the hour."""
     checks = Checks(engine)

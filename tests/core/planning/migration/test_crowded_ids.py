@@ -195,6 +195,7 @@ def told(plan: Plan, stage: int, clients: Mapping[str, str]) -> tuple[str | None
     }
 
 
+@pytest.mark.share(2)
 @pytest.mark.timeout(14_400 if GIVEN else 600)
 @pytest.mark.parametrize("way", [Mover.there, Mover.back], ids=["there", "back"])
 def test_every_exact_step_comes_true(way: Callable[[Mover], Iterator[Step]]) -> None:
