@@ -124,7 +124,7 @@ def test_what_may_not_be_done(
     assert statuses(outcome)[step] == status, outcome
     assert outcome.exit_code == (3 if status == "failed" else 0)
     item = next(each for each in outcome.document["items"] if each["step"] == step)
-    assert remedy in item["remedy"]
+    assert remedy in item["hint"]
 
 
 def test_usage() -> None:

@@ -42,7 +42,7 @@ def test_every_way_in(guarded_kafka: KafkaCluster, tmp_path: Path, way: Way) -> 
     if way[0].endswith("SSL"):
         tls = next(item for item in outcome.document["items"] if item["step"] == "TLS")
         assert tls["status"] == ("ok" if tls["days_left"] >= 30 else "warning")
-        assert bool(tls["remedy"]) == (tls["status"] == "warning")
+        assert bool(tls["hint"]) == (tls["status"] == "warning")
         assert "issued by" in tls["detail"]
 
 
@@ -73,7 +73,7 @@ def test_what_fails(
     ended = last(outcome)
     assert (ended["step"], ended["status"]) == (step, "failed"), outcome
     assert said in str(ended["detail"])
-    assert ended["remedy"]
+    assert ended["hint"]
     assert outcome.document["summary"]["failed"] == 1
 
 
