@@ -29,7 +29,7 @@ QUERIES = [LagQuery(by=by) for by in KEYS]
 QUERIES += [LagQuery(by=by, assignors=("range", "roundrobin")) for by in PLANNED_KEYS]
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: "-".join((query.by, *query.assignors)))
 def test_every_grouping_keeps_to_the_schema(
     query: LagQuery, spark: SparkSession, capsys: pytest.CaptureFixture[str]

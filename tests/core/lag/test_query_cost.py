@@ -99,7 +99,7 @@ def test_a_live_report_is_one_job(
     assert cost.calls <= MOST_CALLS
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("kind", [*QUERIES, "compare"])
 def test_a_report_on_few_captures_is_one_job(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, folder: Path, kind: str

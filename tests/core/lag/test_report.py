@@ -110,6 +110,7 @@ def test_two_clusters_are_kept_apart(spark: SparkSession) -> None:
     ]
 
 
+@pytest.mark.slow("further columns of a report on Spark")
 def test_policies_reach_the_columns(spark: SparkSession) -> None:
     """`uncommitted` and `isolation` change the figures as they change `offset_rows`."""
     snapshot = fleet(6, groups=25)

@@ -191,7 +191,7 @@ def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:
     assert commits_here(log, ()).num_rows == 0
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(16)
 @pytest.mark.parametrize("stated", [0, SMALL_ROWS])
 def test_a_history_of_some_groups_is_of_these_alone(spark: SparkSession, stated: int) -> None:
     """Whether read here or by Spark's tasks: commits of others in the same partition are left out.

@@ -98,6 +98,7 @@ def test_rates_of_members_before_and_after(spark: SparkSession, folder: Path) ->
     assert report.summary["lag"] == 3_000 * len(HELD)
 
 
+@pytest.mark.slow("rates of plans on Spark; rates: tests/core/lag/window/test_trends.py")
 def test_the_first_table_says_what_would_help(spark: SparkSession, folder: Path) -> None:
     """By group: what the assignor gains, what a member could at best, and which is more.
 

@@ -265,6 +265,7 @@ def test_groups_add_up(engine: dict[str, Any], folder: Path) -> None:
     assert {row["topic"]: row["rate_in"] for row in by_topic} == longest
 
 
+@pytest.mark.slow("the same of captures that were merged")
 def test_compacted_captures_say_the_same(engine: dict[str, Any], tmp_path: Path) -> None:
     """Before and after merging, and with a capture that is there twice, also inside a part."""
     rows = captures(5, COUNT)
