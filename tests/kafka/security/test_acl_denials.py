@@ -92,7 +92,7 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
     },
     ("history",): {
         "describe group": (Refused(("history", G), G),),
-        "read group": Works(("history", R)),
+        "read group": "it reads `__consumer_offsets`",
         "delete group": READS,
         "describe topic": NO_TOPIC,
         "read topic": NO_TOPIC,
