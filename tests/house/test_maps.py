@@ -85,6 +85,8 @@ def _words_of_code() -> set[str]:
 def test_names_in_documents_are_in_the_code() -> None:
     """What a README calls by its name (`like_this`, `LikeThis`) is there: nothing stale."""
     known = _words_of_code() | OTHERS
+    # Documents have in seconds what the code has in milliseconds.
+    known |= {name.removesuffix("_ms") + "_seconds" for name in known if name.endswith("_ms")}
     pages = {page: page.read_text(encoding="utf-8") for page in (*PAGES, *GUIDES)}
     glossary = pages[ARCHITECTURE].partition("\n## Glossary\n")[2].partition("\n## ")[0]
     pages[ARCHITECTURE] = pages[ARCHITECTURE].replace(
