@@ -28,8 +28,9 @@ class Scene(NamedTuple):
     """A change among the others.
 
     Args:
-        polls, sessions: whether one that is gone had been silent, or there, for as long as its
+        polls, sessions: whether one that is gone had been silent for as long as its
             `max.poll.interval.ms` or its session timeout allows.
+        commits: whether partitions of those that are gone had been committed.
         returns: whether a client that is gone came back, now or later.
         is_return: whether all that joined had left shortly before.
         is_deploy: whether it is one of the changes that replaced every member.
@@ -38,6 +39,7 @@ class Scene(NamedTuple):
     change: Change
     polls: bool = False
     sessions: bool = False
+    commits: bool = False
     returns: bool = False
     is_return: bool = False
     is_deploy: bool = False
@@ -60,7 +62,7 @@ RULES: Final = (
     Rule(POLL, "likely", lambda s: s.polls and s.returns and not s.sessions),
     Rule(POLL, "possible", lambda s: s.polls and s.returns),
     Rule("deploy", "likely", lambda s: s.is_deploy),
-    Rule(SESSION, "likely", lambda s: s.sessions and not s.polls),
+    Rule(SESSION, "likely", lambda s: s.sessions and s.commits and not s.polls),
     Rule(SESSION, "possible", lambda s: s.sessions),
     Rule("restart", "possible", lambda s: bool(s.change.members.replaced)),
     Rule("restart", "possible", lambda s: bool(s.change.members.left) and s.returns),
@@ -100,6 +102,7 @@ def _scene(changes: Sequence[Change], at: int, *, is_deploy: bool) -> Scene:
         change,
         polls=any(_exceeds(one, one.seat.rebalance_timeout_ms) for one in members.gone),
         sessions=any(_exceeds(one, one.seat.session_timeout_ms) for one in members.gone),
+        commits=any(one.silent_ms is not None for one in members.gone),
         returns=bool(members.replaced)
         or any(
             is_same_client(gone.seat, seat)
@@ -128,10 +131,10 @@ def _near(changes: Sequence[Change], at: int, step: int) -> Iterable[Change]:
 
 
 def _exceeds(gone: Departure, limit_ms: int | None) -> bool:
-    """Whether it was there, or silent, for this time and little longer."""
-    times = (gone.stayed_ms, gone.silent_ms)
-    return limit_ms is not None and any(
-        ms is not None and limit_ms <= ms <= limit_ms * 1.1 + SLACK_MS for ms in times
+    """Whether it had been silent, since it joined or committed, for this time and little longer."""
+    known = [ms for ms in (gone.stayed_ms, gone.silent_ms) if ms is not None]
+    return (
+        limit_ms is not None and bool(known) and limit_ms <= min(known) <= limit_ms * 1.1 + SLACK_MS
     )
 
 

@@ -40,6 +40,17 @@ def _left() -> GroupLog:
     return two().wait(200_000).commit(1, 9).group(3, member(A, [0, 1]))
 
 
+def _left_soon() -> GroupLog:
+    """It was there for a session timeout, and committed all the time."""
+    return two().wait(SESSION_MS).commit(1, 9).group(3, member(A, [0, 1]))
+
+
+def _left_without_commits() -> GroupLog:
+    """It was there for a session timeout, and nobody knows whether it did anything."""
+    log = GroupLog().group(1, member(A, [0, 1])).group(2, member(A, [0]), member(B, [1]))
+    return log.wait(SESSION_MS).group(3, member(A, [0, 1]))
+
+
 def _deploy() -> GroupLog:
     """Both are replaced, one after the other."""
     log = two().wait(200_000).commit(0, 5).commit(1, 5)
@@ -77,6 +88,8 @@ CASES: Final[dict[Callable[[], GroupLog], list[tuple[str | None, str | None]]]] 
     _too_slow_at_once: [("poll_timeout", "likely")],
     _crashed: [("session_timeout", "likely")],
     _left: [("member_left", "certain")],
+    _left_soon: [("member_left", "certain")],
+    _left_without_commits: [("session_timeout", "possible")],
     _deploy: [("deploy", "likely")] * 4,
     _more_partitions: [("topics_changed", "likely")],
     _other_topics: [("subscription_changed", "certain")],
