@@ -24,6 +24,8 @@ from kgroups.core.protocol.reader import DecodeError
 _TEXT: Final = struct.Struct(">h")
 _MARKER: Final = struct.Struct(">hh")
 _COMMIT: Final = 1
+LONGEST_NAME: Final = 2**15 - 1
+"""Bytes: longer names are in no key."""
 
 Take = Callable[[str, LogEntry], None]
 
@@ -51,7 +53,7 @@ class Sieve:
     """
 
     def __init__(self, groups: Iterable[str], take: Take, unread: Unread) -> None:
-        self.groups = {_text(name): name for name in groups}
+        self.groups = {_text(name): name for name in groups if len(name.encode()) <= LONGEST_NAME}
         self._take, self._unread = take, unread
         self._next = 0  # offset
         self._holes = 0

@@ -36,6 +36,7 @@ ROWS: Final[Mapping[str, str]] = {
     "describe of a KIP-848 group": f"describe {KIP848} --members --offsets -o json",
     "check": f"check {CLASSIC} --fail-on 'member_count > 9' -o json",
     "wait": f"wait {CLASSIC} --until 'member_count = 1' --deadline 60s -o json",
+    "history": f"history {CLASSIC} {EMPTY[0]} -o json",
     "coordinator": f"coordinator {CLASSIC} -o json",
     "plan": f"plan {CLASSIC} --add-members 1 -o json",
     "plan --leader-from-log": f"plan {CLASSIC} --leader-from-log -o json",
