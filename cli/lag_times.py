@@ -1,7 +1,8 @@
 """Options of lag: in records, and in time without Spark by `--lag-time` and `--record-times`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -10,12 +11,13 @@ import typer
 
 from kgroups.cli.output.printer import Printer
 from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import record_ages
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
-from kgroups.core.lag.window.unread import unread_places
+from kgroups.core.lag.window.unread import Place, unread_places
+from kgroups.core.rounds import settled_rounds
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
@@ -38,6 +40,9 @@ Over = Annotated[
 ]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000
+LOOK_S: Final = 1.0
+MOST_LOOKS: Final = 60
+"""Looks for rebalances between two looks for rates: one a second, but no more than these."""
 
 
 class TimeQuestion(NamedTuple):
@@ -48,12 +53,14 @@ class TimeQuestion(NamedTuple):
         records: the same by reading them.
         over_ms: how far apart two looks are, for rates; 0: no rates.
         of_file: whether a snapshot file is asked, which cannot tell.
+        rates_only: whether two looks tell rates only, not who is stalled.
     """
 
     ages: bool = False
     records: bool = False
     over_ms: int = 0
     of_file: bool = False
+    rates_only: bool = False
 
     @property
     def is_asked(self) -> bool:
@@ -80,6 +87,9 @@ class TimeQuestion(NamedTuple):
         if self.records or fields.isdisjoint(OF_AGES):
             return self
         return self._replace(ages=True)
+
+
+MAY_BE_GAPS: Final = "a partition that is stalled may have no record to read"
 
 
 def time_question(
@@ -120,13 +130,62 @@ def timed_look(
     if admin is None or not question.is_asked:
         return snapshot, None
     before: ClusterSnapshot | None = None
+    between: list[Mapping[str, Hashable]] = []
     if question.over_ms:
         printer.progress(f"looking again in {question.over_ms / 1_000:g} s")
-        time.sleep(question.over_ms / 1_000)
+        names = [] if question.rates_only else [group.group for group in snapshot.groups]
+        between = _looks_between(admin, names, question.over_ms / 1_000)
         before, snapshot = snapshot, once()
     times, errors = times_of(admin, snapshot, question, printer)
     snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
-    return snapshot, replace(times, before=before)
+    times = replace(times, before=before, between=between)
+    if before is not None and not question.rates_only:
+        times = replace(times, gaps=gaps_of(admin, before, snapshot, printer))
+    return snapshot, times
+
+
+def _looks_between(
+    admin: ClusterAdmin, names: Sequence[str], over_s: float
+) -> list[Mapping[str, Hashable]]:
+    """The rounds of groups while the time passes; a look that fails is left out."""
+    rounds: list[Mapping[str, Hashable]] = []
+    step_s = max(LOOK_S, over_s / MOST_LOOKS)
+    ends = time.monotonic() + over_s
+    while names and ends - time.monotonic() > 1.5 * step_s:
+        time.sleep(step_s)
+        with suppress(ClusterError):
+            looked = admin.snapshot(names, offsets=False, log_offsets=False)
+            rounds.append(settled_rounds(looked.groups))
+    time.sleep(max(0.0, ends - time.monotonic()))
+    return rounds
+
+
+def gaps_of(
+    admin: ClusterAdmin, before: ClusterSnapshot, snapshot: ClusterSnapshot, printer: Printer
+) -> frozenset[Place]:
+    """Commits of members that stand still because no record comes after them.
+
+    A record is fetched after each that stands still; what may not be read counts as none of them.
+    """
+    held = replace(snapshot, groups=tuple(group for group in snapshot.groups if group.members))
+    places = {*unread_places(held)} & {*unread_places(before)}
+    if not places:
+        return frozenset()
+    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+
+    printer.progress(f"fetching {len(places):,} records where commits stand still")
+    try:
+        timeout_ms = printer.options.timeout_ms
+        read, errors = next_record_times(
+            admin.settings, places, timeout_ms=timeout_ms, isolation="read_committed"
+        )
+    except ClusterError as error:
+        printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {error.message}")
+        return frozenset()
+    for each in errors:
+        printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {each.text}", each.target)
+    unread = {each.target for each in errors}
+    return frozenset(place for place in places - read.keys() if place[0] not in unread)
 
 
 def times_of(

@@ -183,7 +183,7 @@ def list_command(
         listing, times = timed_look(printer, admin, question, once)
         said: list[Note] = []
         listing = filters.cut(listing, said.append, times)
-        groups, figures = sorted_groups(listing, by, names)
+        groups, figures = sorted_groups(listing, by, names, times)
         expiries: Expiries = {}
         if dated and admin is not None:
             expiries, untold = learn_expiries(printer, admin, groups, retention=expiry)

@@ -66,7 +66,7 @@ def figures_shown(named: Collection[str], *, lag: bool) -> tuple[str, ...]:
 
 
 def sorted_groups(
-    snapshot: ClusterSnapshot, sort: str, names: Sequence[str]
+    snapshot: ClusterSnapshot, sort: str, names: Sequence[str], times: Times | None = None
 ) -> tuple[list[Group], dict[str, Item]]:
     """The groups in order, and these figures of each by its name.
 
@@ -76,7 +76,7 @@ def sorted_groups(
     source = source_of_fields(names)
     figures: dict[str, Item] = {}
     for group in snapshot.groups if names else ():
-        found = document_of(figures_in(snapshot, group, source))
+        found = document_of(figures_in(snapshot, group, source, times=times))
         figures[group.group] = {name: found[name] for name in names}
 
     def by_figure(group: Group) -> tuple[Any, ...]:

@@ -114,6 +114,10 @@ STATUSES: Final[Rows] = {
         "check that the brokers with its replicas are running",
     ),
     "unknown": ("the commit or the log could not be read", "read `error` of the row"),
+    "stalled": (
+        "with --over: the commit stands still while records wait, and a member owns the partition",
+        "look at the owner's log: it may be stuck on a record",
+    ),
 }
 RESULTS: Final[Rows] = {
     "planned": ("it would be done: --dry-run shows the plan only", "run it without --dry-run"),

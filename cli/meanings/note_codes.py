@@ -44,6 +44,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "READERS_UNKNOWN": "it is not known which groups have yet to read the records",
     "REBALANCING": "groups are rebalancing; owners may be out of date",
     "RECORDS_LEFT_OUT": "records of a group could not be read",
+    "RECORDS_UNREAD": "a record could not be fetched, so a stalled partition may have none to read",
     "RESUMABLE": "the undo file can finish the rest",
     "RETENTION_UNKNOWN": "brokers do not tell how long they keep commits",
     "RETRYING": "the cluster did not answer; retrying",

@@ -61,6 +61,11 @@ FAMILIES: Final[Mapping[str, Family]] = {
             "Time to catch up at these rates.",
             "seconds",
         ),
+        Family(
+            "kafka_consumergroup_group_stalled_partitions",
+            "Owned partitions of a group with lag whose commit stands still.",
+        ),
+        Family("kafka_consumergroup_group_rebalances", "Rebalances of a group between two looks."),
         Family("kafka_partition_earliest_offset", "Offset of the log start of a partition."),
         Family("kafka_partition_latest_offset", "Offset of the log end of a partition."),
         Family("kgroups_check_verdict", "1 for the verdict of a group, 0 for the others."),
@@ -84,6 +89,8 @@ _OF_GROUPS: Final[Mapping[str, str]] = {
     "rate_in": "kafka_consumergroup_group_rate_in",
     "rate_out": "kafka_consumergroup_group_rate_out",
     "catch_up_seconds": "kafka_consumergroup_group_catch_up_seconds",
+    "stalled_partitions": "kafka_consumergroup_group_stalled_partitions",
+    "rebalances": "kafka_consumergroup_group_rebalances",
 }
 """Figures of a whole group, as `check` and `lag report` call them."""
 _OF_PARTITIONS: Final[Mapping[str, str]] = {

@@ -114,7 +114,9 @@ def _of_rates(name: str, unit: str, meaning: str) -> _Figure:
 
 OF_AGES: Final = frozenset({"lag_seconds"})
 """Fields for which the ages of records are looked for."""
-OF_RATES: Final = frozenset({"rate_in", "rate_out", "catch_up_seconds"})
+OF_RATES: Final = frozenset(
+    {"rate_in", "rate_out", "catch_up_seconds", "stalled_partitions", "rebalances"}
+)
 """Fields for which two looks are taken."""
 
 _FIGURES: Final = (
@@ -173,6 +175,22 @@ _FIGURES: Final = (
         "catch_up_seconds",
         SECONDS,
         "time to catch up at these rates, unknown if never; needs --over",
+    ),
+    _Figure(
+        Field(
+            "stalled_partitions",
+            "number",
+            "partitions",
+            "owned partitions with lag whose commit stands still; needs --over",
+            whole="partitions",
+        ),
+        "times",
+        lambda facts: None if facts.times is None else facts.times.stalled_partitions,
+    ),
+    _Figure(
+        Field("rebalances", "number", None, "rebalances seen; needs --over"),
+        "times",
+        lambda facts: None if facts.times is None else facts.times.rebalances,
     ),
 )
 GROUP_FIELDS: Final = Fields("a group", (figure.field for figure in _FIGURES))

@@ -9,7 +9,6 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.errors import DeadlinePassed, ItemError
 from kgroups.core.protocol.errors import broker_error
-from kgroups.core.snapshot import Group
 from kgroups.core.times import show_ms
 
 SHORTHANDS: Final[Mapping[str, str]] = {
@@ -45,24 +44,6 @@ class Awaited:
     rounds: Hashable = None
     was_moved: bool = False
     told: str = ""
-
-
-def rounds_of(group: Group) -> Hashable:
-    """Member ids, what they own, and their generations and epochs: a rebalance changes some of it.
-
-    A round of a classic group that gives the same members the same partitions, and whose members
-    tell no generation (subscriptions before version 2), leaves no trace here.
-    """
-    members = {
-        (
-            member.member_id,
-            member.generation,
-            member.member_epoch,
-            frozenset((topic, *numbers) for topic, numbers in (member.assignment or {}).items()),
-        )
-        for member in group.members or ()
-    }
-    return group.group_epoch, group.target_epoch, frozenset(members)
 
 
 class Wait:

@@ -2,15 +2,20 @@
 
 Lag in seconds is the age of the oldest unread record; a partition that is read to its end has
 none. Rates are between two looks, and the time to catch up is what the lag takes at them.
+
+A partition is stalled whose commit stands where it stood at the look before, while records waited
+at both and the same member owned it. What a rebalance interrupted is not, nor what only just
+arrived, nor a gap: records that no reader gets, such as those of aborted transactions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow
+from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow, owners_known
 from kgroups.core.lag.window.unread import Place
-from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+from kgroups.core.rounds import rebalances_seen
+from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, TopicPartition
 
 Method = Literal["at_head", "record", "bisected"]
 
@@ -50,11 +55,15 @@ class Times:
         ages_s: of the records that commits stand at.
         method: how they were found.
         before: the look before, for rates.
+        between: rounds of groups at looks in between, as `settled_rounds` gives them.
+        gaps: commits with no record to read after them.
     """
 
     ages_s: Mapping[Place, float] = field(default_factory=dict)
     method: Method | None = None
     before: ClusterSnapshot | None = None
+    between: Sequence[Mapping[str, Hashable]] = ()
+    gaps: Set[Place] = frozenset()
 
 
 class GroupTimes(NamedTuple):
@@ -66,12 +75,21 @@ class GroupTimes(NamedTuple):
             while that of a lagging partition is not known.
         oldest_s: the largest lag in seconds that is known, so the group's is at least this.
         unknown: partitions whose lag in seconds is not known.
+        rebalances: seen since the look before; None if that is not known.
+        stalled: partitions that are; None if a rebalance leaves it open.
     """
 
     rows: Sequence[tuple[TopicPartition, TimeFigures]]
     total: TimeFigures
     oldest_s: float | None
     unknown: int
+    rebalances: int | None = None
+    stalled: Collection[TopicPartition] | None = None
+
+    @property
+    def stalled_partitions(self) -> int | None:
+        """How many they are."""
+        return None if self.stalled is None else len(self.stalled)
 
 
 def group_times(
@@ -98,7 +116,39 @@ def group_times(
     age = (None, None) if hidden else (worst.lag_seconds, worst.lag_seconds_method)
     total = TimeFigures(*age, rate_in, rate_out, catch_up)
     named = [((row.topic, row.partition), each) for row, each in zip(rows, found, strict=True)]
-    return GroupTimes(named, total, worst.lag_seconds, len(found) - len(known))
+    then = None if times.before is None else times.before.group(group.group)
+    between = (rounds[group.group] for rounds in times.between if group.group in rounds)
+    rebalances = rebalances_seen(then, between, group)
+    stalled = None
+    if times.before is not None and rebalances is not None:
+        standing = [row for row in rows if _stands_still(row, times.before, then, times.gaps)]
+        if not standing or (rebalances == 0 and owners_known(group)):
+            stalled = {(row.topic, row.partition) for row in standing if row.member_id is not None}
+    unknown = len(found) - len(known)
+    return GroupTimes(named, total, worst.lag_seconds, unknown, rebalances, stalled)
+
+
+def _stands_still(
+    row: OffsetRow, before: ClusterSnapshot, then: Group | None, gaps: Set[Place]
+) -> bool:
+    """Whether a commit stands where it stood, though records waited then, too, and wait now."""
+    place = (row.topic, row.partition, row.committed_offset)
+    if not row.lag or row.committed_offset is None or place in gaps:
+        return False
+    log, stood = _at_the_look_before(row, before, then)
+    end = log.log_end_offset if row.last_stable_offset is None else log.last_stable_offset
+    return stood == row.committed_offset and end is not None and stood < end
+
+
+def _at_the_look_before(
+    row: OffsetRow, before: ClusterSnapshot, then: Group | None
+) -> tuple[PartitionLog, int | None]:
+    """The log of a partition and the group's commit, as they were."""
+    topic = before.topics.get(row.topic)
+    log = topic.partitions.get(row.partition, NO_LOG) if topic else NO_LOG
+    commits = (then and then.offsets) or {}
+    commit = commits.get(row.topic, NO_COMMITS).get(row.partition)
+    return log, None if commit is None else commit.offset
 
 
 def is_usual(lag: int | None, rate_in: float | None) -> bool:
@@ -155,10 +205,7 @@ def _rates(
     seconds = (snapshot.captured_at_ms - before.captured_at_ms) / 1_000
     found = []
     for row in rows:
-        topic = before.topics.get(row.topic)
-        log = topic.partitions.get(row.partition, NO_LOG) if topic else NO_LOG
-        commit = then.offsets.get(row.topic, NO_COMMITS).get(row.partition)
-        stood = None if commit is None else commit.offset
+        log, stood = _at_the_look_before(row, before, then)
         found.append(
             (
                 rate_between(log.log_end_offset, row.log_end_offset, seconds),

@@ -11,6 +11,8 @@ The first rule that fits a partition names its status:
     beyond_end       the commit lies after the log's end (truncated or recreated): lag 0
     ok               lag is end minus commit
 
+Two looks tell one more, `stalled` (`group_times`).
+
 Lag is never negative. What is not known is None (null in a column), never 0.
 """
 
@@ -21,7 +23,14 @@ from typing import Any, Final, Literal
 from kgroups.core.snapshot import PartitionLog
 
 LagStatus = Literal[
-    "ok", "no_commit", "below_log_start", "beyond_end", "topic_missing", "leaderless", "unknown"
+    "ok",
+    "no_commit",
+    "below_log_start",
+    "beyond_end",
+    "topic_missing",
+    "leaderless",
+    "unknown",
+    "stalled",
 ]
 Isolation = Literal["read_uncommitted", "read_committed"]
 Uncommitted = Literal["start", "end"]

@@ -72,7 +72,8 @@ TIMES    (of partitions and of groups; null or - is unknown)
   --lag-time      age of the oldest unread record, from offsets by timestamp:
                   some 12 requests, DESCRIBE permission only, to within 1 %
   --record-times  the same from the record itself, which requires READ
-  --over 10s      records per second in and out, and the time to catch up
+  --over 10s      records per second in and out, and the time to catch up;
+                  partitions that are stalled; rebalances seen
   --expiry        when commits are deleted: of groups without members, and of
                   topics that no member reads (reads __consumer_offsets)
 
@@ -94,6 +95,8 @@ STATUS           (shown if any partition is not ok)
   topic_missing    the topic or partition does not exist
   leaderless       the partition has no leader
   unknown          the commit or the log could not be read
+  stalled          with --over: the commit stands still while records wait,
+                   and a member owns the partition
 
 EXAMPLES
   kgroups describe orders-app

@@ -20,6 +20,7 @@ from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
 from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.rounds import REBALANCING
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 OFFSET_COLUMNS = (
@@ -84,7 +85,6 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
 SUMMED: Final = tuple(name for name in LagSummary._fields if name != "lag_max")
 """What the summary adds up of the groups' figures."""
 
-REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 NAMES_IN_A_NOTE = 3
 
 assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields)
@@ -109,7 +109,14 @@ def describe_items(
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
         if times is not None and rows is not None:
-            item[TIMES] = group_times(snapshot, group, rows, times)
+            found = item[TIMES] = group_times(snapshot, group, rows, times)
+            if found.stalled and "offsets" in item:
+                item["offsets"] = [
+                    row._replace(lag_status="stalled")
+                    if (row.topic, row.partition) in found.stalled
+                    else row
+                    for row in rows
+                ]
         yield item
 
 

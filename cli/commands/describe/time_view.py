@@ -20,6 +20,10 @@ COLUMNS: Final = {
 }
 
 
+OF_GROUPS: Final = ("stalled_partitions", "rebalances")
+"""Fields of groups beside the rates."""
+
+
 def fields_shown(question: TimeQuestion) -> tuple[str, ...]:
     """The fields that a question adds to partitions and groups."""
     ages = tuple(COLUMNS)[:2] if question.ages or question.records else ()
@@ -51,6 +55,8 @@ def timed_document(item: Item, fields: Sequence[str]) -> Item:
             | time_fields(by_partition.get((row.topic, row.partition), unknown), fields)
             for row in item["offsets"]
         ]
+    if "rate_in" in fields:
+        document |= {name: getattr(found, name, None) for name in OF_GROUPS}
     return document | time_fields(total, fields)
 
 

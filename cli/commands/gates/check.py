@@ -73,6 +73,7 @@ CONDITIONS
   not (member_count >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
   lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
+  rebalances > 0                 stalled_partitions > 0 (with --over 10s)
   --fields lists the fields, those of `plan` and `lag report` too. `lag` is
   the group's sum; if only part of it is known, it is at least that much.
   --uncommitted sets what to assume for partitions without a commit.

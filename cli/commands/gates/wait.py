@@ -10,7 +10,14 @@ import typer
 
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.exits import end_with
-from kgroups.cli.lag_times import IsolationLevel, RecordTimes, TimeQuestion, UncommittedAt, times_of
+from kgroups.cli.lag_times import (
+    IsolationLevel,
+    RecordTimes,
+    TimeQuestion,
+    UncommittedAt,
+    gaps_of,
+    times_of,
+)
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -28,12 +35,13 @@ from kgroups.core.conditions.group_figures import (
     figures_in,
     source_of,
 )
-from kgroups.core.conditions.waits import SHORTHANDS, Wait, rounds_of
+from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.protocol.errors import LASTING
+from kgroups.core.rounds import rounds_of
 from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.wait/1"
@@ -104,7 +112,11 @@ def wait(
     waited = Wait(dict.fromkeys(groups), condition, stable_ms)
     polls = Polls(deadline_ms, time.sleep)
     named = set(condition.fields)
-    question = TimeQuestion(not record_times and not named.isdisjoint(OF_AGES), record_times)
+    question = TimeQuestion(
+        not record_times and not named.isdisjoint(OF_AGES),
+        record_times,
+        rates_only="stalled_partitions" not in named,
+    )
     looks = Looks(source_of([condition]), uncommitted, isolation, question)
     with cluster(options) as admin:
         snapshot, ended_ms = wait_for(waited, polls, looks, admin, printer)
@@ -151,6 +163,8 @@ class Looks:
             times, errors = times_of(admin, snapshot, self.question, printer)
             snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
             times = replace(times, before=before)
+            if before is not None and not self.question.rates_only:
+                times = replace(times, gaps=gaps_of(admin, before, snapshot, printer))
         found: dict[str, Values] = {
             group.group: figures_in(
                 snapshot,

@@ -84,7 +84,7 @@ def _measured(
     """The group now, and its load since a look before."""
     with asked(printer.options, None) as admin:
         assert admin is not None, "no file takes its place"
-        question = TimeQuestion(over_ms=over_ms)
+        question = TimeQuestion(over_ms=over_ms, rates_only=True)
         snapshot, times = timed_look(printer, admin, question, lambda: snapshot_of(admin, [group]))
     before = None if times is None else times.before
     found = (None if before is None else before.group(group), snapshot.group(group))

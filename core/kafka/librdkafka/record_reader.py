@@ -19,6 +19,7 @@ from confluent_kafka import (
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.offsets.copy import Moment
 from kgroups.core.protocol.errors import MEANINGS
 from kgroups.core.snapshot import TopicPartition
@@ -113,7 +114,9 @@ def _failure(error: KafkaError) -> BrokerFailure:
 
 @contextmanager
 def record_reader(
-    settings: ClientSettings, is_over: Callable[[float], bool]
+    settings: ClientSettings,
+    is_over: Callable[[float], bool],
+    isolation: Isolation = "read_uncommitted",
 ) -> Iterator[RecordReader]:
     """A reader with a consumer of its own.
 
@@ -129,7 +132,7 @@ def record_reader(
         enable_partition_eof=True,
         topic_metadata_propagation_max_ms=0,  # a topic that is not there is said to be so at once
         auto_offset_reset="earliest",
-        isolation_level="read_uncommitted",
+        isolation_level=isolation,
         queued_min_messages=1,
         fetch_wait_max_ms=50,
         fetch_message_max_bytes=FETCH_BYTES,

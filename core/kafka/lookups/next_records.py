@@ -6,13 +6,18 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error, item_error
 from kgroups.core.kafka.librdkafka.record_reader import RecordReader, record_reader
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import TopicPartition
 
 Place = tuple[str, int, int]
 
 
 def next_record_times(
-    settings: ClientSettings, places: Iterable[Place], *, timeout_ms: int = 10_000
+    settings: ClientSettings,
+    places: Iterable[Place],
+    *,
+    timeout_ms: int = 10_000,
+    isolation: Isolation = "read_uncommitted",
 ) -> tuple[dict[Place, int], tuple[ItemError, ...]]:
     """When the record at each place, or the next one that is left, was written.
 
@@ -21,6 +26,7 @@ def next_record_times(
     Args:
         places: topic, partition and offset; an offset at the log's end has no record.
         timeout_ms: how long nothing may come before the rest is given up.
+        isolation: `read_committed` passes over the records of aborted and open transactions.
     Returns:
         Epoch milliseconds of the places that have a record; topics that cannot be read.
     Raises:
@@ -32,7 +38,9 @@ def next_record_times(
     if not waiting:
         return {}, ()
     try:
-        with record_reader(settings, lambda silent_s: silent_s * 1000 >= timeout_ms) as reader:
+        with record_reader(
+            settings, lambda silent_s: silent_s * 1000 >= timeout_ms, isolation
+        ) as reader:
             found, failed = _read_all(reader, waiting, timeout_ms)
     except BrokerFailure as failure:
         raise cluster_error(failure) from failure

@@ -28,7 +28,7 @@ from kgroups.core.coordinator.kip848.member import MemberState
 from kgroups.core.history.broker_log import REASONS, SAYINGS
 from kgroups.core.history.causes import RULES
 from kgroups.core.lag.group_times import Method
-from kgroups.core.lag.rules import LAG_STATUSES
+from kgroups.core.lag.rules import LagStatus
 from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
 from kgroups.core.offsets.result import RESULTS
 from kgroups.core.planning.confidence import DEFINITIONS
@@ -114,7 +114,7 @@ def test_every_exit_code_is_explained() -> None:
 WORDS: Final[dict[Kind, set[str]]] = {
     "verdict of check": set(get_args(Verdict)),
     "confidence of a plan": set(DEFINITIONS),
-    "lag_status": set(LAG_STATUSES),
+    "lag_status": set(get_args(LagStatus)),
     "result": set(RESULTS),
     "expiry": set(EXPIRY_WORDS),
     "cause of a change": {

@@ -7,9 +7,10 @@ import pytest
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import GROUP_FIELDS
-from kgroups.core.conditions.waits import SHORTHANDS, Wait, rounds_of
+from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ItemError
 from kgroups.core.protocol.errors import broker_error
+from kgroups.core.rounds import rounds_of
 from kgroups.core.snapshot import Group, Member
 
 
