@@ -183,6 +183,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the command needs libraries that are not installed",
         "run the command of the hint, which installs them",
     ),
+    "DEPLOY_FAILED": (
+        6,
+        "a simulated deploy made no progress until its deadline",
+        "--deploys shows its figures, --timeline what happened",
+    ),
     "NOT_SETTLED": (
         6,
         "the simulated groups had not settled at the end",

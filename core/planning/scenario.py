@@ -7,11 +7,12 @@ accepted. The format is described in `cli/schemas/scenario.json`.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar, get_args
+from typing import Final, TypeVar
 
 from kgroups.assignors.registry import CLASSES
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.document import Cursor, Document, choice_of
+from kgroups.core.input_files.scenario_kinds import check_command
 from kgroups.core.planning.changes.change_table import BY_KEY
 from kgroups.core.planning.changes.kinds import (
     MAX_MEMBERS,
@@ -23,6 +24,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.leaders.libraries import LIBRARIES
+from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -37,7 +39,6 @@ from kgroups.core.snapshot import (
 from kgroups.core.uuids import parse_uuid
 
 _T = TypeVar("_T")
-_PROTOCOL: Final = choice_of(get_args(MemberProtocol))
 
 SCHEMA: Final = "kgroups.scenario/1"
 
@@ -54,7 +55,13 @@ MEMBER_KEYS: Final = (
     "owned",
 )
 CHANGE_KEYS: Final = tuple(BY_KEY)
-DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "consumer": "uniform"}
+# Protocol as `simulate` names it, too -> the type of the group, its assignor.
+PROTOCOLS: Final[Mapping[str, tuple[MemberProtocol, str]]] = {
+    "classic": ("classic", "range"),
+    "eager": ("classic", "range"),
+    "cooperative": ("classic", "cooperative-sticky"),
+    "consumer": ("consumer", "uniform"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ def is_scenario(document: Document) -> bool:
         return False
     schema = value.get("schema")
     if isinstance(schema, str):
-        return schema.startswith("kgroups.scenario")
+        return schema.startswith(("kgroups.scenario", "kgroups.simulation"))
     return "items" not in value and ("topics" in value or "groups" in value)
 
 
@@ -88,6 +95,7 @@ def parse_scenario(document: Document) -> Scenario:
     Raises:
         UsageError: something in it is wrong; names file, line and what is accepted.
     """
+    check_command(document, "plan")
     root = document.root.fields(("topics", "groups"), ("schema",))
     root.optional("schema", lambda cursor: cursor.text((SCHEMA,)))
     topics: dict[str, Topic] = {}
@@ -165,7 +173,11 @@ def _lags(cursor: Cursor, count: int) -> list[int | None]:
 def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
     fields = cursor.fields(("members",), GROUP_KEYS)
 
-    protocol: MemberProtocol = fields.optional("protocol", _PROTOCOL) or "classic"
+    word = fields.optional("protocol", choice_of(PROTOCOLS)) or "classic"
+    protocol, usual = PROTOCOLS[word]
+    assignor = fields.optional("assignor", _assignor) or usual
+    if word in ("eager", "cooperative") and (assignor in COOPERATIVE) != (word == "cooperative"):
+        fields["assignor"].fail(f"`{assignor}` is not {word}")
     members: list[Member] = []
     owners: dict[TopicPartition, str] = {}
     instances: dict[str, str] = {}
@@ -190,7 +202,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
         type=protocol,
         state="Stable" if members else "Empty",
         protocol_type="consumer",
-        assignor=fields.optional("assignor", _assignor) or DEFAULT_ASSIGNORS[protocol],
+        assignor=assignor,
         group_epoch=1 if protocol == "consumer" else None,
         target_epoch=1 if protocol == "consumer" else None,
         members=tuple(members),

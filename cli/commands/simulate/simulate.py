@@ -11,8 +11,8 @@ import typer
 from kgroups.cli.commands.lag.lag_options import HtmlFile, SparkConf
 from kgroups.cli.commands.simulate.simulate_checks import (
     failed_checks,
+    run_failures,
     spark_settings,
-    unsettled,
 )
 from kgroups.cli.commands.simulate.simulate_report import Simulated, variation_text
 from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
@@ -340,13 +340,13 @@ def run_all(
 def items_of(
     runs: Sequence[Sequence[Outcome]], variations: Sequence[dict[str, str]]
 ) -> tuple[list[dict[str, Any]], list[ItemError]]:
-    """The items of every variation, and what did not settle."""
+    """The items of every variation, and what failed or did not settle."""
     items: list[dict[str, Any]] = []
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
         items += group_items(variation or None, outcomes, runs[0])
         told = variation_text(variation)
-        errors += next((bad for bad in (unsettled(one, told) for one in outcomes) if bad), [])
+        errors += next((bad for bad in (run_failures(one, told) for one in outcomes) if bad), [])
     return items, errors
 
 

@@ -1,6 +1,6 @@
-"""Failures of simulations: groups that did not settle, and conditions that hold."""
+"""Failures of simulations: groups that did not settle, deploys, conditions that hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
 from kgroups.core.conditions.condition import Condition
@@ -10,7 +10,29 @@ from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.spark.settings import parse_settings
 
 
-def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]:
+def run_failures(outcome: Outcome, variation: str | None = None) -> list[ItemError]:
+    """Deploys that were given up and groups that did not come to rest, as errors."""
+    return [*_failed_deploys(outcome, variation), *_unsettled(outcome, variation)]
+
+
+def _failed_deploys(outcome: Outcome, variation: str | None) -> Iterator[ItemError]:
+    for group in outcome.groups:
+        for deploy in group.deploys:
+            if deploy.failed:
+                yield ItemError(
+                    target=_target(group.group, variation),
+                    code="DEPLOY_FAILED",
+                    message=f"the deploy at {deploy.at_ms / 1e3:.0f} s failed: {deploy.failure}",
+                    hint="`--deploys` shows its figures, `--timeline` what happened",
+                    exit_code=CheckFailed.exit_code,
+                )
+
+
+def _target(group: str, variation: str | None) -> str:
+    return " ".join(text for text in (group, variation) if text)
+
+
+def _unsettled(outcome: Outcome, variation: str | None) -> list[ItemError]:
     """Groups that did not come to rest, as errors: their figures are of something unfinished."""
     if outcome.settled:
         return []
@@ -24,7 +46,7 @@ def unsettled(outcome: Outcome, variation: str | None = None) -> list[ItemError]
     }
     return [
         ItemError(
-            target=" ".join(text for text in (name, variation) if text),
+            target=_target(name, variation),
             code="NOT_SETTLED",
             message=f"{what} at the end, after {outcome.end_ms / 1e3:.0f} s{failed.get(name, '')}",
             hint="`--members` shows who failed"
@@ -48,7 +70,7 @@ def failed_checks(
     for variation, outcomes in zip(variations, runs, strict=True):
         for place, group in enumerate(outcomes[0].groups):
             values = values_of([one.groups[place] for one in outcomes])
-            target = " ".join(text for text in (group.group, variation_text(variation)) if text)
+            target = _target(group.group, variation_text(variation))
             for condition in conditions:
                 if condition.holds(values):
                     shown = ", ".join(condition.told(values))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kgroups.cli.commands.simulate.simulate_checks import unsettled
+from kgroups.cli.commands.simulate.simulate_checks import run_failures
 from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_text
 from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.envelope import Report
@@ -26,7 +26,7 @@ def show_timeline(printer: Printer, scenario: Scenario) -> list[ItemError]:
 
     def lines() -> Iterator[dict[str, Any]]:
         outcome = yield from map_lines(run, every_request=printer.options.verbose)
-        errors.extend(unsettled(outcome))
+        errors.extend(run_failures(outcome))
         ended.append(outcome)
 
     if printer.options.output == "table":

@@ -1,5 +1,6 @@
 """Members that join and members that leave."""
 
+import re
 from dataclasses import replace
 
 from kgroups.assignors.order.java_order import java_sorted
@@ -12,6 +13,7 @@ from kgroups.core.planning.topic_patterns import topic_matcher
 from kgroups.core.snapshot import Member, MemberProtocol
 
 UNKNOWN_HOST = ""
+NUMBERED = re.compile(r"(?P<name>.*\D)(?P<number>0|[1-9][0-9]{0,8})", re.ASCII | re.DOTALL)
 
 
 def add_members(draft: Draft, change: AddMembers) -> None:
@@ -24,13 +26,11 @@ def add_members(draft: Draft, change: AddMembers) -> None:
         raise UsageError("only one member can join with a member id")
     if change.pattern is not None:
         topic_matcher(change.pattern.pattern, change.pattern.dialect)
-    client_id = change.client_id
-    if client_id is None:
-        client_id = most_common(seat.member.client_id for seat in draft.seats) or "consumer"
     protocol = change.protocol or _joiner_protocol(draft)
     # Not every library tells a classic leader the rack that its application configures.
     told = protocol == "consumer" or shows_rack(change.library, draft.group.assignor)
     for number in range(1, change.count + 1):
+        client_id = change.client_id or _next_client_id(draft)
         instance_id = change.instance_id
         if instance_id is not None and change.count > 1:
             instance_id = f"{instance_id}-{number}"
@@ -60,6 +60,16 @@ def add_members(draft: Draft, change: AddMembers) -> None:
         )
         if change.topics is None and change.pattern is None:
             draft.followers[name] = set()
+
+
+def _next_client_id(draft: Draft) -> str:
+    """That of most members; where each has a number of its own (`shop-3`), the next one."""
+    ids = [seat.member.client_id for seat in draft.seats]
+    numbered = [NUMBERED.fullmatch(each) for each in ids]
+    names = {found["name"] for found in numbered if found}
+    if len(ids) > 1 and len(set(ids)) == len(ids) and all(numbered) and len(names) == 1:
+        return f"{names.pop()}{max(int(found['number']) for found in numbered if found) + 1}"
+    return most_common(ids) or "consumer"
 
 
 def _check_free(draft: Draft, instance_id: str | None) -> None:
@@ -106,7 +116,8 @@ def _usual(draft: Draft, client_id: str) -> Seat:
     """A member that reads what most of this client id read, or else most of the group."""
     others = [seat for seat in draft.seats if not seat.joins]
     others = others or [s for s in draft.seats if s.member.member_id not in draft.followers]
-    alike = [seat for seat in others if seat.member.client_id == client_id] or others
+    alike = [seat for seat in others if seat.member.client_id == client_id]
+    whose, alike = (client_id, alike) if alike else (draft.group.group, others)
     common = most_common((seat.topics, seat.pattern) for seat in alike)
     if common is None:
         raise UsageError(
@@ -116,7 +127,7 @@ def _usual(draft: Draft, client_id: str) -> Seat:
     topics, _ = common
     if len({(tuple(sorted(set(seat.topics))), seat.pattern) for seat in alike}) > 1:
         draft.guesses.append(
-            f"members of `{client_id}` subscribe to different topics; new ones are assumed to "
+            f"members of `{whose}` subscribe to different topics; new ones are assumed to "
             f"subscribe to {', '.join(topics) or 'nothing'}, as most do"
         )
     return next(seat for seat in alike if (seat.topics, seat.pattern) == common)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.simulation.engine.world import World
-from kgroups.core.simulation.figures.deploy_window import DeployWindow
+from kgroups.core.simulation.figures.deploy_window import SUPERSEDED, DeployWindow
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy, fenceposts
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, next_name
@@ -105,7 +105,7 @@ class Rollout:
         for pod in self._pods:
             if pod.seat.process is None and self._event.kind == "Deployment":
                 pod.seat.retired = True
-        self._finish("another deploy took over")
+        self._finish(SUPERSEDED)
         self._window.close(self._world.now_ms)
         return self._group, tuple(self._plans.values())
 

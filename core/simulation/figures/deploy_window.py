@@ -1,9 +1,11 @@
 """What each deploy cost its group: the figures from its start until everybody had settled again."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kgroups.core.simulation.figures.ledger import Ledger
+
+SUPERSEDED: Final = "another deploy took over"
 
 
 class DeployOutcome(NamedTuple):
@@ -38,6 +40,11 @@ class DeployOutcome(NamedTuple):
     moved: int
     read_again: int
     failure: str | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was given up; one that another deploy took over was not."""
+        return self.failure not in (None, SUPERSEDED)
 
 
 class DeployWindow:

@@ -24,6 +24,7 @@ from kgroups.core.simulation.scenario.member_readers import (
 )
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
+    PROTOCOL_WORDS,
     PROTOCOLS,
     Given,
     Library,
@@ -128,20 +129,12 @@ def read_members(
 
 def protocol_of(group: Fields) -> Protocol:
     """A group's protocol; where it is not written, what its members' properties or clients say."""
-    found = group.optional("protocol", choice_of(PROTOCOLS))
+    written = group.optional("protocol", choice_of(PROTOCOL_WORDS))
+    found = next((one for one in PROTOCOLS if one == written), None)
     if found is not None:
         return found
-    places = [group.cursor, *(entry for _, entry in group["members"].entries())]
-    for place in places:
-        value = place.value if isinstance(place.value, dict) else {}
-        if isinstance(value.get("properties"), str):
-            given = dict(_file_of(place.child("properties", value["properties"])).entries())
-            said = given.get("group.protocol")
-            if said is not None and said.text().lower() == "consumer":
-                return "consumer"
-        settings = value.get("settings")
-        if isinstance(settings, dict) and settings.get("group.protocol") == "consumer":
-            return "consumer"
+    if written is None and _says_consumer(group):
+        return "consumer"
     clients = {
         entry.value.get("client", "java")
         for _, entry in group["members"].entries()
@@ -149,6 +142,22 @@ def protocol_of(group: Fields) -> Protocol:
     }
     defaults = {LIBRARIES[one].default_protocol for one in clients if one in LIBRARIES}
     return "cooperative" if defaults == {"cooperative"} else "eager"
+
+
+def _says_consumer(group: Fields) -> bool:
+    """Whether the properties of its members say KIP-848."""
+    places = [group.cursor, *(entry for _, entry in group["members"].entries())]
+    for place in places:
+        value = place.value if isinstance(place.value, dict) else {}
+        if isinstance(value.get("properties"), str):
+            given = dict(_file_of(place.child("properties", value["properties"])).entries())
+            said = given.get("group.protocol")
+            if said is not None and said.text().lower() == "consumer":
+                return True
+        settings = value.get("settings")
+        if isinstance(settings, dict) and settings.get("group.protocol") == "consumer":
+            return True
+    return False
 
 
 def with_properties(scenario: Scenario, document: Document) -> Scenario:

@@ -28,6 +28,7 @@ from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 # consumers shared partitions before there was a coordinator (Kafka 0.8).
 Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
 PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
+PROTOCOL_WORDS: Final = ("classic", *PROTOCOLS)
 
 OffsetReset = Literal["earliest", "latest", "none", "by_duration"]
 MetadataRecovery = Literal["rebootstrap", "none"]

@@ -10,6 +10,7 @@ from typing import Final
 from kgroups.core.coordinator.config import GROUP_CONFIG, PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, Readers
+from kgroups.core.input_files.scenario_kinds import check_command
 from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
@@ -79,6 +80,7 @@ def parse_simulation(document: Document) -> Scenario:
     Raises:
         UsageError: something in it is wrong; names file, line and what is accepted.
     """
+    check_command(document, "simulate")
     root = document.root.fields(("topics", "groups"), ROOT_KEYS)
     root.optional("schema", lambda c: c.text((SCHEMA,)))
     topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}

@@ -64,7 +64,10 @@ def test_a_simulation(text: str) -> None:
 def test_a_snapshot(tmp_path: Path) -> None:
     """An offset beyond 64 bits."""
     path = tmp_path / "s.json"
-    head = '{"schema": "kgroups.snapshot/1",\n "items": [], "topics": [], '
-    path.write_text(head + f'"captured_at_ms": {2**70}}}')
+    log = f'{{"partition": 0, "log_end_offset": {2**70}}}'
+    path.write_text(
+        '{"schema": "kgroups.snapshot/1", "generated_at": "2026-01-01T00:00:00Z", "items": [],\n'
+        f' "topics": [{{"topic": "t", "partitions": [{log}]}}]}}'
+    )
     with pytest.raises(UsageError, match="line 2"):
         read_snapshot(path)

@@ -144,7 +144,7 @@ def test_two_that_join_a_cooperative_group_of_java_are_soon_planned(watched: Wat
         *(member(f"app-{n}-{drawn[n]}", each, client_id=f"app-{n}") for n, each in enumerate(held)),
         assignor="cooperative-sticky",
     )
-    changes = [AddMembers(count=2)]
+    changes = [AddMembers(count=2, client_id="app-0")]
     plan = plan_group(cluster_of(group, {"t": 12, "u": 12}), group, changes, leader="java")
     assert len(plan.outcomes.each) == 2
     assert plan.confidence == "outcomes"  # though there are more orders than may be played

@@ -53,7 +53,7 @@ def test_members_are_numbered_and_settings_are_laid_over_each_other() -> None:
         ("session.timeout.ms", "session.timeout", "line 12, `groups.app.settings.session.timeout`"),
         ("60s\n", "60 parsecs\n", "`60 parsecs` is not a duration"),
         ("rate: 60", "rate: much", "`much` is not a rate"),
-        ("protocol: eager", "protocol: lazy", "expected one of `eager`, `cooperative`"),
+        ("protocol: eager", "protocol: lazy", "expected one of `classic`, `eager`, `cooperative`"),
         ("topics: [orders], ", "", "no subscription"),
         ("count: 3", "count: -3", "at least 0"),
         ("brokers: 3", "brokers: 0", "at least 1"),

@@ -100,7 +100,9 @@ def test_a_fleets_plan_is_that_of_its_groups(spark: SparkSession) -> None:
                 assert row["planned_partitions"] == planned.partitions
             mine = [row for key, row in found.items() if key[:2] == (group.group, name)]
             moved = sum(row["moved_in"] for row in mine)
-            assert moved == sum(move.kind not in ("kept", "lost") for move in plan.moves)
+            assert moved == sum(
+                move.kind not in ("kept", "newly_unassigned") for move in plan.moves
+            )
 
 
 def test_patterns_of_members_are_resolved(spark: SparkSession) -> None:
