@@ -98,6 +98,17 @@ def kinds_of_names() -> Kinds:
     return kinds
 
 
+def times() -> set[str]:
+    """Names of fields that hold a time."""
+    reference = "urn:kgroups:schema:common:1#/$defs/timestamp"
+    return {
+        name
+        for schema in documents().values()
+        for name, field in _fields(schema)
+        if reference in {way.get("$ref") for way in (field, *field.get("anyOf", ()))}
+    }
+
+
 def names_table() -> str:
     """A row for each name that documents share: what it is, and how many have it."""
     kinds = kinds_of_names()

@@ -2,7 +2,7 @@
 
 import re
 
-from scripts.document_names import MEANINGS, kinds_of_names
+from scripts.document_names import MEANINGS, kinds_of_names, times
 
 # A name that stands for different things, with the reason.
 SEVERAL_KINDS = {
@@ -46,6 +46,7 @@ def test_times_are_text_and_durations_seconds() -> None:
     kinds = kinds_of_names()
     assert not [name for name in kinds if re.search(r"(_ms|_us|_millis|_time)$", name)]
     assert not [n for n in kinds if n.endswith("_at") and set(kinds[n]) != {"string"}]
+    assert not [n for n in times() if n != "at" and not n.endswith("_at")]
     durations = [n for n in kinds if n.endswith("_seconds")]
     assert not [n for n in durations if not set(kinds[n]) <= {"number", "array", "object"}]
 

@@ -192,7 +192,7 @@ def _departure_item(gone: Departure) -> Item:
 def _commits_item(commits: Commits) -> Item:
     return {
         "count": commits.count,
-        "until": timestamp(commits.until_ms),
+        "until_at": timestamp(commits.until_ms),
         "partitions": commits.partitions,
         "backwards": commits.backwards,
         "without_owner": commits.unowned,
@@ -220,8 +220,8 @@ def summary_of(
     """Rates by group, and the member behind most changes."""
     groups = [_group_summary(one, until_ms - since_ms) for one in histories]
     return {
-        "since": timestamp(since_ms),
-        "until": timestamp(until_ms),
+        "since_at": timestamp(since_ms),
+        "until_at": timestamp(until_ms),
         "rebalances": sum(one["rebalances"] for one in groups),
         "commits": sum(one["commits"] for one in groups),
         "groups": groups,
@@ -243,7 +243,7 @@ def _group_summary(history: GroupHistory, span_ms: int) -> Item:
         "group": history.group,
         "records": history.records,
         "oldest_at": None if history.oldest_ms is None else timestamp(history.oldest_ms),
-        "whole_since": None
+        "whole_since_at": None
         if history.whole_since_ms is None
         else timestamp(history.whole_since_ms),
         "rebalances": found.rebalances,
@@ -256,8 +256,8 @@ def _group_summary(history: GroupHistory, span_ms: int) -> Item:
         "repeats": [
             {
                 "client_id": one.client_id,
-                "from": timestamp(one.rebalances[0].at_ms),
-                "until": timestamp(one.rebalances[-1].at_ms),
+                "from_at": timestamp(one.rebalances[0].at_ms),
+                "until_at": timestamp(one.rebalances[-1].at_ms),
                 "first": one.rebalances[0].number,
                 "last": one.rebalances[-1].number,
                 "rebalances": len(one.rebalances),

@@ -38,4 +38,4 @@ def test_what_compaction_removed_is_said() -> None:
     assert [one["client_id"] for one in last["left"]] == ["b"]
     assert [note["code"] for note in document["notes"]] == ["HISTORY_COMPACTED"]
     (summary,) = document["summary"]["groups"]
-    assert summary["whole_since"] is not None
+    assert summary["whole_since_at"] is not None
