@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(abspath $(PY))
 # Tests start a thousand programs: each would compile what changed since the set-up by itself.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex
+.PHONY: setup releases versions demo test test-rest test-all test-failed check fmt bench bench-scale fuzz fidelity fidelity-simulation chaos kafka completions docs man changelog licences audit pex wheels release
 
 setup: $(STAMP)
 
@@ -105,6 +105,14 @@ audit: setup
 pex: setup
 	@mkdir -p dist
 	$(VENV)/bin/pex . --constraints constraints.txt --console-script kgroups --venv prepend --compile --output-file dist/kgroups.pex
+
+# Which Pythons and platforms have wheels of all that kgroups requires: PYTHONS="3.14 3.15".
+wheels: setup
+	@$(PY) -m scripts.wheels $(PYTHONS)
+
+# Version, changelog, make check and test-all, packages and their checks, tag: VERSION=0.1.0. Signs and publishes nothing.
+release: setup releases
+	$(PY) -m scripts.release $(VERSION)
 
 fmt: setup
 	$(PY) -m ruff format .

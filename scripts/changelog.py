@@ -49,12 +49,28 @@ def gathered(changelog: str, fragments: list[Path]) -> str:
     return head + mark + unreleased + mark_after + released
 
 
+def fragments() -> list[Path]:
+    """The files of changelog.d/, but its README."""
+    return [file for file in (ROOT / "changelog.d").glob("*.md") if file.name != "README.md"]
+
+
+def released(changelog: str, version: str, date: str) -> str:
+    """The changelog with what was unreleased under the version that has it now.
+
+    Raises:
+        ValueError: nothing was unreleased.
+    """
+    head, mark, rest = changelog.partition("\n## Unreleased\n")
+    if not mark:
+        raise ValueError("CHANGELOG.md: nothing is unreleased")
+    return f"{head}\n## {version} ({date})\n{rest}"
+
+
 def main() -> int:
     """Gather, and remove what was gathered."""
-    changelog = ROOT / "CHANGELOG.md"
-    fragments = [file for file in (ROOT / "changelog.d").glob("*.md") if file.name != "README.md"]
-    changelog.write_text(gathered(changelog.read_text(), fragments))
-    for fragment in fragments:
+    changelog, new = ROOT / "CHANGELOG.md", fragments()
+    changelog.write_text(gathered(changelog.read_text(), new))
+    for fragment in new:
         fragment.unlink()
     return 0
 

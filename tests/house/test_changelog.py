@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.changelog import gathered, section_of
+from scripts.changelog import gathered, released, section_of
 
 ROOT = Path(__file__).parents[2]
 CHANGELOG = """\
@@ -69,3 +69,11 @@ def test_a_wrong_fragment(tmp_path: Path, name: str, text: str) -> None:
     """No section, an unknown one, no text."""
     with pytest.raises(ValueError, match=name):
         section_of(fragment(tmp_path, name, text))
+
+
+def test_a_release_heads_what_was_unreleased() -> None:
+    """With its date; without anything new there is no release."""
+    told = released(CHANGELOG, "0.2.0", "2026-11-27")
+    assert told == CHANGELOG.replace("## Unreleased", "## 0.2.0 (2026-11-27)")
+    with pytest.raises(ValueError, match="nothing is unreleased"):
+        released(told, "0.3.0", "2026-11-28")
