@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.cli.source import now_ms
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.input_files.files import regular_file, whole_file
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import commit_rows
@@ -181,6 +181,24 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
     with suppress(OSError):  # nobody is left who could be told
         write_new(beside, [with_outcome(path.read_bytes(), outcome)])
         beside.replace(path)
+
+
+def newest_undo(directory: Path | None, cluster_id: str | None) -> tuple[Path, WriteFile]:
+    """The undo file of a cluster that was written last; files that cannot be read are passed over.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    names = sorted(directory.glob("undo-*.json"), reverse=True) if directory is not None else []
+    for path in names:
+        with suppress(UsageError):
+            found = load(path, UNDO)
+            if found.cluster_id == cluster_id:
+                return path, found
+    raise NotFoundError(
+        f"there is no undo file of this cluster in `{directory}`",
+        hint="name one: --undo FILE; `kgroups audit` shows those of former writes",
+    )
 
 
 def load(path: Path, schema: Schema) -> WriteFile:

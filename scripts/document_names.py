@@ -52,6 +52,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "new_offset": "committed offset after it",
     "lag_before": "lag before a change, or in the window before",
     "lag_after": "lag after it",
+    "skipped_records": "unread records that a write of offsets skips",
+    "read_again": "records that are read another time",
     "moved": "partitions that change their owner",
     "figures": "figures by their names, as conditions name them",
     "verdict": "what a check or a report concludes",

@@ -55,6 +55,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "TOPIC_IDS_UNKNOWN": "recreated topics cannot be detected without topic ids",
     "TRIALS_WITHOUT_VALUE": "trials were refused, or did not settle",
     "UNCOMMITTED_PARTITIONS": "partitions have no commit, so their lag is not known",
+    "UNDOES": "which undo file `--undo last` takes",
     "UNDO_FILE": "where the undo file is",
     "WAITING_FOR_MEMBERS": "waiting for members to leave",
     "WITHOUT_EFFECT": "settings of the scenario have no effect",

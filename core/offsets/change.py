@@ -58,6 +58,20 @@ class Change(NamedTuple):
         """The change's name in messages."""
         return self.group if self.topic is None else f"{self.group} {self.topic}-{self.partition}"
 
+    @property
+    def skipped_records(self) -> int | None:
+        """Unread records that will not be read; None if not known, or if the commit is deleted."""
+        return self._less(self.lag_before, self.lag_after)
+
+    @property
+    def read_again(self) -> int | None:
+        """Records that will be read another time; None likewise."""
+        return self._less(self.lag_after, self.lag_before)
+
+    def _less(self, more: int | None, less: int | None) -> int | None:
+        known = None not in (self.new, more, less)
+        return max(0, more - less) if known and more is not None and less is not None else None
+
     def failed(self, error: ItemError) -> "Change":
         """The same change that came to nothing, or of which it is not known."""
         return self._replace(result=result_of(error), error=error)

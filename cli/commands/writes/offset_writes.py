@@ -56,6 +56,8 @@ COLUMNS: Final = (
     Column("new_offset", "NEW", right=True),
     Column("lag_before", "LAG", right=True),
     Column("lag_after", "LAG-AFTER", right=True),
+    Column("skipped_records", "SKIPS", right=True, quiet=(None, 0)),
+    Column("read_again", "READS-AGAIN", right=True, quiet=(None, 0)),
     Column("clamped"),
     Column("result", "RESULT"),
     Column("error", "ERROR", quiet=(None,)),
@@ -121,8 +123,19 @@ def offset_write(
         save_undo=keep,
         is_blocking=lambda change: not row_by_row or change.topic is None,
         plain=lambda changes: plain_text(command, changes),
-        summary=lambda _: summary or {},
+        summary=lambda changes: {**_totals(command, changes), **(summary or {})},
     )
+
+
+def _totals(command: str, changes: Sequence[Change]) -> Mapping[str, int]:
+    """Records that a reset skips and reads again, as far as that is known."""
+    if command == "delete-offsets":
+        return {}
+    moved = [change for change in changes if change.result in ("planned", "done")]
+    return {
+        "skipped_records": sum(change.skipped_records or 0 for change in moved),
+        "read_again": sum(change.read_again or 0 for change in moved),
+    }
 
 
 def _is_in_place(change: Change) -> bool:
@@ -142,6 +155,8 @@ def _row(command: str, change: Change) -> Row:
         None if new is None else new.offset,
         before,
         after,
+        change.skipped_records,
+        change.read_again,
         clamped,
         result,
         None if error is None else error.code,

@@ -34,7 +34,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
-from kgroups.cli.write_files import load
+from kgroups.cli.write_files import default_undo_dir, load, newest_undo
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
@@ -76,10 +76,11 @@ remain; a group that still has members then is refused as usual. --watch-after
 30s reports commits that overwrite the new offsets; those rows have failed.
 
 UNDO FILES (--undo, --resume)
---undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
-row is refused, and the others are written, if its topic was deleted or
-recreated since, or if the group has committed another offset since
-(--overwrite-moved replaces that too).
+--undo FILE restores the offsets in FILE, --undo last those in the newest file
+of this cluster. --resume FILE finishes the reset recorded in FILE. A row is
+refused, and the others are written, if its topic was deleted or recreated
+since, or if the group has committed another offset since (--overwrite-moved
+replaces that too).
 
 RESULTS, one per partition
   planned  would be changed (--dry-run)
@@ -98,10 +99,12 @@ EXAMPLES
   kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
   kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
   kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
-  kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
+  kgroups reset-offsets --undo last
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
 COMMAND = WriteCommand
+LAST = Path("last")
+"""What `--undo` takes for the newest undo file."""
 
 
 def reset_offsets(
@@ -120,7 +123,10 @@ def reset_offsets(
         bool, typer.Option("--only-lagging", help="Only partitions with lag.")
     ] = False,
     undo: Annotated[
-        Path | None, typer.Option("--undo", metavar="FILE", help="Restore the offsets in FILE.")
+        Path | None,
+        typer.Option(
+            "--undo", metavar="FILE", help="Restore the offsets in FILE; `last`: the newest."
+        ),
     ] = None,
     resume: Annotated[
         Path | None,
@@ -157,6 +163,7 @@ def reset_offsets(
     alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging)
     old = choice = request = None
     file = undo or resume
+    is_last = undo == LAST
     if file is None:
         if overwrite_moved:
             raise UsageError("--overwrite-moved requires --undo or --resume")
@@ -166,7 +173,9 @@ def reset_offsets(
         raise UsageError(
             "--undo and --resume take no groups, topics or target: the file names them"
         )
-    else:
+    elif is_last and wait_empty is not None:
+        raise UsageError("--wait-empty needs the undo file's name: --undo FILE")
+    elif not is_last:
         with uncollected():
             old = load(file, UNDO)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
@@ -176,6 +185,9 @@ def reset_offsets(
             wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
     with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         run = Run(printer, admin, consent, None)
+        if is_last:
+            path, old = newest_undo(folder or default_undo_dir(), admin.cluster_id())
+            printer.note("UNDOES", f"this undoes `{path}`", str(path))
         write = partial(offset_write, command="reset-offsets", undo_dir=folder, watch_ms=watch_ms)
         if old is not None:
             turn = _undo if undo is not None else _resume

@@ -194,6 +194,28 @@ def test_a_group_that_is_gone(cluster_address: str, topic: str, tmp_path: Path, 
     assert fetch_offsets(cluster_address, group) == wanted
 
 
+def test_the_newest_file_of_the_cluster(cluster_address: str, topic: str, tmp_path: Path) -> None:
+    """`--undo last` says which it takes; those of other clusters and broken ones do not count."""
+    group, first = was_reset(cluster_address, topic, tmp_path)
+    cluster_id = run("-b", cluster_address, "list", "-o", "json").document["cluster"]["id"]
+    other = Path(first).read_text().replace(cluster_id, "another")
+    (tmp_path / "undo-99980101T000000000Z-1.json").write_text(other)
+    (tmp_path / "undo-99990101T000000000Z-1.json").write_text("{")
+    last = ("reset-offsets", "--undo", "last", "--undo-dir", str(tmp_path), "--yes", "-o", "json")
+    undone = run("-b", cluster_address, *last)
+    assert undone.exit_code == 0
+    (note,) = (note for note in undone.document["notes"] if note["code"] == "UNDOES")
+    assert note["target"] == first
+    moved = rows(undone)[0]
+    assert (moved["skipped_records"], moved["read_again"]) == (40, 0)
+    assert undone.document["summary"]["skipped_records"] == 81
+    assert fetch_offsets(cluster_address, group) == {(topic, 0): 40, (topic, 1): 41}
+    for file in (first, undone.document["summary"]["undo_file"]):
+        Path(file).unlink()
+    assert run("-b", cluster_address, *last).exit_code == 5
+    assert run("-b", cluster_address, *last, "--wait-empty", "1s").exit_code == 2
+
+
 def test_only_with_a_file(cluster_address: str) -> None:
     """`--overwrite-moved` is about undo files."""
     line = ("reset-offsets", "g", "--to", "earliest", "--all-topics", "--overwrite-moved")
