@@ -220,6 +220,7 @@ complete -c kgroups -n '__kgroups_at "reset-offsets"' -l all-groups -d 'Every gr
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l regex -x -d 'Groups whose whole name matches (RE2).'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l all-topics -d 'Every partition that the group committed.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l only-lagging -d 'Only partitions with lag.'
+complete -c kgroups -n '__kgroups_at "reset-offsets"' -l clamp -d 'Move an offset outside the log to its edge.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l undo -r -F -d 'Restore the offsets in FILE; `last`: the newest.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l resume -r -F -d 'Finish the reset recorded in FILE.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l overwrite-moved -d 'With --undo or --resume: replace newer commits too.'

@@ -512,6 +512,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Groups whose whole name matches (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
+        '--clamp:Move an offset outside the log to its edge.'
         '--undo:Restore the offsets in FILE; `last`\: the newest.'
         '--resume:Finish the reset recorded in FILE.'
         '--overwrite-moved:With --undo or --resume\: replace newer commits too.'

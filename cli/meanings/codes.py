@@ -231,7 +231,7 @@ _OWN: Final[Mapping[str, _Row]] = {
     "OFFSET_OUT_OF_RANGE": (
         4,
         "the offset is outside the log: its records have expired or the log was truncated",
-        "use earliest or latest",
+        "use earliest or latest, or --clamp for the edge of the log",
     ),
     "PLAN_FAILED": (1, "a group of the fleet could not be planned; the others were", None),
     "POLICY_VIOLATION": (3, "a policy of the brokers forbids it", "ask who runs the cluster"),

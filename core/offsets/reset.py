@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.errors import ItemError, NotFoundError, RefusedError
 from kgroups.core.lag.rules import greater, lag_at, records_between
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.scope import not_there, unmeasured
@@ -123,6 +123,21 @@ def plan_reset(
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
+
+
+def refused_outside(change: Change) -> Change:
+    """The change, refused where it was clamped."""
+    if not change.clamped:
+        return change
+    return change.failed(
+        ItemError(
+            change.target,
+            "OFFSET_OUT_OF_RANGE",
+            change.note or "the offset lies outside the log",
+            "`--clamp` takes the edge of the log",
+            RefusedError.exit_code,
+        )
+    )
 
 
 def _unmeasured(

@@ -42,7 +42,7 @@ from kgroups.core.kafka.reads.log_bounds import led_only
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
-from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
+from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset, refused_outside
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
@@ -69,18 +69,19 @@ TARGETS (--to)
   90m, 1h30m, PT2H      a duration ago
   file:PATH             lines `[group,]topic,partition,offset`
   group:NAME            the committed offsets of another group
-An offset outside the log is clamped to it, and the row says so.
+An offset outside the log is refused, or with --clamp moved to its edge. What
+other targets give is clamped without being asked, and the row says so.
 
 --wait-empty 5m waits until the groups have no members, and names those that
 remain; a group that still has members then is refused as usual. --watch-after
 30s reports commits that overwrite the new offsets; those rows have failed.
 
 UNDO FILES (--undo, --resume)
---undo FILE restores the offsets in FILE, --undo last those in the newest file
-of this cluster. --resume FILE finishes the reset recorded in FILE. A row is
-refused, and the others are written, if its topic was deleted or recreated
-since, or if the group has committed another offset since (--overwrite-moved
-replaces that too).
+--undo FILE restores the offsets in FILE, --undo last those in the newest
+file of this cluster. --resume FILE finishes the reset recorded in FILE. A
+row is refused, and the others are written, if its topic was deleted or
+recreated since, or if the group has committed another offset since
+(--overwrite-moved replaces that too).
 
 RESULTS, one per partition
   planned  would be changed (--dry-run)
@@ -122,6 +123,9 @@ def reset_offsets(
     only_lagging: Annotated[
         bool, typer.Option("--only-lagging", help="Only partitions with lag.")
     ] = False,
+    clamp: Annotated[
+        bool, typer.Option("--clamp", help="Move an offset outside the log to its edge.")
+    ] = False,
     undo: Annotated[
         Path | None,
         typer.Option(
@@ -160,7 +164,7 @@ def reset_offsets(
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
-    alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging)
+    alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging, clamp)
     old = choice = request = None
     file = undo or resume
     is_last = undo == LAST
@@ -169,6 +173,7 @@ def reset_offsets(
             raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+        request = replace(request, clamp=clamp)
     elif any(alone) or (undo and resume):
         raise UsageError(
             "--undo and --resume take no groups, topics or target: the file names them"
@@ -216,7 +221,7 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: "Request") -> No
     )
     if choice.every:
         names = [group.group for group in looked.groups if group.type != "share" and group.offsets]
-    changes, topics = _reset_changes(run.admin, looked, names, request)
+    changes, topics = _reset_changes(run.admin, looked, names, request, in_use=run.consent.dry_run)
     errors = [*strangers, *untold(looked, changes)]
     run = replace(run, cluster_id=looked.cluster_id)
     carry_out(run, write(run, topics=topics), changes, errors, blocked=bool(strangers))
@@ -267,6 +272,7 @@ class Request:
 
     Args:
         given: offsets of a file, by group; those under None are for every group.
+        clamp: whether an offset outside the log is moved to its edge, or refused.
     """
 
     target: Target
@@ -274,6 +280,7 @@ class Request:
     all_topics: bool
     only_lagging: bool
     given: Mapping[str | None, Offsets]
+    clamp: bool = False
 
 
 def _request(
@@ -303,11 +310,26 @@ def _request(
 
 
 def _reset_changes(
-    admin: ClusterAdmin, looked: ClusterSnapshot, names: Sequence[str], request: Request
+    admin: ClusterAdmin,
+    looked: ClusterSnapshot,
+    names: Sequence[str],
+    request: Request,
+    *,
+    in_use: bool,
 ) -> tuple[list[Change], dict[str, Topic]]:
-    """The plan, and the topics that it is about."""
+    """The plan, and the topics that it is about.
 
-    free, changes = free_groups(looked, names)
+    Args:
+        in_use: plan for groups with members, too: each row is refused with them.
+    """
+    free, refused = free_groups(looked, names)
+    held = {
+        change.group: change.error
+        for change in refused
+        if in_use and change.error is not None and change.error.code == "NON_EMPTY_GROUP"
+    }
+    changes = [change for change in refused if change.group not in held]
+    free += [group for group in looked.groups if group.group in held]
     given = {group.group: _given(looked, group.group, request) for group in free}
     topics = read_logs(
         admin,
@@ -334,9 +356,13 @@ def _reset_changes(
         else:
             partitions = named or committed_partitions(group)
         known = Known(topics, at_time, own) if own else shared
-        changes += plan_reset(
+        planned = plan_reset(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
+        if request.target.kind == "offset" and not request.clamp:
+            planned = [refused_outside(change) for change in planned]
+        error = held.get(group.group)
+        changes += planned if error is None else [change.failed(error) for change in planned]
     return changes, topics
 
 

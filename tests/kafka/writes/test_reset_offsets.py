@@ -59,7 +59,7 @@ CASES: dict[str, tuple[list[str], dict[int, int]]] = {
     "latest": (["--topic", TOPIC], {0: 50, 1: 30, 2: 0}),
     "current": (["--all-topics"], {0: 20, 1: 5}),
     "15": (["--topic", f"{TOPIC}:0"], {0: 15, 1: 5}),
-    "40": (["--topic", f"{TOPIC}:0-1"], {0: 40, 1: 30}),
+    "40": (["--topic", f"{TOPIC}:0-1", "--clamp"], {0: 40, 1: 30}),
     "+10": (["--all-topics"], {0: 30, 1: 15}),
     "-15": (["--all-topics"], {0: 10, 1: 0}),
     "1h": (["--all-topics"], {0: 10, 1: 0}),
@@ -107,11 +107,16 @@ def test_target(address: str, group: str, tmp_path: Path, target: str, client: s
 
 @pytest.mark.usefixtures("client")
 def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
-    """An offset outside the log is moved to its edge, in that row only."""
-    found = rows(reset(address, tmp_path, group, "--to", "40", "--all-topics", "--dry-run"))
+    """An offset outside the log is refused, or with --clamp moved to its edge, in that row only."""
+    line = (group, "--to", "40", "--all-topics", "--dry-run")
+    outcome = reset(address, tmp_path, *line)
+    assert outcome.exit_code == 4
+    found = rows(outcome)
+    assert [found[TOPIC, n]["error"] for n in (0, 1)] == [None, "OFFSET_OUT_OF_RANGE"]
+    found = rows(reset(address, tmp_path, *line, "--clamp"))
     assert [found[TOPIC, n]["clamped"] for n in (0, 1)] == [False, True]
     assert found[TOPIC, 1]["note"] == "40 requested, the log ends at 30"
-    table = run("-b", address, "reset-offsets", group, "--to", "40", "--all-topics", "--dry-run")
+    table = run("-b", address, "reset-offsets", *line, "--clamp")
     assert "40 requested, the log ends at 30" in table.stdout
 
 
@@ -202,6 +207,18 @@ def test_live_members_are_named(address: str, alive: str, group: str, tmp_path: 
     results = {item["group"]: item["result"] for item in outcome.document["items"]}
     assert results == {alive: "refused", group: "skipped"}
     assert fetch_offsets(address, group) == START
+
+
+@pytest.mark.usefixtures("client")
+def test_a_dry_run_plans_for_live_members(address: str, alive: str, tmp_path: Path) -> None:
+    """Each partition with its new offset, and with the members that would refuse it."""
+    line = (alive, "--to", "earliest", "--topic", TOPIC, "--dry-run")
+    outcome = reset(address, tmp_path, *line)
+    assert outcome.exit_code == 4
+    assert "1 member: reset-app on /127.0.0.1" in outcome.stderr
+    items = outcome.document["items"]
+    assert [(item["partition"], item["new_offset"]) for item in items] == [(0, 10), (1, 0), (2, 0)]
+    assert {(item["result"], item["error"]) for item in items} == {("refused", "NON_EMPTY_GROUP")}
 
 
 def test_the_broker_refuses_a_group_that_came_alive(address: str, alive: str) -> None:
