@@ -17,13 +17,16 @@ from kgroups.core.release import VERSION
 from scripts.changelog import fragments, gathered, released
 
 ROOT: Final = Path(__file__).parents[1]
+LONGEST_S: Final = 6 * 3600
 SEMANTIC: Final = r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?"
 
 
 def run(*command: str) -> str:
     """Run a step; the release ends where one fails."""
     print("release:", " ".join(command), flush=True)
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False, timeout=LONGEST_S
+    )
     if done.returncode:
         sys.exit(f"error: `{' '.join(command)}` ended with {done.returncode}\n{done.stdout}")
     return done.stdout

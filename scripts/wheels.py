@@ -43,6 +43,7 @@ def missing(python: str, platform: str, *, extra: str = "all") -> list[str]:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
         if done.returncode == 0:
             return lacking
