@@ -8,13 +8,13 @@ What was built is in dist/. Nothing is signed, pushed or published.
 
 import datetime
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 from kgroups.core.release import VERSION
 from scripts.changelog import fragments, gathered, released
+from tests.support.kafka.child import run_program
 
 ROOT: Final = Path(__file__).parents[1]
 LONGEST_S: Final = 6 * 3600
@@ -24,11 +24,11 @@ SEMANTIC: Final = r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?"
 def run(*command: str) -> str:
     """Run a step; the release ends where one fails."""
     print("release:", " ".join(command), flush=True)
-    done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False, timeout=LONGEST_S
-    )
+    done = run_program(list(command), timeout_s=LONGEST_S, cwd=ROOT)
     if done.returncode:
-        sys.exit(f"error: `{' '.join(command)}` ended with {done.returncode}\n{done.stdout}")
+        sys.exit(
+            f"error: `{' '.join(command)}` ended with {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     return done.stdout
 
 

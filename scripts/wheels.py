@@ -5,10 +5,11 @@ python -m scripts.wheels [3.11 3.14 ...]   fails if a package has no wheel for o
 """
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
+
+from tests.support.kafka.child import run_program
 
 ROOT: Final = Path(__file__).parents[1]
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
@@ -20,6 +21,7 @@ PLATFORMS: Final = {
 SOURCES: Final = ("pyspark",)
 """Pure Python, published as source only."""
 MOST_MISSING: Final = 20
+LONGEST_S: Final = 600
 
 
 def missing(python: str, platform: str, *, extra: str = "all") -> list[str]:
@@ -37,13 +39,10 @@ def missing(python: str, platform: str, *, extra: str = "all") -> list[str]:
         place = ("--python-version", python, "--python-platform", platform)
         what = ("--constraints", "constraints.txt", "--extra", extra, "pyproject.toml")
         compiled = (sys.executable, "-m", "uv", "pip", "compile", "--quiet")
-        done = subprocess.run(
+        done = run_program(
             [*compiled, "--only-binary", ":all:", *built, *place, *what],
+            timeout_s=LONGEST_S,
             cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
         )
         if done.returncode == 0:
             return lacking
