@@ -91,6 +91,18 @@ class Choice(NamedTuple):
         return list(found), errors
 
 
+def exact_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of groups as they were given, each once.
+
+    Raises:
+        UsageError: one is empty.
+    """
+    once = tuple(dict.fromkeys(names))
+    if "" in once:
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
+    return once
+
+
 def choice_of(
     names: Sequence[str] | None, regex: Sequence[str] | None = None, *, every: bool = False
 ) -> Choice:
@@ -103,11 +115,10 @@ def choice_of(
     if some == every:
         what = "groups and --all-groups cannot be used together" if every else "no group given"
         raise UsageError(what, hint="name groups, or use --regex or --all-groups")
-    if "" in (names or ()):
-        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
+    exact = exact_names(names or ())
     for text in regex or ():
         name_pattern(text)
-    return Choice(tuple(dict.fromkeys(names or ())), tuple(dict.fromkeys(regex or ())), every)
+    return Choice(exact, tuple(dict.fromkeys(regex or ())), every)
 
 
 def name_pattern(text: str) -> Callable[[str], bool]:
@@ -209,6 +220,4 @@ def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | 
         raise UsageError(what, hint="name groups, or use --all-groups")
     if not groups:
         return None
-    if "" in groups:
-        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
-    return list(dict.fromkeys(groups))
+    return list(exact_names(groups))

@@ -163,13 +163,14 @@ def show_ms(value_ms: float) -> str:
 def in_seconds(value: Any) -> Any:
     """An item of a document: durations that code keeps in `…_ms` are `…_seconds` there."""
     if isinstance(value, Mapping):
-        return {
-            name.removesuffix("_ms") + "_seconds" if name.endswith("_ms") else name: _seconds(one)
-            if name.endswith("_ms")
-            else in_seconds(one)
-            for name, one in value.items()
-        }
+        return dict(_field_in_seconds(name, one) for name, one in value.items())
     return [in_seconds(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _field_in_seconds(name: str, value: Any) -> tuple[str, Any]:
+    if name.endswith("_ms"):
+        return name.removesuffix("_ms") + "_seconds", _seconds(value)
+    return name, in_seconds(value)
 
 
 def _seconds(value: Any) -> Any:

@@ -47,7 +47,7 @@ COLUMNS = (
     Column("outcome", "OUTCOME"),
     Column("command", "COMMAND"),
     Column("reason", "REASON", quiet=(None,)),
-    Column("undo_file", "UNDO-FILE", quiet=(None,), verbose=True),
+    Column("undo_file", "UNDO-FILE", quiet=(None,)),
 )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kgroups.assignors.order.java_order import java_hash
+from kgroups.cli.choosing import exact_names
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -13,7 +14,7 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.coordinator.placement import offsets_partition
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import Broker
 
 SCHEMA = "kgroups.coordinator/1"
@@ -64,9 +65,7 @@ def coordinator(
     """`kgroups coordinator`."""
     options = options_of(ctx)
     printer = Printer(options)
-    names = list(dict.fromkeys(groups))
-    if "" in names:
-        raise UsageError("a group name cannot be empty")
+    names = list(exact_names(groups))
     errors: tuple[ItemError, ...] = ()
     where: dict[str, str | None] | None = None
     leaders: Mapping[str, Broker] = {}

@@ -18,20 +18,14 @@ Lag is never negative. What is not known is None (null in a column), never 0.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from kgroups.core.snapshot import PartitionLog
 
-LagStatus = Literal[
-    "ok",
-    "no_commit",
-    "below_log_start",
-    "beyond_end",
-    "topic_missing",
-    "leaderless",
-    "unknown",
-    "stalled",
+_OfOneLook = Literal[
+    "ok", "no_commit", "below_log_start", "beyond_end", "topic_missing", "leaderless", "unknown"
 ]
+LagStatus = Literal[_OfOneLook, "stalled"]
 Isolation = Literal["read_uncommitted", "read_committed"]
 Uncommitted = Literal["start", "end"]
 
@@ -40,15 +34,8 @@ END_OF: Final[Mapping[Isolation, Literal["log_end_offset", "last_stable_offset"]
     MappingProxyType({"read_uncommitted": "log_end_offset", "read_committed": "last_stable_offset"})
 )
 
-LAG_STATUSES: Final[tuple[LagStatus, ...]] = (
-    "ok",
-    "no_commit",
-    "below_log_start",
-    "beyond_end",
-    "topic_missing",
-    "leaderless",
-    "unknown",
-)
+LAG_STATUSES: Final[tuple[LagStatus, ...]] = get_args(_OfOneLook)
+"""The statuses of the rules above."""
 
 # Error names that say that a partition is not there, and that it has no leader now.
 MISSING_ERRORS: Final = frozenset(

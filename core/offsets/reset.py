@@ -25,13 +25,13 @@ class Known:
     topics: Mapping[str, Topic]
     at_time: Mapping[TopicPartition, int | None] = field(default_factory=dict)
     given: Mapping[TopicPartition, int] = field(default_factory=dict)
-    _spots: "dict[tuple[Target, bool], dict[TopicPartition, _Spot]]" = field(
+    _spots: "dict[Target, dict[TopicPartition, _Spot]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def spots(self, target: Target, *, clamp: bool) -> "dict[TopicPartition, _Spot]":
+    def spots(self, target: Target) -> "dict[TopicPartition, _Spot]":
         """Where a target puts each partition, as far as it was worked out for a group before."""
-        return self._spots.setdefault((target, clamp), {})
+        return self._spots.setdefault(target, {})
 
     def offset(
         self, target: Target, at: TopicPartition, log: PartitionLog, base: int | None
@@ -94,11 +94,11 @@ def plan_reset(
         target: where.
         known: the logs, and what the target needs.
         only_lagging: leave out partitions whose lag is 0 or not known.
-        clamp: move an offset outside the log to its edge.
+        clamp: an offset outside the log is moved to its edge, not refused.
     """
     changes = []
     offsets = group.offsets or {}
-    spots = known.spots(target, clamp=clamp)
+    spots = known.spots(target)
     for at in partitions:
         topic, number = at
         old = offsets.get(topic, _NOTHING).get(number)
@@ -115,20 +115,19 @@ def plan_reset(
                 else:
                     is_late = target.kind == "time" and known.at_time.get(at) is None
                     note = "no record is that recent; set to the log end" if is_late else None
-                    spot = _spot(asked, note, start, end, clamp=clamp)
+                    spot = _spot(asked, note, start, end)
                     if target.kind not in _OF_THE_COMMIT:
                         spots[at] = spot
         if spot is not None:
             change = _change(group.group, at, old, spot)
+            if spot.clamped and not clamp:
+                change = _outside(change)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
 
 
-def refused_outside(change: Change) -> Change:
-    """The change, refused where it was clamped."""
-    if not change.clamped:
-        return change
+def _outside(change: Change) -> Change:
     return change.failed(
         ItemError(
             change.target,
@@ -151,9 +150,9 @@ def _unmeasured(
     return change.failed(unmeasured(change.target, log.error or "LEADER_NOT_AVAILABLE"))
 
 
-def _spot(asked: int, note: str | None, start: int, end: int, *, clamp: bool) -> _Spot:
+def _spot(asked: int, note: str | None, start: int, end: int) -> _Spot:
     offset = asked
-    clamped = clamp and not start <= asked <= end
+    clamped = not start <= asked <= end
     if clamped:
         offset = min(max(asked, start), end)
         note = f"{asked} requested, the log {'ends' if asked > offset else 'starts'} at {offset}"

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.exits import end_with
 from kgroups.cli.lag_times import (
@@ -100,8 +101,7 @@ def wait(
     """`kgroups wait`."""
     options = options_of(ctx)
     printer = Printer(options)
-    if "" in groups:
-        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
+    names = exact_names(groups)
     condition = _condition_of(until)
     stable_ms = 0 if stable is None else parse_wait_ms(stable)
     deadline_ms = parse_wait_ms(deadline)
@@ -109,7 +109,7 @@ def wait(
         raise UsageError(
             "--stable cannot be longer than --deadline", hint="use a longer --deadline"
         )
-    waited = Wait(dict.fromkeys(groups), condition, stable_ms)
+    waited = Wait(names, condition, stable_ms)
     polls = Polls(deadline_ms, time.sleep)
     named = set(condition.fields)
     question = TimeQuestion(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from kgroups.core.errors import counted
 from kgroups.core.history.changes import Change, Commits
 from kgroups.core.history.repeats import Repeat
 from kgroups.core.times import show_ms
@@ -65,16 +66,12 @@ def _names(names: Sequence[str]) -> str:
 def _commits(change: Change) -> str:
     found = change.commits or Commits()
     parts = (
-        (found.count, _counted(found.count, "commit")),
+        (found.count, counted(found.count, "commit")),
         (found.backwards, f"{found.backwards:,} backwards"),
         (found.unowned, f"{found.unowned:,} without owner"),
-        (found.deleted, f"{_counted(found.deleted, 'commit')} deleted"),
+        (found.deleted, f"{counted(found.deleted, 'commit')} deleted"),
     )
     return ", ".join(text for count, text in parts if count)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _gap(change: Change) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.history.change_text import time_text
 from kgroups.cli.commands.history.history_report import (
     GroupHistory,
@@ -20,7 +21,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms, unknown_group
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.log_entry import LogEntry
 from kgroups.core.history.reader import HistoryReader
@@ -76,9 +77,7 @@ def history(
     """`kgroups history`."""
     options = options_of(ctx)
     printer = Printer(options)
-    names = list(dict.fromkeys(groups))
-    if "" in names:
-        raise UsageError("a group name cannot be empty")
+    names = list(exact_names(groups))
     check_logs(log or [])
     until_ms = now_ms()
     since_ms = parse_instant_ms(since or "24h", until_ms)

@@ -42,7 +42,7 @@ from kgroups.core.kafka.reads.log_bounds import led_only
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
-from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset, refused_outside
+from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
@@ -357,10 +357,13 @@ def _reset_changes(
             partitions = named or committed_partitions(group)
         known = Known(topics, at_time, own) if own else shared
         planned = plan_reset(
-            group, partitions, request.target, known, only_lagging=request.only_lagging
+            group,
+            partitions,
+            request.target,
+            known,
+            only_lagging=request.only_lagging,
+            clamp=request.clamp or request.target.kind != "offset",
         )
-        if request.target.kind == "offset" and not request.clamp:
-            planned = [refused_outside(change) for change in planned]
         error = held.get(group.group)
         changes += planned if error is None else [change.failed(error) for change in planned]
     return changes, topics

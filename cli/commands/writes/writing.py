@@ -132,7 +132,8 @@ def carry_out(
             items = skip_planned(items)
         tell((item.result for item in items), undo, reason=write.reason)
         counts = count_results(item.result for item in items)
-        errors = [*(item.error for item in items if item.error is not None), *errors]
+        own = (item.error for item in items if item.error is not None)
+        errors = [*dict.fromkeys(own), *errors]  # one for a whole group may stand in each row
         files = {"undo_file": undo} | ({} if consent.plan is None else {"plan_file": plan})
         done, unknown = counts["done"], counts["unknown"]
         cut = interrupted_text(write.written, done, len(planned), unknown, undo)

@@ -24,6 +24,11 @@ from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.snapshot import Group
 
+COOPERATIVE: Final = frozenset({"cooperative-sticky"})
+DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
+FRANZ_GO: Final = "franz-go"
+JAVA: Final = "java"
+
 
 def known_release(library: str, version: str) -> str | None:
     """The release of Java that a version is of; None of another library: it has one way only.
@@ -42,12 +47,6 @@ def known_release(library: str, version: str) -> str | None:
         f"what leaders of {library} {version} assign is not known",
         hint=f"known: {library} {RELEASES[library]}",
     )
-
-
-COOPERATIVE: Final = frozenset({"cooperative-sticky"})
-DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
-FRANZ_GO: Final = "franz-go"
-JAVA: Final = "java"
 
 
 @dataclass(frozen=True, slots=True)

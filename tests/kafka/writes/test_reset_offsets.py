@@ -219,6 +219,7 @@ def test_a_dry_run_plans_for_live_members(address: str, alive: str, tmp_path: Pa
     items = outcome.document["items"]
     assert [(item["partition"], item["new_offset"]) for item in items] == [(0, 10), (1, 0), (2, 0)]
     assert {(item["result"], item["error"]) for item in items} == {("refused", "NON_EMPTY_GROUP")}
+    assert [error["target"] for error in outcome.document["errors"]] == [alive]
 
 
 def test_the_broker_refuses_a_group_that_came_alive(address: str, alive: str) -> None:
