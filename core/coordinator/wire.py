@@ -1,4 +1,4 @@
-"""The coordinator's APIs on the wire: their versions, and which class a request is read into.
+"""The coordinator's APIs on the wire: which class a request is read into.
 
 The classes have Kafka's field names, so the codec makes and takes them; here is what differs, most
 of it old versions that ask about one thing where newer ones ask about several.
@@ -66,14 +66,12 @@ class WireForm:
     """One API.
 
     Args:
-        versions: the first and the last that the coordinator answers.
         kind: of its requests.
         convert_before: versions below this one are read as rows, of which `convert` makes the
             arguments of the class.
         answer: what is written of an answer, by version.
     """
 
-    versions: tuple[int, int]
     kind: type[Request]
     aliases: Aliases = ()
     convert_before: int = 0
@@ -177,44 +175,37 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 WIRE_FORMS: Final[Mapping[Api, WireForm]] = MappingProxyType(
     {
-        Api.OFFSET_COMMIT: WireForm((2, 10), OffsetCommitRequest),
+        Api.OFFSET_COMMIT: WireForm(OffsetCommitRequest),
         Api.OFFSET_FETCH: WireForm(
-            (1, 10),
             OffsetFetchRequest,
             convert_before=_SEVERAL_GROUPS,
             convert=_one_group,
             answer=_fetched,
         ),
         Api.FIND_COORDINATOR: WireForm(
-            (0, 6),
             FindCoordinatorRequest,
             aliases=(("coordinator_keys", "keys"),),
             convert_before=SEVERAL_KEYS,
             convert=_one_key,
             answer=_found,
         ),
-        Api.JOIN_GROUP: WireForm((0, 9), JoinGroupRequest, answer=_joined),
-        Api.HEARTBEAT: WireForm((0, 4), HeartbeatRequest),
+        Api.JOIN_GROUP: WireForm(JoinGroupRequest, answer=_joined),
+        Api.HEARTBEAT: WireForm(HeartbeatRequest),
         Api.LEAVE_GROUP: WireForm(
-            (0, 5),
             LeaveGroupRequest,
             convert_before=_SEVERAL_MEMBERS,
             convert=_one_member,
             answer=_left,
         ),
-        Api.SYNC_GROUP: WireForm((0, 5), SyncGroupRequest),
-        Api.DESCRIBE_GROUPS: WireForm((0, 6), DescribeGroupsRequest),
-        Api.LIST_GROUPS: WireForm((0, 5), ListGroupsRequest),
-        Api.DELETE_GROUPS: WireForm((0, 3), DeleteGroupsRequest),
+        Api.SYNC_GROUP: WireForm(SyncGroupRequest),
+        Api.DESCRIBE_GROUPS: WireForm(DescribeGroupsRequest),
+        Api.LIST_GROUPS: WireForm(ListGroupsRequest),
+        Api.DELETE_GROUPS: WireForm(DeleteGroupsRequest),
         Api.OFFSET_DELETE: WireForm(
-            (0, 0), OffsetDeleteRequest, convert_before=1, convert=_deleted_offsets
+            OffsetDeleteRequest, convert_before=1, convert=_deleted_offsets
         ),
-        Api.CONSUMER_GROUP_HEARTBEAT: WireForm(
-            (0, 1), ConsumerGroupHeartbeatRequest, answer=_heartbeat
-        ),
-        Api.CONSUMER_GROUP_DESCRIBE: WireForm(
-            (0, 1), ConsumerGroupDescribeRequest, answer=_described
-        ),
+        Api.CONSUMER_GROUP_HEARTBEAT: WireForm(ConsumerGroupHeartbeatRequest, answer=_heartbeat),
+        Api.CONSUMER_GROUP_DESCRIBE: WireForm(ConsumerGroupDescribeRequest, answer=_described),
     }
 )
-"""The APIs of the coordinator: those of Kafka 4.4, with the versions that it has or had."""
+"""The APIs of the coordinator: those of Kafka 4.4, in all versions of their message tables."""

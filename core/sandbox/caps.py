@@ -1,10 +1,10 @@
 """The APIs that the embedded cluster serves, with their versions; also as older releases do.
 
-The lowest versions are those of Kafka 4 (KIP-896 took the older ones away) or lower where the
-message tables know more. `--as-version 2.8` is a look-up in the steps, one row a release from 2.4
-on: the APIs that came with it or whose highest version rose in it. Source: the message files of
-each release (KIP-482 flexible versions, KIP-516 topic ids, KIP-709 and KIP-848 for groups); the
-same steps are listed by franz-go's `kversion`.
+The lowest versions are those of the message tables: Kafka 4's (KIP-896 took the older ones away).
+`--as-version 2.8` is a look-up in the steps, one row a release from 2.4 on: the APIs that came with
+it or whose highest version rose in it. Source: the message files of each release (KIP-482 flexible
+versions, KIP-516 topic ids, KIP-709 and KIP-848 for groups); the same steps are listed by
+franz-go's `kversion`.
 """
 
 import json
@@ -14,24 +14,23 @@ from pkgutil import get_data
 from types import MappingProxyType
 from typing import Final
 
-from kgroups.core.coordinator.wire import WIRE_FORMS
 from kgroups.core.errors import UsageError
+from kgroups.core.protocol.table import request_table
 from kgroups.core.protocol.tables.api_keys import Api
 
 Caps = Mapping[Api, tuple[int, int]]
 """Lowest and highest version offered of each API; an API that is absent is not offered."""
 
-_VERSIONS: Final = json.loads(get_data(__package__, "versions.json") or b"")
+_RELEASES: Final = json.loads(get_data(__package__, "versions.json") or b"")
 _APIS: Final = {api.kafka_name: api for api in Api}
 _STEPS: Mapping[str, Mapping[Api, int]] = {
     release: {_APIS[name]: highest for name, highest in risen.items()}
-    for release, risen in _VERSIONS["releases"].items()
+    for release, risen in _RELEASES.items()
 }
 _HIGHEST: Final = {api: highest for risen in _STEPS.values() for api, highest in risen.items()}
 
 API_VERSIONS: Caps = MappingProxyType(
-    {api: wire_form.versions for api, wire_form in WIRE_FORMS.items()}
-    | {_APIS[name]: (low, _HIGHEST[_APIS[name]]) for name, low in _VERSIONS["lowest"].items()}
+    {api: (request_table(api).versions[0], highest) for api, highest in _HIGHEST.items()}
 )
 
 

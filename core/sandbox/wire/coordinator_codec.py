@@ -115,8 +115,7 @@ def _header(frame: bytes) -> Header:
 
 
 def _check(api: int, version: int) -> None:
-    versions = {each: wire_form.versions for each, wire_form in WIRE_FORMS.items()}
-    if not frame_codec.is_served(Header(api, version, 0), versions):
+    if api not in WIRE_FORMS or version not in request_table(api).versions:
         raise DecodeError(f"API {api} version {version} is not the coordinator's")
 
 
@@ -137,9 +136,8 @@ def versions_of_fields(api: Api) -> Mapping[str, tuple[int, int]]:
     Returns:
         `request.generation_id`, `response.members.member_id`, ... to the first and last version.
     """
-    lowest, highest = WIRE_FORMS[api].versions
     found: dict[str, tuple[int, int]] = {}
-    for version in range(lowest, highest + 1):
+    for version in request_table(api).versions:
         for side, table in (("request", request_table(api)), ("response", response_table(api))):
             for path in _paths(table.fields, version):
                 first, _ = found.get(f"{side}.{path}", (version, version))
