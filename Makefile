@@ -118,8 +118,9 @@ fmt: setup
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-docs: setup  # the generated tables of README.md and docs/
+docs: setup  # the generated tables of README.md and docs/, and README's pictures
 	$(PY) scripts/docs.py tables
+	$(PY) -m scripts.pictures
 
 messages: setup  # core/protocol/tables, from Kafka's message definitions
 	$(PY) -m scripts.messages

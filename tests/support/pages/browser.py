@@ -130,11 +130,11 @@ class Browser:
         self._note(shown, address)
         return shown
 
-    def screenshot(self, path: Path) -> None:
-        """The whole page as a picture, for a person to look at."""
+    def screenshot(self, path: Path, *, whole: bool = True) -> None:
+        """The page as a picture, for a person to look at; the whole, or what a screen shows."""
         import base64
 
-        answer = self.call("Page.captureScreenshot", {"captureBeyondViewport": True})
+        answer = self.call("Page.captureScreenshot", {"captureBeyondViewport": whole})
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def _note(self, shown: Shown, address: str) -> None:
