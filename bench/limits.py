@@ -31,6 +31,8 @@ LIST: Final = CommandLimit(6, max_starts=16)
 DESCRIBE_ONE: Final = CommandLimit(6, max_starts=16)
 DESCRIBE_ALL: Final = CommandLimit(25, max_peak_mb=200)
 """As a table, as JSON, and over TLS."""
+FAR: Final = CommandLimit(3)
+"""At 100 ms a round trip, which is most of what a person waits for then."""
 DELETE: Final = CommandLimit(3)
 RESET: Final = CommandLimit(10)
 

@@ -53,6 +53,7 @@ class AgainstOfficial:
         answers: what must be equal in both outputs: (ours, official) -> two comparable values.
         limit: what ours has to keep to.
         protocol: how both connect.
+        is_far: over a way on which a round trip takes 100 ms.
         rounds: pairs of runs that count; one more before them warms the page cache.
         writes: whether they change the stage, which is then filled again before each run.
     """
@@ -63,6 +64,7 @@ class AgainstOfficial:
     answers: Callable[[str, str], tuple[object, object]]
     limit: CommandLimit
     protocol: SecurityProtocol = "PLAINTEXT"
+    is_far: bool = False
     rounds: int = 5
     writes: bool = False
 
@@ -77,7 +79,7 @@ class AgainstOfficial:
         Raises:
             RunFailed: a command failed, or the two do not answer the same.
         """
-        address = stage.connection(self.protocol)
+        address = stage.connection(self.protocol, is_far=self.is_far)
         kgroups = str(Path(sys.executable).parent / "kgroups")
         ours = [kgroups, *address, *self.ours]
         official = official_command(*address, *self.official)

@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from bench.far_way import FarWay
 from tests.support.fidelity.hosts.pool import HostPool
-from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.workload import commit_offsets, create_topics, many_commits, produce
 from tests.support.sandbox.sandbox_process import SandboxProcess
@@ -27,6 +28,7 @@ class Stage:
     def __init__(self) -> None:
         self._held = ExitStack()
         self._cluster: KafkaCluster | None = None
+        self._far = ""
         self._embedded: str | None = None
         self._hosts: HostPool | None = None
 
@@ -46,7 +48,12 @@ class Stage:
         """One real broker with 2,000 groups that committed 24 partitions each."""
         if self._cluster is None:
             say(f"starting a broker with {GROUPS:,} groups x {PARTITIONS} committed partitions")
-            cluster = self._held.enter_context(KafkaCluster(ClusterSpec(protocols=("SSL",))))
+            (port,) = free_ports(1)
+            way = self._held.enter_context(FarWay())
+            way.broker_port = port
+            spec = ClusterSpec(protocols=("SSL",), detours={port: way.port})
+            cluster = self._held.enter_context(KafkaCluster(spec))
+            self._far = f"127.0.0.1:{way.port}"
             create_topics(cluster.bootstrap, {TOPIC: PARTITIONS})
             produce(cluster.bootstrap, {(TOPIC, number): RECORDS for number in range(PARTITIONS)})
             self._cluster = cluster
@@ -58,13 +65,16 @@ class Stage:
         """The address of its plain listener."""
         return self.cluster.bootstrap
 
-    def connection(self, protocol: SecurityProtocol) -> list[str]:
-        """The options, of either tool, that lead to it."""
-        words = ["--bootstrap-server", self.cluster.addresses(protocol)]
+    def connection(self, protocol: SecurityProtocol, *, is_far: bool = False) -> list[str]:
+        """The options, of either tool, that lead to it; or to it behind a `FarWay`."""
+        cluster = self.cluster
+        if is_far:
+            return ["--bootstrap-server", self._far]
+        words = ["--bootstrap-server", cluster.addresses(protocol)]
         if protocol == "PLAINTEXT":
             return words
-        file = self.cluster.folder / f"client-{protocol}.properties"
-        settings = self.cluster.java_settings(protocol)
+        file = cluster.folder / f"client-{protocol}.properties"
+        settings = cluster.java_settings(protocol)
         file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         return [*words, "--command-config", str(file)]
 
