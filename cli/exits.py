@@ -100,12 +100,15 @@ def end_of(error: KgroupsError) -> int:
     return UNKNOWN
 
 
-def write_failure(error: BaseException, others: Iterable[Mapping[str, str | None]] = ()) -> None:
+def write_failure(
+    error: BaseException | None, others: Iterable[Mapping[str, str | None]] = ()
+) -> None:
     """Write the document of a command that failed, unless stdout has one, or is no place for it.
 
     It is one line in every form: the last one of JSON lines, and YAML as it stands.
 
     Args:
+        error: what ended the command; None: only some of its items failed.
         others: what failed before, as entries of `errors`.
     """
     if TOLD.form != "jsonl" and (TOLD.form not in DOCUMENTS or TOLD.is_begun):
@@ -115,13 +118,13 @@ def write_failure(error: BaseException, others: Iterable[Mapping[str, str | None
         "cluster": None,
         "generated_at": timestamp(time.time_ns() // 1_000_000),
         "items": [],
-        "errors": [*others, failure_item(error)],
+        "errors": [*others, *([] if error is None else [failure_item(error)])],
         "notes": note_items(TOLD.notes),
         "summary": {},
     }
-    text = visible_json(json.dumps(document, ensure_ascii=False)) + "\n"
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     TOLD.is_begun = True
-    sys.stdout.write(text)
+    sys.stdout.write(visible_json(text) + "\n")
     sys.stdout.flush()
 
 
@@ -280,15 +283,21 @@ def unprinted(code: int, instead: int) -> int:
     return code or instead
 
 
-def usage_error(error: TyperException) -> UsageError:
-    """A failure of the argument parser in our own words."""
+def usage_error(error: TyperException, words: Sequence[str]) -> UsageError:
+    """A failure of the argument parser in our own words.
+
+    Args:
+        words: what was typed.
+    """
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "kgroups"
     hint = f"see `{command} --help`"
-    if getattr(error, "option_name", None) in GROUP_OPTIONS and _takes_groups(context):
-        message, hint = message.partition(" (")[0], f"groups are arguments: `{command} GROUP`"
+    option = getattr(error, "option_name", None)
+    if option in GROUP_OPTIONS and _takes_groups(context):
+        named = next((after for word, after in pairwise(words) if word == option), "GROUP")
+        message, hint = message.partition(" (")[0], f"groups are arguments: `{command} {named}`"
     return UsageError(message.replace("'", "`"), hint=hint)
 
 

@@ -238,7 +238,7 @@ class Root(Noun):
                 write_failure(UsageError("no command given", hint="see `kgroups --help`"))
                 code = error.exit_code
             else:
-                code = end_of(usage_error(error))
+                code = end_of(usage_error(error, words))
         except typer.Abort as abort:
             write_failure(abort)
             code = EXIT_CODE_INTERRUPTED

@@ -294,8 +294,8 @@ class Printer:
         write = self._begin()
         for item in report.documents:
             write(_json_text(item) + "\n")
-        if report.ended is not None:
-            write_failure(report.ended)
+        if report.ended is not None or report.errors:
+            write_failure(report.ended, error_items(report.errors))
 
     def _csv(self, report: Report) -> None:
         view = report.views[0]

@@ -1,9 +1,12 @@
 """Failures on stderr: few one by one, many of one cause as one line with their number."""
 
+import json
+
 import pytest
 
 from kgroups.cli.exits import MANY, show_item_errors
 from kgroups.core.errors import ItemError
+from tests.support.cli.runner import run
 
 HINT = "check the port, and that the broker is running"
 
@@ -58,4 +61,15 @@ def test_thousands_of_dead_brokers_are_one_line(capsys: pytest.CaptureFixture[st
         "reached: connection refused",
         "",
         f"hint: {HINT}",
+    ]
+
+
+@pytest.mark.usefixtures("files")
+def test_lines_of_json_end_with_the_items_that_failed() -> None:
+    """Who reads only stdout is told too; an error of an item is no item."""
+    outcome = run("describe", "billing", "nope", "-o", "jsonl", "--from", "shop.json")
+    first, last = map(json.loads, outcome.stdout.splitlines())
+    assert (outcome.exit_code, first["group"], last["items"]) == (5, "billing", [])
+    assert [(each["target"], each["code"]) for each in last["errors"]] == [
+        ("nope", "GROUP_ID_NOT_FOUND")
     ]
