@@ -8,7 +8,6 @@ import typer
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_options as params
 from kgroups.cli.commands.plan.assignor_check import check_report
-from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.commands.plan.plan_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.plan_report import (
     VIEWS,
@@ -143,6 +142,8 @@ def plan(
                 "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
             )
         texts.refuse_views("--report")
+        from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
+
         query = FleetQuery(by or "member", assignors, top, master, remote, tuple(conf or ()))
         fleet_report(printer, query, file, texts)
         return

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.errors import UsageError
@@ -15,8 +15,6 @@ from kgroups.core.planning.leaders.evidence import Known
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import Metrics, measure
-from kgroups.core.planning.migration.broker_rules import BrokerRules
-from kgroups.core.planning.migration.move import ProtocolMove, move_to_protocol
 from kgroups.core.planning.moves import (
     Assigned,
     Move,
@@ -32,6 +30,10 @@ from kgroups.core.planning.plan import Plan, PlannedMember, plan_group, planned_
 from kgroups.core.planning.reasons import MORE_WAYS, UNKNOWN_RACKS
 from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+
+if TYPE_CHECKING:
+    from kgroups.core.planning.migration.broker_rules import BrokerRules
+    from kgroups.core.planning.migration.move import ProtocolMove
 
 # Strategies that start from what was before.
 REMEMBERING: Final = STICKY_FAMILY | HASH_ONLY
@@ -166,7 +168,7 @@ def plan_changes(
     *,
     alike: bool = False,
     faithful: bool = False,
-    rules: BrokerRules | None = None,
+    rules: "BrokerRules | None" = None,
     balances_racks: bool | None = None,
     release: str | None = None,
 ) -> Plan:
@@ -215,6 +217,9 @@ def plan_changes(
     moved: ProtocolMove | None = None
     for deploy in deploys:
         if isinstance(deploy, MoveToProtocol):
+            # The coordinator, in which a move is rehearsed, takes 30 ms to import.
+            from kgroups.core.planning.migration.move import move_to_protocol
+
             patterns = [change for change in once if isinstance(change, Pattern)]
             moved = move_to_protocol(
                 walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns
@@ -256,7 +261,7 @@ def _walked(walk: Walk, once: Sequence[Change], deploys: Sequence[Deploy]) -> Wa
     return walk
 
 
-def _after_move(first: Plan, walk: Walk, moved: ProtocolMove) -> Plan:
+def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
     """The plan of a group that moves to the other protocol, as far as it can."""
     ended = _ending(first, Ways((walk,)))
     if not walk.stages:
