@@ -5,8 +5,9 @@ wide as their place, so that one page fits a phone and a screen; colours are tol
 colour-blind too (Okabe and Ito), and light and dark are the page's business (`render.py`).
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Literal
@@ -28,6 +29,7 @@ COLOURS = (
     "#f0e442",
     "#999999",
 )
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 UNKNOWN_COLOUR = "#8888"
 MARK_COLOUR = "#888c"
 # What the colours do not suffice for, in a legend.
@@ -42,8 +44,10 @@ LEGEND_COLUMNS = 2
 BAR_ROOM = 1.15
 # Times of a chart that is longer than this are told as days.
 DAYS_FROM_MS = 48 * 3_600_000
-# Names are cut in a chart; the table has them whole.
-LABEL_PX = 120
+# A longer name is cut in its middle in a chart; tooltips and the table have it whole.
+LABEL_SIGNS = 18
+LABEL_ENDS = 8
+LABEL_PX = 150
 # Rows of the table under a chart; a longer one says how many it leaves out.
 TABLE_ROWS = 500
 
@@ -71,7 +75,8 @@ def lines(
         steps: a value holds until the next one, instead of being joined to it.
         marks: times of events, each with its name.
     """
-    values = [{"t": t, "name": name, "value": value} for t, name, value in rows]
+    label = _labels(name for _, name, _ in rows)
+    values = [{"t": t, "name": n, "label": label[n], "value": value} for t, n, value in rows]
     interpolate: Any = "step-after" if steps else "linear"
     chart = (
         alt.Chart(_data(values))
@@ -79,7 +84,8 @@ def lines(
         .encode(
             x=_time_x("t", axis, [t for t, _, _ in rows]),
             y=alt.Y("value:Q", title=unit, axis=_amounts()),
-            color=alt.Color("name:N", title=kind, scale=_palette(), legend=_legend()),
+            color=alt.Color("label:N", title=kind, scale=_palette(), legend=_legend()),
+            strokeDash=alt.StrokeDash("label:N", title=kind, scale=_dashes(len(label))),
             tooltip=[_time_tip("t", axis), _tip("name", kind), _tip("value", unit)],
         )
     )
@@ -130,7 +136,8 @@ def heat_map(
         rows: (lane, column number, value).
         lane, column: what they stand for: `group and topic`, `partition`.
     """
-    values = [{"lane": name, "column": number, "value": value} for name, number, value in rows]
+    label = _labels(name for name, _, _ in rows)
+    values = [{"lane": n, "label": label[n], "column": c, "value": v} for n, c, v in rows]
     colour = alt.Color(
         "value:Q",
         title=unit,
@@ -143,7 +150,7 @@ def heat_map(
         .mark_rect()
         .encode(
             x=alt.X("column:O", title=column, axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-            y=_lane_y("lane", rows),
+            y=_lane_y(label),
             color=alt.condition("isValid(datum.value)", colour, alt.value(UNKNOWN_COLOUR)),
             tooltip=[_tip("lane", lane), _tip("column", column), _tip("value", unit)],
         )
@@ -168,11 +175,13 @@ def shares(
         rows: (lane, part, amount).
         lane, part: what they stand for: `group`, `member`.
     """
+    label = _labels(name for name, _, _ in rows)
     place: dict[str, int] = {}
     values = []
     for name, who, amount in sorted(rows, key=lambda row: -row[2]):
         place[name] = place.get(name, 0) + 1
-        values.append({"lane": name, "part": who, "amount": amount, "place": place[name]})
+        share = {"part": who, "amount": amount, "place": place[name]}
+        values.append({"lane": name, "label": label[name], **share})
     chart = (
         alt.Chart(_data(values))
         .mark_bar(stroke="#fff8", strokeWidth=1)
@@ -180,7 +189,7 @@ def shares(
             x=alt.X(
                 "amount:Q", stack="normalize", title=f"share of {unit}", axis=alt.Axis(format="%")
             ),
-            y=_lane_y("lane", rows),
+            y=_lane_y(label),
             color=alt.Color("place:O", scale=_palette(), legend=None),
             order=alt.Order("place:Q"),
             tooltip=[_tip("lane", lane), _tip("part", part), _tip("amount", unit)],
@@ -207,11 +216,12 @@ def bars(
         lane: what a name is: `verdict`.
         colours: of names that have one of their own.
     """
+    label = _labels(name for name, _ in rows)
     values = [
-        {"lane": name, "amount": amount, "colour": colours.get(name, COLOURS[0])}
-        for name, amount in rows
+        {"lane": n, "label": label[n], "amount": amount, "colour": colours.get(n, COLOURS[0])}
+        for n, amount in rows
     ]
-    y = _lane_y("lane", rows)
+    y = _lane_y(label)
     base = alt.Chart(_data(values)).encode(y=y, tooltip=[_tip("lane", lane), _tip("amount", unit)])
     most = max([amount for _, amount in rows], default=0)
     scale = alt.Scale(domain=[0, most * BAR_ROOM or 1])
@@ -240,16 +250,21 @@ def spans(
             more of a kind than colours, those that are rarest share the last one, as `others`.
         marks: times of events, each with its name.
     """
+    label = _labels(name for name, _, _, _ in rows)
     named = _named_colours([what for _, _, _, what in rows])
     values = [
-        {"lane": name, "t": t, "end": end, "what": what, "colour": named.get(what, OTHERS)}
+        {
+            **{"lane": name, "label": label[name], "t": t, "end": end},
+            **{"what": what, "colour": named.get(what, OTHERS)},
+        }
         for name, t, end, what in rows
     ]
-    domain = [*named] if len(named) == len({row[3] for row in rows}) else [*named, OTHERS]
+    domain = [*named.values()]
+    domain += [] if len(named) == len({row[3] for row in rows}) else [OTHERS]
     scale = alt.Scale(domain=domain, range=list(COLOURS[: len(domain)]))
     base = alt.Chart(_data(values)).encode(
         x=_time_x("t", axis, [t for _, t, _, _ in rows]),
-        y=_lane_y("lane", rows),
+        y=_lane_y(label),
         color=alt.Color("colour:N", title=kind, scale=scale, legend=_legend()),
         tooltip=[
             _tip("lane", lane),
@@ -269,13 +284,13 @@ def spans(
 
 
 def _named_colours(whats: Sequence[str]) -> dict[str, str]:
-    """Those that have a colour of their own, the ones that come most often if not all can."""
+    """Labels of those that have a colour of their own: what comes most often if not all can."""
     order = list(dict.fromkeys(whats))
     if len(order) > len(COLOURS):
         often = Counter(whats)
         kept = {what for what, _ in often.most_common(len(COLOURS) - 1)}
         order = [what for what in order if what in kept]
-    return {what: what for what in order}
+    return _labels(order)
 
 
 def _marked(
@@ -337,10 +352,33 @@ def _time_x(field: str, axis: Axis, times: Sequence[float]) -> alt.X:
     return alt.X(f"{field}:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=clock)
 
 
-def _lane_y(field: str, rows: Sequence[tuple[Any, ...]]) -> alt.Y:
+def _lane_y(label: Mapping[str, str]) -> alt.Y:
     """Lanes in the order in which their names first come."""
-    order = list(dict.fromkeys(str(row[0]) for row in rows))
-    return alt.Y(f"{field}:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABEL_PX))
+    axis = alt.Axis(labelLimit=LABEL_PX)
+    return alt.Y("label:N", title=None, sort=list(label.values()), axis=axis)
+
+
+def _labels(names: Iterable[str]) -> dict[str, str]:
+    """Each name as a chart has room for it: of a long one both ends, so that members stay apart."""
+    taken: set[str] = set()
+    labels = {}
+    for name in dict.fromkeys(names):
+        short = name
+        if len(name) > LABEL_SIGNS:
+            short = f"{name[:LABEL_ENDS]}\N{HORIZONTAL ELLIPSIS}{name[-LABEL_ENDS:]}"
+        alike = itertools.count(2)
+        label = short
+        while label in taken:
+            label = f"{short} ({next(alike)})"
+        taken.add(label)
+        labels[name] = label
+    return labels
+
+
+def _dashes(count: int) -> alt.Scale:
+    """Whole lines, then broken ones: more names than there are colours."""
+    rows = -(-count // len(COLOURS))
+    return alt.Scale(range=[dash for dash in DASHES[:rows] for _ in COLOURS])
 
 
 def _tip(field: str, title: str) -> alt.Tooltip:

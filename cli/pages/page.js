@@ -38,6 +38,14 @@
     return Promise.all([...document.querySelectorAll(".chart")].map(draw));
   }
 
+  // On paper nothing can be opened: tables are, and what was closed is closed again.
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach((each) => { each.open = true; });
+  });
+  window.addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));
+
   dark.addEventListener("change", drawAll);
   drawAll().then(() => { document.documentElement.dataset.ready = "yes"; });
 })();

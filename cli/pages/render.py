@@ -34,6 +34,8 @@ OF_EVERY_OBJECT = frozenset(
 
 # What of the bundle the page's own script uses.
 EMBED = "window.vegaEmbed = vegaEmbed;"
+WIDE_FROM = 8
+"""Columns from which on the first and the last stay in view, and paper is turned."""
 FOOTER = "Made by kgroups. Times are UTC; a dash means unknown."
 
 
@@ -108,7 +110,8 @@ def _section(section: Section, numbers: Iterator[int]) -> Iterator[str]:
         if isinstance(part, Figure):
             yield from _figure(part, number)
         else:
-            yield f'<div class="sheet">\n{_table(part)}</div>\n'
+            wide = " wide" if len(part.columns) > WIDE_FROM else ""
+            yield f'<div class="sheet{wide}">\n{_table(part)}</div>\n'
     yield "</div>\n</section>\n"
 
 
@@ -116,14 +119,15 @@ def _figure(figure: Figure, number: int) -> Iterator[str]:
     """A figure: to a screen reader its picture is one image with the summary as its text."""
     heading, summary = _text(figure.heading), _text(figure.summary)
     yield (
-        f'<figure aria-labelledby="figure-{number}">\n<h3 id="figure-{number}">{heading}</h3>\n'
+        f'<div class="panel">\n<figure aria-labelledby="figure-{number}">\n'
+        f'<h3 id="figure-{number}">{heading}</h3>\n'
         f'<figcaption class="summary">{summary}</figcaption>\n'
         f'<div role="img" aria-label="{heading}: {summary}">\n'
         f'<div class="chart" id="chart-{number}" data-spec="spec-{number}" aria-hidden="true">'
-        "</div>\n</div>\n"
+        "</div>\n</div>\n</figure>\n"
         f'<script type="application/json" id="spec-{number}">{_json(figure.spec)}</script>\n'
         f"<details>\n<summary>{heading} as a table</summary>\n{_table(figure.table)}</details>\n"
-        "</figure>\n"
+        "</div>\n"
     )
 
 

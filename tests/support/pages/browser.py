@@ -137,6 +137,17 @@ class Browser:
         answer = self.call("Page.captureScreenshot", {"captureBeyondViewport": whole})
         path.write_bytes(base64.b64decode(answer["data"]))
 
+    def printed(self, paper: tuple[float, float]) -> bytes:
+        """The page as a PDF.
+
+        Args:
+            paper: width and height in inches.
+        """
+        import base64
+
+        sizes = {"paperWidth": paper[0], "paperHeight": paper[1], "printBackground": True}
+        return base64.b64decode(self.call("Page.printToPDF", sizes)["data"])
+
     def _note(self, shown: Shown, address: str) -> None:
         """What the events since the page was opened say."""
         for event in self._events:
