@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -60,24 +59,7 @@ class FarWay:
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, from_s: float
     ) -> None:
         """Pass on what comes, each piece when its time has come, however much is under way."""
-        pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
-
-        async def read() -> None:
-            while data := await source.read(CHUNK):
-                pieces.put_nowait((max(self._loop.time(), from_s) + ROUND_TRIP_S / 2, data))
-            pieces.put_nowait((self._loop.time() + ROUND_TRIP_S / 2, b""))
-
-        reading = asyncio.create_task(read())
-        async for data in self._arrived(pieces):
-            target.write(data)
-            await target.drain()
-        await reading
-        target.close()
-
-    async def _arrived(self, pieces: asyncio.Queue[tuple[float, bytes]]) -> AsyncIterator[bytes]:
-        while True:
-            at_s, data = await pieces.get()
-            await asyncio.sleep(at_s - self._loop.time())
-            if not data:
-                return
-            yield data
+        while data := await source.read(CHUNK):
+            arrives_s = max(self._loop.time(), from_s) + ROUND_TRIP_S / 2
+            self._loop.call_at(arrives_s, target.write, data)
+        self._loop.call_at(self._loop.time() + ROUND_TRIP_S / 2, target.close)

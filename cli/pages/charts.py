@@ -5,31 +5,31 @@ wide as their place, so that one page fits a phone and a screen; colours are tol
 colour-blind too (Okabe and Ito), and light and dark are the page's business (`render.py`).
 """
 
-import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 
-from kgroups.cli.pages.page import Figure, Table
-
-Axis = Literal["time", "seconds"]
-
-# Okabe and Ito's colours, which differ for every kind of colour vision.
-COLOURS = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#f0e442",
-    "#999999",
+from kgroups.cli.pages.chart_parts import (
+    COLOURS,
+    Axis,
+    amounts,
+    chart_table,
+    dashes,
+    labels,
+    lane_y,
+    legend,
+    moments,
+    palette,
+    time_heading,
+    time_tip,
+    time_x,
+    tip,
 )
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+from kgroups.cli.pages.page import Figure
+
 UNKNOWN_COLOUR = "#8888"
 MARK_COLOUR = "#888c"
 # What the colours do not suffice for, in a legend.
@@ -39,17 +39,8 @@ LEAST_PX = 3
 GRADIENT_PX = 140
 LINE_HEIGHT_PX = 260
 LANE_HEIGHT_PX = 26
-LEGEND_COLUMNS = 2
 # The longest bar leaves room for its amount.
 BAR_ROOM = 1.15
-# Times of a chart that is longer than this are told as days.
-DAYS_FROM_MS = 48 * 3_600_000
-# A longer name is cut in its middle in a chart; tooltips and the table have it whole.
-LABEL_SIGNS = 18
-LABEL_ENDS = 8
-LABEL_PX = 150
-# Rows of the table under a chart; a longer one says how many it leaves out.
-TABLE_ROWS = 500
 
 NO_COLOURS: Mapping[str, str] = MappingProxyType({})
 
@@ -75,21 +66,21 @@ def lines(
         steps: a value holds until the next one, instead of being joined to it.
         marks: times of events, each with its name.
     """
-    label = _labels(name for _, name, _ in rows)
+    label = labels(name for _, name, _ in rows)
     values = [{"t": t, "name": n, "label": label[n], "value": value} for t, n, value in rows]
     interpolate: Any = "step-after" if steps else "linear"
     chart = (
         alt.Chart(_data(values))
         .mark_line(point=alt.OverlayMarkDef(size=18), interpolate=interpolate, strokeWidth=2)
         .encode(
-            x=_time_x("t", axis, [t for t, _, _ in rows]),
-            y=alt.Y("value:Q", title=unit, axis=_amounts()),
-            color=alt.Color("label:N", title=kind, scale=_palette(), legend=_legend()),
-            strokeDash=alt.StrokeDash("label:N", title=kind, scale=_dashes(len(label))),
-            tooltip=[_time_tip("t", axis), _tip("name", kind), _tip("value", unit)],
+            x=time_x("t", axis, [t for t, _, _ in rows]),
+            y=alt.Y("value:Q", title=unit, axis=amounts()),
+            color=alt.Color("label:N", title=kind, scale=palette(), legend=legend()),
+            strokeDash=alt.StrokeDash("label:N", title=kind, scale=dashes(len(label))),
+            tooltip=[time_tip("t", axis), tip("name", kind), tip("value", unit)],
         )
     )
-    table = _table((_time_heading(axis), kind, unit), _moments(rows, axis, (0,)), heading)
+    table = chart_table((time_heading(axis), kind, unit), moments(rows, axis, (0,)), heading)
     return Figure(heading, summary, _spec(_marked(chart, marks, axis), LINE_HEIGHT_PX), table)
 
 
@@ -109,15 +100,15 @@ def descent(
     ticks = alt.Axis(labelOverlap=True, tickMinStep=1, format="d")
     base = alt.Chart(_data(values)).encode(
         x=alt.X("trial:Q", title="trial", axis=ticks),
-        tooltip=[_tip("trial", "trial"), _tip("settings", "settings"), _tip("value", unit)],
+        tooltip=[tip("trial", "trial"), tip("settings", "settings"), tip("value", unit)],
     )
     points = base.mark_circle(size=60, color=COLOURS[1]).encode(
-        y=alt.Y("value:Q", title=unit, axis=_amounts())
+        y=alt.Y("value:Q", title=unit, axis=amounts())
     )
     least = base.mark_line(interpolate="step-after", strokeWidth=2, color=COLOURS[0]).encode(
         y=alt.Y("least:Q", title=unit)
     )
-    table = _table(("trial", "settings", unit, f"least {unit} so far"), rows, heading)
+    table = chart_table(("trial", "settings", unit, f"least {unit} so far"), rows, heading)
     return Figure(heading, summary, _spec(least + points, LINE_HEIGHT_PX), table)
 
 
@@ -136,7 +127,7 @@ def heat_map(
         rows: (lane, column number, value).
         lane, column: what they stand for: `group and topic`, `partition`.
     """
-    label = _labels(name for name, _, _ in rows)
+    label = labels(name for name, _, _ in rows)
     values = [{"lane": n, "label": label[n], "column": c, "value": v} for n, c, v in rows]
     colour = alt.Color(
         "value:Q",
@@ -150,13 +141,13 @@ def heat_map(
         .mark_rect()
         .encode(
             x=alt.X("column:O", title=column, axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-            y=_lane_y(label),
+            y=lane_y(label),
             color=alt.condition("isValid(datum.value)", colour, alt.value(UNKNOWN_COLOUR)),
-            tooltip=[_tip("lane", lane), _tip("column", column), _tip("value", unit)],
+            tooltip=[tip("lane", lane), tip("column", column), tip("value", unit)],
         )
     )
     lanes = len({name for name, _, _ in rows})
-    table = _table((lane, column, unit), rows, heading)
+    table = chart_table((lane, column, unit), rows, heading)
     return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
 
 
@@ -175,7 +166,7 @@ def shares(
         rows: (lane, part, amount).
         lane, part: what they stand for: `group`, `member`.
     """
-    label = _labels(name for name, _, _ in rows)
+    label = labels(name for name, _, _ in rows)
     place: dict[str, int] = {}
     values = []
     for name, who, amount in sorted(rows, key=lambda row: -row[2]):
@@ -189,14 +180,14 @@ def shares(
             x=alt.X(
                 "amount:Q", stack="normalize", title=f"share of {unit}", axis=alt.Axis(format="%")
             ),
-            y=_lane_y(label),
-            color=alt.Color("place:O", scale=_palette(), legend=None),
+            y=lane_y(label),
+            color=alt.Color("place:O", scale=palette(), legend=None),
             order=alt.Order("place:Q"),
-            tooltip=[_tip("lane", lane), _tip("part", part), _tip("amount", unit)],
+            tooltip=[tip("lane", lane), tip("part", part), tip("amount", unit)],
         )
     )
     lanes = len({name for name, _, _ in rows})
-    table = _table((lane, part, unit), rows, heading)
+    table = chart_table((lane, part, unit), rows, heading)
     return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
 
 
@@ -216,19 +207,19 @@ def bars(
         lane: what a name is: `verdict`.
         colours: of names that have one of their own.
     """
-    label = _labels(name for name, _ in rows)
+    label = labels(name for name, _ in rows)
     values = [
         {"lane": n, "label": label[n], "amount": amount, "colour": colours.get(n, COLOURS[0])}
         for n, amount in rows
     ]
-    y = _lane_y(label)
-    base = alt.Chart(_data(values)).encode(y=y, tooltip=[_tip("lane", lane), _tip("amount", unit)])
+    y = lane_y(label)
+    base = alt.Chart(_data(values)).encode(y=y, tooltip=[tip("lane", lane), tip("amount", unit)])
     most = max([amount for _, amount in rows], default=0)
     scale = alt.Scale(domain=[0, most * BAR_ROOM or 1])
-    x = alt.X("amount:Q", title=unit, axis=_amounts(), scale=scale)
+    x = alt.X("amount:Q", title=unit, axis=amounts(), scale=scale)
     bar = base.mark_bar().encode(x=x, color=alt.Color("colour:N", scale=None))
     text = base.mark_text(align="left", dx=4).encode(x=x, text=alt.Text("amount:Q", format=",~f"))
-    table = _table((lane, unit), rows, heading)
+    table = chart_table((lane, unit), rows, heading)
     return Figure(heading, summary, _spec(bar + text, len(rows) * LANE_HEIGHT_PX), table)
 
 
@@ -250,7 +241,7 @@ def spans(
             more of a kind than colours, those that are rarest share the last one, as `others`.
         marks: times of events, each with its name.
     """
-    label = _labels(name for name, _, _, _ in rows)
+    label = labels(name for name, _, _, _ in rows)
     named = _named_colours([what for _, _, _, what in rows])
     values = [
         {
@@ -263,22 +254,22 @@ def spans(
     domain += [] if len(named) == len({row[3] for row in rows}) else [OTHERS]
     scale = alt.Scale(domain=domain, range=list(COLOURS[: len(domain)]))
     base = alt.Chart(_data(values)).encode(
-        x=_time_x("t", axis, [t for _, t, _, _ in rows]),
-        y=_lane_y(label),
-        color=alt.Color("colour:N", title=kind, scale=scale, legend=_legend()),
+        x=time_x("t", axis, [t for _, t, _, _ in rows]),
+        y=lane_y(label),
+        color=alt.Color("colour:N", title=kind, scale=scale, legend=legend()),
         tooltip=[
-            _tip("lane", lane),
-            _tip("what", kind),
-            _time_tip("t", axis),
-            _time_tip("end", axis),
+            tip("lane", lane),
+            tip("what", kind),
+            time_tip("t", axis),
+            time_tip("end", axis),
         ],
     )
     # What is over within a pixel is still to be seen.
     begins = base.mark_tick(thickness=LEAST_PX, size=LANE_HEIGHT_PX // 2)
     bars = base.mark_bar(stroke="#fff8", strokeWidth=1).encode(x2="end:Q")
     chart = _marked(bars + begins, marks, axis)
-    headings = (lane, f"from ({_time_heading(axis)})", f"to ({_time_heading(axis)})", kind)
-    table = _table(headings, _moments(rows, axis, (1, 2)), heading)
+    headings = (lane, f"from ({time_heading(axis)})", f"to ({time_heading(axis)})", kind)
+    table = chart_table(headings, moments(rows, axis, (1, 2)), heading)
     lanes = len({name for name, _, _, _ in rows})
     return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
 
@@ -290,7 +281,7 @@ def _named_colours(whats: Sequence[str]) -> dict[str, str]:
         often = Counter(whats)
         kept = {what for what, _ in often.most_common(len(COLOURS) - 1)}
         order = [what for what in order if what in kept]
-    return _labels(order)
+    return labels(order)
 
 
 def _marked(
@@ -304,8 +295,8 @@ def _marked(
         alt.Chart(_data(values))
         .mark_rule(color=MARK_COLOUR, strokeDash=[4, 3])
         .encode(
-            x=_time_x("t", axis, [t for t, _ in marks]),
-            tooltip=[_tip("event", "event"), _time_tip("t", axis)],
+            x=time_x("t", axis, [t for t, _ in marks]),
+            tooltip=[tip("event", "event"), time_tip("t", axis)],
         )
     )
     layered = alt.layer(chart, rule)
@@ -329,93 +320,3 @@ def _spec(chart: alt.Chart | alt.LayerChart, height_px: int) -> dict[str, Any]:
     spec.pop("$schema", None)
     spec.pop("config", None)
     return spec
-
-
-def _palette() -> alt.Scale:
-    return alt.Scale(range=list(COLOURS))
-
-
-def _legend() -> alt.Legend:
-    return alt.Legend(orient="bottom", columns=LEGEND_COLUMNS, labelLimit=LABEL_PX, symbolLimit=40)
-
-
-def _amounts() -> alt.Axis:
-    return alt.Axis(format="~s", tickCount=5)
-
-
-def _time_x(field: str, axis: Axis, times: Sequence[float]) -> alt.X:
-    """Time from left to right; UTC, as everything that kgroups prints."""
-    if axis == "seconds":
-        return alt.X(f"{field}:Q", title="seconds", axis=alt.Axis(labelOverlap=True))
-    is_long = bool(times) and max(times) - min(times) > DAYS_FROM_MS
-    clock = alt.Axis(labelOverlap=True, tickCount=5, format="%b %d" if is_long else "%H:%M")
-    return alt.X(f"{field}:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=clock)
-
-
-def _lane_y(label: Mapping[str, str]) -> alt.Y:
-    """Lanes in the order in which their names first come."""
-    axis = alt.Axis(labelLimit=LABEL_PX)
-    return alt.Y("label:N", title=None, sort=list(label.values()), axis=axis)
-
-
-def _labels(names: Iterable[str]) -> dict[str, str]:
-    """Each name as a chart has room for it: of a long one both ends, so that members stay apart."""
-    taken: set[str] = set()
-    labels = {}
-    for name in dict.fromkeys(names):
-        short = name
-        if len(name) > LABEL_SIGNS:
-            short = f"{name[:LABEL_ENDS]}\N{HORIZONTAL ELLIPSIS}{name[-LABEL_ENDS:]}"
-        alike = itertools.count(2)
-        label = short
-        while label in taken:
-            label = f"{short} ({next(alike)})"
-        taken.add(label)
-        labels[name] = label
-    return labels
-
-
-def _dashes(count: int) -> alt.Scale:
-    """Whole lines, then broken ones: more names than there are colours."""
-    rows = -(-count // len(COLOURS))
-    return alt.Scale(range=[dash for dash in DASHES[:rows] for _ in COLOURS])
-
-
-def _tip(field: str, title: str) -> alt.Tooltip:
-    return alt.Tooltip(field=field, title=title)
-
-
-def _time_tip(field: str, axis: Axis) -> alt.Tooltip:
-    if axis == "seconds":
-        return alt.Tooltip(field=field, title="seconds", type="quantitative")
-    shown: Any = {
-        "field": field,
-        "title": "time (UTC)",
-        "type": "temporal",
-        "timeUnit": "utcyearmonthdatehoursminutesseconds",
-    }
-    return alt.Tooltip(**shown)
-
-
-def _time_heading(axis: Axis) -> str:
-    return "time (UTC)" if axis == "time" else "seconds"
-
-
-def _moments(
-    rows: Sequence[tuple[Any, ...]], axis: Axis, places: tuple[int, ...]
-) -> list[tuple[Any, ...]]:
-    """Rows with readable times at these places."""
-    if axis == "seconds":
-        return list(rows)
-    return [
-        tuple(_moment(value) if place in places else value for place, value in enumerate(row))
-        for row in rows
-    ]
-
-
-def _moment(time_ms: float) -> str:
-    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _table(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], caption: str) -> Table:
-    return Table(columns, rows[:TABLE_ROWS], caption, max(len(rows) - TABLE_ROWS, 0))

@@ -18,6 +18,7 @@ PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)} if PROGRAM else {}
 POINTS = 72
 MARGIN = 14 / 25.4 * POINTS
 WHITE = 255
+LINE = 5  # how far letters reach below a line
 ROWS = 90
 COLUMNS = (
     *("GROUP", "TOPIC", "PARTITION", "COMMITTED", "LOG-END", "LAG", "LAG-MAX", "LOST"),
@@ -54,14 +55,16 @@ class Sheet(NamedTuple):
 
     Args:
         size: width and height in points.
-        boxes: of its texts: left, bottom, right and top.
-        lines: its text, from top to bottom.
+        boxes: of its characters: left, bottom, right and top.
+        text: without blanks, from top to bottom.
+        last: its lowest line, without blanks.
     """
 
     size: tuple[float, float]
     pixels: np.ndarray
     boxes: list[tuple[float, float, float, float]]
-    lines: list[str]
+    text: str
+    last: str
 
 
 def sheets(pdf: bytes) -> Iterator[Sheet]:
@@ -69,10 +72,18 @@ def sheets(pdf: bytes) -> Iterator[Sheet]:
     with pypdfium2.PdfDocument(pdf) as document:
         for page in document:
             text = page.get_textpage()
-            boxes = [text.get_rect(n) for n in range(text.count_rects())]
-            lines = [line.strip() for line in text.get_text_range().splitlines()]
-            pixels = page.render(scale=1).to_numpy().copy()
-            yield Sheet(page.get_size(), pixels, boxes, lines)
+            count = text.count_chars()
+            signs = [(text.get_text_range(n, 1), text.get_charbox(n)) for n in range(count)]
+            signs = [(sign, box) for sign, box in signs if sign.strip()]
+            lowest = min(box[1] for _, box in signs)
+            last = [(box[0], sign) for sign, box in signs if box[1] < lowest + LINE]
+            yield Sheet(
+                page.get_size(),
+                page.render(scale=1).to_numpy().copy(),
+                [box for _, box in signs],
+                "".join(sign for sign, _ in signs),
+                "".join(sign for _, sign in sorted(last)),
+            )
             text.close()
             page.close()
 
@@ -108,10 +119,10 @@ def test_titles_stay_with_what_they_are_of(
     """No page ends with a heading."""
     shown = browser.show(page)
     titles = "[...document.querySelectorAll('h2, h3, summary')].map(each => each.textContent)"
-    headings = {title.strip() for title in shown.evaluate(titles)}
+    headings = {"".join(title.split()) for title in shown.evaluate(titles)}
     assert len(headings) > 5
     for number, sheet in enumerate(sheets(browser.printed(paper)), 1):
-        assert sheet.lines[-1] not in headings, number
+        assert sheet.last not in headings, number
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +137,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_wide_table_is_whole(browser: Browser, long: Path, paper: tuple[float, float]) -> None:
     """Each row has its verdict, each page the headings; charts have their tables opened."""
     browser.show(long)
-    printed = [" ".join(sheet.lines) for sheet in sheets(browser.printed(paper))]
+    printed = [sheet.text for sheet in sheets(browser.printed(paper))]
     verdicts = [text.count("STOP") for text in printed]
     assert sum(verdicts) == ROWS
     assert [text.count("VERDICT") for text in printed] == [min(1, count) for count in verdicts]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.pages.charts import COLOURS, bars, lines, shares
+from kgroups.cli.pages.chart_parts import COLOURS
+from kgroups.cli.pages.charts import bars, lines, shares
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.cli.pages.render import page_html, write_page
 from kgroups.core.errors import UsageError
