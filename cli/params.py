@@ -375,6 +375,9 @@ def plain(text: str) -> str:
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page with charts.")
+]
 FromFile = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),

@@ -89,6 +89,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
     "plan/--conf") echo '@free' ;;
+    "plan/--html") echo '@files' ;;
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
@@ -283,7 +284,7 @@ _kgroups_words() { # path: what can be typed there
     "snapshot show") echo "--help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
-    "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --conf --from --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --conf --html --from --help $common" ;;
     "simulate") echo "--from-group --from --over --captures --properties --event --seed --until --timeline --rebalances --deploys --scalings --members --partitions --requests --spread --vary --repeat --jobs --master --conf --fail-on --search --minimise --trials --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --clamp --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "copy-offsets") echo "--from --to --map --map-file --topic --to-bootstrap-server --to-command-config --checkpoints --verify --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;

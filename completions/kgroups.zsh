@@ -90,6 +90,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
     "plan/--conf") echo '@free' ;;
+    "plan/--html") echo '@files' ;;
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
@@ -469,6 +470,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--conf:A setting of Spark; repeatable.'
+        '--html:Also write an HTML page with charts.'
         '--from:Read a snapshot or a scenario instead.'
         '--help:Show help.'
       )

@@ -9,7 +9,7 @@ import altair as alt
 
 from kgroups.cli.pages.page import Table
 
-Axis = Literal["time", "seconds"]
+Axis = Literal["time", "seconds", "step"]
 
 # Okabe and Ito's colours, which differ for every kind of colour vision.
 COLOURS = (
@@ -51,8 +51,9 @@ def amounts() -> alt.Axis:
 
 def time_x(field: str, axis: Axis, times: Sequence[float]) -> alt.X:
     """Time from left to right; UTC, as everything that kgroups prints."""
-    if axis == "seconds":
-        return alt.X(f"{field}:Q", title="seconds", axis=alt.Axis(labelOverlap=True))
+    if axis != "time":
+        ticks = alt.Axis(labelOverlap=True, tickMinStep=1)
+        return alt.X(f"{field}:Q", title=axis, axis=ticks)
     is_long = bool(times) and max(times) - min(times) > DAYS_FROM_MS
     clock = alt.Axis(labelOverlap=True, tickCount=5, format="%b %d" if is_long else "%H:%M")
     return alt.X(f"{field}:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=clock)
@@ -94,8 +95,8 @@ def tip(field: str, title: str) -> alt.Tooltip:
 
 def time_tip(field: str, axis: Axis) -> alt.Tooltip:
     """A time in a tooltip, to the second."""
-    if axis == "seconds":
-        return alt.Tooltip(field=field, title="seconds", type="quantitative")
+    if axis != "time":
+        return alt.Tooltip(field=field, title=axis, type="quantitative")
     shown: Any = {
         "field": field,
         "title": "time (UTC)",
@@ -107,14 +108,14 @@ def time_tip(field: str, axis: Axis) -> alt.Tooltip:
 
 def time_heading(axis: Axis) -> str:
     """Heading of a column of times."""
-    return "time (UTC)" if axis == "time" else "seconds"
+    return "time (UTC)" if axis == "time" else axis
 
 
 def moments(
     rows: Sequence[tuple[Any, ...]], axis: Axis, places: tuple[int, ...]
 ) -> list[tuple[Any, ...]]:
     """Rows with readable times at these places."""
-    if axis == "seconds":
+    if axis != "time":
         return list(rows)
     return [
         tuple(moment(value) if place in places else value for place, value in enumerate(row))

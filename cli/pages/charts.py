@@ -60,7 +60,7 @@ def lines(
 
     Args:
         rows: (time, name, value); a value of None breaks its line. Time is in epoch
-            milliseconds for the axis `time`, in seconds for `seconds`.
+            milliseconds for the axis `time`, else a number of `seconds` or `step`s.
         unit: of the values, for the axis.
         kind: what a name is, for the legend: `group`.
         steps: a value holds until the next one, instead of being joined to it.

@@ -20,7 +20,6 @@ from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
     Compare,
     FailOn,
-    HtmlFile,
     Master,
     Over,
     ParquetFile,
@@ -43,7 +42,7 @@ from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
-from kgroups.cli.params import FromFile, GlobalOptions, assignor_names, options_of
+from kgroups.cli.params import FromFile, GlobalOptions, HtmlFile, assignor_names, options_of
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError

@@ -16,7 +16,6 @@ from kgroups.cli.commands.lag.lag_answer import (
 )
 from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
-    HtmlFile,
     Master,
     Over,
     ParquetFile,
@@ -34,7 +33,7 @@ from kgroups.cli.commands.lag.lag_options import (
 from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
-from kgroups.cli.params import options_of
+from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -63,9 +62,6 @@ SparkConf = Annotated[
 RecordTimesToo = Annotated[
     bool,
     typer.Option("--record-times", help="Fetch the next record of each lagging partition."),
-]
-HtmlFile = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page with charts.")
 ]
 # `Any` is a `Place`: typer takes no union of classes.
 ParquetFile = Annotated[

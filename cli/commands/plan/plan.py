@@ -21,8 +21,9 @@ from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_sourc
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
-from kgroups.cli.params import assignor_names, options_of
+from kgroups.cli.params import HtmlFile, assignor_names, options_of
 from kgroups.core.errors import UsageError
+from kgroups.core.extras import require_extra
 from kgroups.core.planning.confidence import DEFINITIONS
 
 SCHEMA = "kgroups.plan/1"
@@ -60,7 +61,8 @@ VIEWS
   --metrics, --members, --moves, --rounds, --outcomes, --steps (of a deploy)
   and --blockers (of a move to another protocol) select tables; default: the
   first three, and the last two where there are any. CSV shows members unless
-  one is selected.
+  one is selected. --html writes a page: who owns what before, at each step of a
+  deploy, and after.
   --explain TOPIC:N explains why a partition goes where it goes.
   --fail-on exits with 6 if a condition holds in any outcome, or if that is
   unknown. Its fields are those of `metrics` in --output json.
@@ -75,7 +77,7 @@ EXAMPLES
   kgroups plan orders-app
   kgroups plan orders-app --add-members 2
   kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
-  kgroups plan orders-app --rolling-restart all --steps
+  kgroups plan orders-app --rolling-restart all --steps --html plan.html
   kgroups plan orders-app --to-protocol consumer --fail-on 'blockers > 0'
   kgroups plan orders-app --assignor range,roundrobin --metrics
   kgroups plan orders-app --set-partitions orders=48 --moves --output csv
@@ -115,9 +117,14 @@ def plan(
     master: params.Master = None,
     remote: params.Remote = None,
     conf: params.Conf = None,
+    html: HtmlFile = None,
     file: params.Source = None,
 ) -> None:
     """`kgroups plan`."""
+    if html is not None:
+        require_extra("html", "`--html`")
+        if report or check_assignor is not None:
+            raise UsageError("`--html` shows plans, not `--report` or `--check-assignor`")
     printer = Printer(options_of(ctx))
     if check_assignor is not None:
         checked = check_report(CHECK_SCHEMA, check_assignor)
@@ -170,7 +177,13 @@ def plan(
     ]
     found = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
     told = printer.options.output == "table"
-    printer.show(replace(found, notes=list(shared_notes(said)), tells_notes=told))
+    found = replace(found, notes=list(shared_notes(said)), tells_notes=told)
+    if html is not None:
+        from kgroups.cli.commands.plan.plan_page import plan_page  # Altair
+        from kgroups.cli.pages.render import write_page
+
+        write_page(html, plan_page(found, items))
+    printer.show(found)
     end_with(errors)
 
 

@@ -1,6 +1,6 @@
 """Plans as reports: the tables of `kgroups plan`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kgroups.cli.exits import MANY, NAMED, Note
@@ -74,12 +74,12 @@ STAGE_COLUMNS = (
     *PLAN_COLUMNS[:2],
     Column("step", "STEP", right=True),
     Column("event", "EVENT"),
-    Column("rebalances", "REBALANCES"),
+    Column("rebalances", "REBALANCES", quiet=(True,)),
     Column("leader_client", "LEADER", shared=True, quiet=(None,)),
     Column("confidence", "CONFIDENCE", shared=True),
     Column("confidence_reason"),
     Column("moved", "MOVED", right=True),
-    Column("assignment", "ASSIGNMENT"),
+    *MOVE_COLUMNS[len(PLAN_COLUMNS) :],
 )
 BLOCKER_COLUMNS = (
     Column("group", "GROUP", shared=True),
@@ -101,6 +101,7 @@ EXPLAIN_COLUMNS = (
 )
 OWN = len(PLAN_COLUMNS)
 FIGURES = OWN + 2
+MOVED = len(MOVE_COLUMNS) - OWN
 _METRICS = [column.field for column in METRIC_COLUMNS[FIGURES:]]
 
 
@@ -194,10 +195,15 @@ def _member_rows(item: Item) -> Iterator[Row]:
 
 
 def _move_rows(item: Item) -> Iterator[Row]:
-    for move in item["moves"]:
+    for move in changes_in(item["moves"]):
+        yield (*_plan_values(item), *move)
+
+
+def changes_in(moves: Iterable[Item]) -> Iterator[Row]:
+    """Topic, partition, old and new owner and kind of each partition that changes its owner."""
+    for move in moves:
         if move["kind"] != "kept":
-            values = (move[column.field] for column in MOVE_COLUMNS[OWN:])
-            yield (*_plan_values(item), *values)
+            yield tuple(move[column.field] for column in MOVE_COLUMNS[OWN:])
 
 
 def _round_rows(item: Item) -> Iterator[Row]:
@@ -221,10 +227,11 @@ def _outcome_rows(item: Item) -> Iterator[Row]:
 
 
 def _stage_rows(item: Item) -> Iterator[Row]:
+    """What changes in each step, a row each; a step in which nothing moves has one, too."""
     for number, stage in enumerate(item["stages"], 1):
-        told = (stage[column.field] for column in STAGE_COLUMNS[3:-1])
-        shares = (f"{m['member_id']}={assignment_text(m['assignment'])}" for m in stage["members"])
-        yield (item["group"], item["assignor"], number, *told, " ".join(shares))
+        told = [stage[column.field] for column in STAGE_COLUMNS[3:-MOVED]]
+        for move in list(changes_in(stage["moves"])) or [(None,) * MOVED]:
+            yield (item["group"], item["assignor"], number, *told, *move)
 
 
 def _blocker_rows(item: Item) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import HtmlFile, SparkConf
+from kgroups.cli.commands.lag.lag_options import SparkConf
 from kgroups.cli.commands.simulate.simulate_checks import (
     failed_checks,
     run_failures,
@@ -27,7 +27,7 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
-from kgroups.cli.params import options_of
+from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.source import now_ms
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import ItemError, UsageError
