@@ -31,36 +31,71 @@ CONTEXT_SETTINGS = {
     "max_content_width": HELP_WIDTH,
 }
 
+HELP_ALL = "help_all"
+_EXAMPLES = "\n\nEXAMPLES"
 _GLOBAL_NAMES = frozenset(option.name for option in GLOBAL_OPTIONS)
 
 
-def _write_help_text(command: Any, formatter: Any) -> None:
-    """The help text as it was written: its tables and examples are laid out for 80 columns."""
+def _write_help_text(command: Any, ctx: Any, formatter: Any) -> None:
+    """The help text as it was written, laid out for 80 columns; what follows EXAMPLES if asked."""
+    text = (command.help or "").strip()
+    if not _shows_all(ctx):
+        start = text.find(_EXAMPLES)
+        end = text.find("\n\n", start + len(_EXAMPLES))
+        text = text if start < 0 or end < 0 else text[:end]
     formatter.write("\n")
-    for line in (command.help or "").splitlines():
+    for line in text.splitlines():
         formatter.write(f"  {line}\n" if line else "\n")
 
 
 def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """Arguments, the command's own options, then those that every command takes."""
-    arguments, own, common = [], [], []
+    """Arguments, the command's own options by group, then those that every command takes."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+    common = []
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is None:
             continue
         if param.param_type_name == "argument":
-            arguments.append((record[0].strip("{}"), record[1].removesuffix("  [required]")))
+            about = record[1].removesuffix("  [required]")
+            sections["Arguments"].append((record[0].strip("{}"), about))
         elif param.name == "output":
             common.append((record[0], ", ".join(formats_of(ctx.command_path)) + "."))
-        elif param.name in _GLOBAL_NAMES:
+        elif param.name == HELP_ALL or (param.name in _GLOBAL_NAMES and _shows_all(ctx)):
             common.append(record)
-        else:
-            own.append(record)
-    sections = (("Arguments", arguments), ("Options", own), ("Global options", common))
-    for title, records in sections:
+        elif param.name not in _GLOBAL_NAMES:
+            title = getattr(param, "rich_help_panel", None) or "Options"
+            sections.setdefault(title, []).append(record)
+    sections["Options"] = sections.pop("Options", [])
+    for title, records in (*sections.items(), ("Global options", common)):
         if records:
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def _shows_all(ctx: Any) -> bool:
+    """Whether the help has everything: that of the program always does."""
+    return ctx.parent is None or HELP_ALL in ctx.meta
+
+
+def _help_all_param() -> Any:
+    """`--help-all`, which prints the help with its details and the global options."""
+
+    def show(ctx: typer.Context, _param: object, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            ctx.meta[HELP_ALL] = True
+            write_text(f"{ctx.get_help()}\n")
+            raise typer.Exit
+
+    return TyperOption(
+        param_decls=[HELP_ALL, "--help-all"],
+        is_flag=True,
+        is_eager=True,
+        default=False,
+        expose_value=False,
+        help="Show details and all global options.",
+        callback=show,
+    )
 
 
 def global_params(*, environment: bool) -> list[Any]:
@@ -119,9 +154,8 @@ class Command(TyperCommand):
     """A command that takes the global options after its name too."""
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(
-            *args, params=[*(params or []), *global_params(environment=False)], **kwargs
-        )
+        common = (_help_all_param(), *global_params(environment=False))
+        super().__init__(*args, params=[*(params or []), *common], **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command on arguments that are text.
@@ -138,7 +172,7 @@ class Command(TyperCommand):
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """The text as written."""
-        _write_help_text(self, formatter)
+        _write_help_text(self, ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Own options and global ones apart."""
@@ -158,12 +192,12 @@ class Noun(TyperGroup):
     environment = False
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
-        common = global_params(environment=self.environment)
+        common = (_help_all_param(), *global_params(environment=self.environment))
         super().__init__(*args, params=[*(params or []), *common], **kwargs)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """The text as written."""
-        _write_help_text(self, formatter)
+        _write_help_text(self, ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The commands first: they are what one looks for."""

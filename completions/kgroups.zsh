@@ -324,6 +324,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       )
       options+=(
         '--version:Show the version.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -346,6 +347,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--fields:Show only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -370,6 +372,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--fields:Show only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -377,12 +380,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--since:How far back\: 24h (default), 7d.'
         '--log:Read a broker'\''s log too; - for stdin.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -392,16 +397,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'show:Show a snapshot file.'
       )
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "snapshot save")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "snapshot show")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -421,6 +429,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--fields:List the fields that conditions can use.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -432,6 +441,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--record-times:Lag in seconds, from the next record'\''s time.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -472,6 +482,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--conf:A setting of Spark; repeatable.'
         '--html:Also write an HTML page with charts.'
         '--from:Read a snapshot or a scenario instead.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -503,12 +514,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--minimise:Expression to minimise.'
         '--trials:Number of settings to try.'
         '--html:Also write an HTML page with charts.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "reset-offsets")
       options+=(
-        '--to:Target, see above.'
+        '--to:Where to\: earliest, 2h, +100, ...'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
         '--regex:Groups whose whole name matches (RE2).'
@@ -531,6 +543,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -556,6 +569,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -575,6 +589,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -592,6 +607,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -607,6 +623,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -623,6 +640,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -639,6 +657,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
         '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -650,6 +669,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'compact:Merge the small files of past days.'
       )
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -679,6 +699,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--fields:Show only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -698,6 +719,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--conf:A setting of Spark; repeatable.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -705,6 +727,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--every:Repeat at this interval until stopped\: 60s.'
         '--count:Number of captures, with --every.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -713,6 +736,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--today:Include today.'
         '--keep-raw:Roll up captures that are older\: 14d.'
         '--keep-hours:Keep hourly roll-ups this long\: 90d (default).'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -727,22 +751,26 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'import:Import contexts from another client'\''s configuration.'
       )
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "context list")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "context show")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "context use")
       options+=(
         '--none:Unset the current context.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -756,17 +784,20 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--default-timeout:Default --timeout.'
         '--default-engine:Default --engine of `lag report`.'
         '--use:Make it the current context.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "context remove")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "context current")
       options+=(
         '--short:Only the name, for a prompt.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -775,11 +806,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--format:Format, if it cannot be inferred.'
         '--name:Name of the only context.'
         '--pin:Ask each cluster for its id.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "ping")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -787,6 +820,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--since:Only writes since then\: 7d, 2026-11-21T06\:00Z.'
         '--last:Only the last N writes.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -795,6 +829,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'up:Run an embedded Kafka cluster until Ctrl-C.'
       )
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -810,6 +845,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -817,6 +853,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--spark:Include the lag report (needs Java 17).'
         '--keep:Keep cluster and members running until Ctrl-C.'
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
@@ -857,16 +894,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "schema")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "explain")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;
     "completion")
       options+=(
+        '--help-all:Show details and all global options.'
         '--help:Show help.'
       )
       ;;

@@ -16,6 +16,10 @@ from tests.support.cli.runner import Outcome, run
 FOLDER = Path(__file__).parent / "snapshots"
 UPDATE = os.environ.get("KGROUPS_UPDATE_SNAPSHOTS") == "1"
 
+# Kafka's tools have no such option.
+DETAILED = [path for path in command_paths() if path not in ((), ("official",))]
+HELP_LINES = 90
+"""That of the program, which has every command, is the longest."""
 _NOW = re.compile(r"(?<=\"generated_at\":\")(?!2026-11-21T01:04:05.678Z)[^\"]+")
 
 THREE = "describe billing --state --members --offsets --from shop.json"
@@ -329,12 +333,30 @@ def test_help(path: tuple[str, ...]) -> None:
     outcome = run(*path, "--help")
     check(" ".join(["help", *path]), text_of(" ".join([*path, "--help"]), outcome))
     assert max(map(len, outcome.stdout.splitlines())) <= 80
+    assert len(outcome.stdout.splitlines()) <= HELP_LINES
     assert (outcome.exit_code, outcome.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("path", DETAILED, ids=" ".join)
+def test_help_all(path: tuple[str, ...]) -> None:
+    """It has every line of the help page, in its order, and the details and global options."""
+    outcome = run(*path, "--help-all")
+    check(" ".join(["help all", *path]), text_of(" ".join([*path, "--help-all"]), outcome))
+    lines = outcome.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "Global options:" in lines
+    assert any("--context" in line for line in lines)
+    rest = iter(" ".join(line.split()) for line in lines)
+    short = run(*path, "--help").stdout.splitlines()
+    before, _, _ = "\n".join(short).partition("\nGlobal options:")
+    missing = [line for line in before.splitlines() if " ".join(line.split()) not in rest]
+    assert missing == []
 
 
 def test_no_stale_snapshots() -> None:
     """Every file belongs to a case."""
     names = {*CASES, *(" ".join(["help", *path]) for path in command_paths())}
+    names |= {" ".join(["help all", *path]) for path in DETAILED}
     assert {path.stem for path in FOLDER.glob("*.txt")} == names
 
 

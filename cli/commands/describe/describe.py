@@ -68,6 +68,18 @@ marks what changed; with JSON, each refresh is one document per line.
 --output openmetrics prints metrics for Prometheus;
 --textfile writes them to a file for node_exporter, whole or not at all.
 
+EXAMPLES
+  kgroups describe orders-app
+  kgroups describe orders-app billing --members --verbose
+  kgroups describe --all-groups --sort lag --top 20
+  kgroups describe --all-groups --output json | jq '.summary'
+  kgroups describe 'orders-*' --regex 'billing-[0-9]+'
+  kgroups describe --topic payments
+  kgroups describe billing --lag-time --over 10s
+  kgroups describe --where 'lag > 10k or lost > 0'
+  kgroups describe orders-app --watch 2
+  kgroups describe -- -odd-name
+
 TIMES    (of partitions and of groups; null or - is unknown)
   --lag-time      age of the oldest unread record, from offsets by timestamp:
                   some 12 requests, DESCRIBE permission only, to within 1 %
@@ -97,18 +109,6 @@ STATUS           (shown if any partition is not ok)
   unknown          the commit or the log could not be read
   stalled          with --over: the commit stands still while records wait,
                    and a member owns the partition
-
-EXAMPLES
-  kgroups describe orders-app
-  kgroups describe orders-app billing --members --verbose
-  kgroups describe --all-groups --sort lag --top 20
-  kgroups describe --all-groups --output json | jq '.summary'
-  kgroups describe 'orders-*' --regex 'billing-[0-9]+'
-  kgroups describe --topic payments
-  kgroups describe billing --lag-time --over 10s
-  kgroups describe --where 'lag > 10k or lost > 0'
-  kgroups describe orders-app --watch 2
-  kgroups describe -- -odd-name
 """
 
 

@@ -72,6 +72,22 @@ BY
   group (default)  topic  partition  member  client  host  assignor
   with --assignor: group (default)  member  client  host  assignor
 
+EXAMPLES
+  kgroups lag report --top 20
+  kgroups lag report billing 'orders-*' --by partition
+  kgroups lag report --by topic --output csv
+  kgroups lag report --from before.json --assignor range,roundrobin
+  kgroups lag report --master spark://spark:7077
+  kgroups lag report --remote sc://spark:15002
+  kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
+  kgroups lag report --captures ~/captures --sql "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
+  kgroups lag report --captures ~/captures --over 7d --html lag.html
+  kgroups lag report --captures ~/captures --engine duckdb
+  kgroups lag report --captures s3://metrics/captures --over 6h
+  kgroups lag report --captures ~/captures --compare 7d --top 10
+
+DETAILS
 With --captures DIR the report covers a window of time, from the captures of
 `lag collect`. It adds rates, lag in seconds with the method that found it,
 time to catch up, trend, Burrow's verdict with its rule, and the time until
@@ -107,21 +123,6 @@ of hundreds of millions of rows are for Spark.
 
 --html writes one page with charts that opens offline; --parquet writes the
 rows with their types.
-
-EXAMPLES
-  kgroups lag report --top 20
-  kgroups lag report billing 'orders-*' --by partition
-  kgroups lag report --by topic --output csv
-  kgroups lag report --from before.json --assignor range,roundrobin
-  kgroups lag report --master spark://spark:7077
-  kgroups lag report --remote sc://spark:15002
-  kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
-  kgroups lag report --captures ~/captures --sql "verdict = 'STOP'"
-  kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
-  kgroups lag report --captures ~/captures --over 7d --html lag.html
-  kgroups lag report --captures ~/captures --engine duckdb
-  kgroups lag report --captures s3://metrics/captures --over 6h
-  kgroups lag report --captures ~/captures --compare 7d --top 10
 """
 
 

@@ -35,6 +35,19 @@ Takes the group as it is now, from a snapshot, or from a scenario file,
 applies the changes you name, and runs the group's assignor. Nothing is sent
 to the group. With --from FILE and no GROUP, plans every group in the file.
 
+EXAMPLES
+  kgroups plan orders-app
+  kgroups plan orders-app --add-members 2
+  kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
+  kgroups plan orders-app --rolling-restart all --steps --html plan.html
+  kgroups plan orders-app --to-protocol consumer --fail-on 'blockers > 0'
+  kgroups plan orders-app --assignor range,roundrobin --metrics
+  kgroups plan orders-app --set-partitions orders=48 --moves --output csv
+  kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
+  kgroups plan --from scenario.yaml --explain orders:3
+  kgroups plan --all-groups --report --assignor range,cooperative-sticky
+  kgroups plan --all-groups --report --by group --add-members 1
+
 CHANGES, each repeatable; they happen in this order
 {changes}
 
@@ -61,8 +74,8 @@ VIEWS
   --metrics, --members, --moves, --rounds, --outcomes, --steps (of a deploy)
   and --blockers (of a move to another protocol) select tables; default: the
   first three, and the last two where there are any. CSV shows members unless
-  one is selected. --html writes a page: who owns what before, at each step of a
-  deploy, and after.
+  one is selected. --html writes a page: who owns what before, at each step,
+  and after.
   --explain TOPIC:N explains why a partition goes where it goes.
   --fail-on exits with 6 if a condition holds in any outcome, or if that is
   unknown. Its fields are those of `metrics` in --output json.
@@ -72,19 +85,6 @@ FLEET
   current and planned lag, grouped --by member (default), group, client, host
   or assignor. Changes apply to every group where they make sense; groups
   where they cannot be applied are reported as errors.
-
-EXAMPLES
-  kgroups plan orders-app
-  kgroups plan orders-app --add-members 2
-  kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
-  kgroups plan orders-app --rolling-restart all --steps --html plan.html
-  kgroups plan orders-app --to-protocol consumer --fail-on 'blockers > 0'
-  kgroups plan orders-app --assignor range,roundrobin --metrics
-  kgroups plan orders-app --set-partitions orders=48 --moves --output csv
-  kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
-  kgroups plan --from scenario.yaml --explain orders:3
-  kgroups plan --all-groups --report --assignor range,cooperative-sticky
-  kgroups plan --all-groups --report --by group --add-members 1
 """.format(
     changes=changes_help(),
     confidence="\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items()),
@@ -165,16 +165,7 @@ def plan(
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     chosen = chosen or _usual_views(items, printer.options.output)
-    said = [
-        (item["group"], note)
-        for item in items
-        for note in (
-            *confidence_notes(item),
-            *item["notes"],
-            *fault_notes(item),
-            *blocker_notes(item, asked=blockers),
-        )
-    ]
+    said = _said(items, about_blockers=blockers)
     found = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
     told = printer.options.output == "table"
     found = replace(found, notes=list(shared_notes(said)), tells_notes=told)
@@ -185,6 +176,20 @@ def plan(
         write_page(html, plan_page(found, items))
     printer.show(found)
     end_with(errors)
+
+
+def _said(items: Sequence[Item], *, about_blockers: bool) -> list[tuple[str, str]]:
+    """Group and sentence of what is said of each plan."""
+    return [
+        (item["group"], note)
+        for item in items
+        for note in (
+            *confidence_notes(item),
+            *item["notes"],
+            *fault_notes(item),
+            *blocker_notes(item, asked=about_blockers),
+        )
+    ]
 
 
 def _usual_views(items: Sequence[Item], form: str) -> list[str]:

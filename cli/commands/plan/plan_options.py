@@ -19,42 +19,85 @@ _Texts = list[str] | None
 ChangeTexts = Mapping[str, tuple[str, ...]]
 
 PARAMETER: Final = "changes"
+# Titles of groups of options in the help.
+CHANGED: Final = "Changes"
+ASSIGNORS: Final = "Assignors"
+VIEWS: Final = "Views"
+FLEET: Final = "Fleet, with --all-groups --report"
 WIDTH: Final = 76
 INDENT: Final = " " * 4
 
 Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Group names.")]
 Assignors = Annotated[
-    _Texts, typer.Option("--assignor", help="Plan with these assignors.", metavar="NAME")
+    _Texts,
+    typer.Option(
+        "--assignor", help="Plan with these assignors.", metavar="NAME", rich_help_panel=ASSIGNORS
+    ),
 ]
 LeaderClient = Annotated[
-    str | None, typer.Option("--as", help="Client library of the group's leader.", metavar="CLIENT")
+    str | None,
+    typer.Option(
+        "--as",
+        help="Client library of the group's leader.",
+        metavar="CLIENT",
+        rich_help_panel=ASSIGNORS,
+    ),
 ]
 LeaderFromLog = Annotated[
-    bool, typer.Option("--leader-from-log", help="Read who leads from __consumer_offsets.")
+    bool,
+    typer.Option(
+        "--leader-from-log",
+        help="Read who leads from __consumer_offsets.",
+        rich_help_panel=ASSIGNORS,
+    ),
 ]
 Source = Annotated[
     Path | None,
     typer.Option("--from", help="Read a snapshot or a scenario instead.", metavar="FILE"),
 ]
 
-Faithful = Annotated[bool, typer.Option("--faithful", help="Reproduce faults of Java's assignors.")]
+Faithful = Annotated[
+    bool,
+    typer.Option(
+        "--faithful", help="Reproduce faults of Java's assignors.", rich_help_panel=ASSIGNORS
+    ),
+]
 
 # What is shown.
-ShowMetrics = Annotated[bool, typer.Option("--metrics", help="Show balance metrics.")]
-ShowMembers = Annotated[bool, typer.Option("--members", help="Show each member's assignment.")]
-ShowMoves = Annotated[bool, typer.Option("--moves", help="Show partitions that change owner.")]
-ShowRounds = Annotated[
-    bool, typer.Option("--rounds", help="Show what is revoked and assigned in each round.")
+ShowMetrics = Annotated[
+    bool, typer.Option("--metrics", help="Show balance metrics.", rich_help_panel=VIEWS)
 ]
-ShowOutcomes = Annotated[bool, typer.Option("--outcomes", help="Show every possible outcome.")]
-ShowStages = Annotated[bool, typer.Option("--steps", help="Show each step of a deploy.")]
+ShowMembers = Annotated[
+    bool, typer.Option("--members", help="Show each member's assignment.", rich_help_panel=VIEWS)
+]
+ShowMoves = Annotated[
+    bool, typer.Option("--moves", help="Show partitions that change owner.", rich_help_panel=VIEWS)
+]
+ShowRounds = Annotated[
+    bool,
+    typer.Option(
+        "--rounds", help="Show what is revoked and assigned in each round.", rich_help_panel=VIEWS
+    ),
+]
+ShowOutcomes = Annotated[
+    bool, typer.Option("--outcomes", help="Show every possible outcome.", rich_help_panel=VIEWS)
+]
+ShowStages = Annotated[
+    bool, typer.Option("--steps", help="Show each step of a deploy.", rich_help_panel=VIEWS)
+]
 ShowBlockers = Annotated[
-    bool, typer.Option("--blockers", help="Show what blocks a move to another protocol.")
+    bool,
+    typer.Option(
+        "--blockers", help="Show what blocks a move to another protocol.", rich_help_panel=VIEWS
+    ),
 ]
 Explained = Annotated[
     _Texts,
     typer.Option(
-        "--explain", help="Explain why this partition goes where it goes.", metavar="TOPIC:N"
+        "--explain",
+        help="Explain why this partition goes where it goes.",
+        metavar="TOPIC:N",
+        rich_help_panel=VIEWS,
     ),
 ]
 Checks = Annotated[
@@ -63,23 +106,40 @@ Checks = Annotated[
 ]
 CheckedAssignor = Annotated[
     str | None,
-    typer.Option("--check-assignor", help="Test an assignor on generated groups.", metavar="NAME"),
+    typer.Option(
+        "--check-assignor",
+        help="Test an assignor on generated groups.",
+        metavar="NAME",
+        rich_help_panel=ASSIGNORS,
+    ),
 ]
 
 # The fleet.
-FleetReport = Annotated[bool, typer.Option("--report", help="Plan the fleet with Spark.")]
+FleetReport = Annotated[
+    bool, typer.Option("--report", help="Plan the fleet with Spark.", rich_help_panel=FLEET)
+]
 GroupedBy = Annotated[
-    Grouping | None, typer.Option("--by", help="Group rows by this.", metavar="KEY")
+    Grouping | None,
+    typer.Option("--by", help="Group rows by this.", metavar="KEY", rich_help_panel=FLEET),
 ]
 TopRows = Annotated[
-    int, typer.Option("--top", help="Show only the first N rows.", metavar="N", min=1)
+    int,
+    typer.Option(
+        "--top", help="Show only the first N rows.", metavar="N", min=1, rich_help_panel=FLEET
+    ),
 ]
-Master = Annotated[str | None, typer.Option("--master", help="Spark master.", metavar="URL")]
+Master = Annotated[
+    str | None, typer.Option("--master", help="Spark master.", metavar="URL", rich_help_panel=FLEET)
+]
 Remote = Annotated[
-    str | None, typer.Option("--remote", help="Spark Connect server.", metavar="URL")
+    str | None,
+    typer.Option("--remote", help="Spark Connect server.", metavar="URL", rich_help_panel=FLEET),
 ]
 Conf = Annotated[
-    _Texts, typer.Option("--conf", help="A setting of Spark; repeatable.", metavar="KEY=VALUE")
+    _Texts,
+    typer.Option(
+        "--conf", help="A setting of Spark; repeatable.", metavar="KEY=VALUE", rich_help_panel=FLEET
+    ),
 ]
 
 
@@ -108,7 +168,7 @@ def with_changes(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameter(change: ChangeOption, kind: Any) -> inspect.Parameter:
-    info = typer.Option(change.flag, help=change.help, metavar=change.form)
+    info = typer.Option(change.flag, help=change.help, metavar=change.form, rich_help_panel=CHANGED)
     hint = Annotated[list[str] | None, info]
     return inspect.Parameter(change.key, kind, default=None, annotation=hint)
 

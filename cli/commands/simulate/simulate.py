@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from kgroups.cli.commands.lag.lag_options import SparkConf
+from kgroups.cli.commands.simulate import simulate_options as params
 from kgroups.cli.commands.simulate.simulate_checks import (
     failed_checks,
     run_failures,
@@ -53,6 +54,18 @@ A scenario (YAML) names topics with their rates, groups with their members,
 and events. The coordinator and client logic are the real ones; only time,
 network and applications are simulated. The same scenario and seed always give
 the same result.
+
+EXAMPLES
+  kgroups simulate deploy.yaml --timeline
+  kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
+  kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
+  kgroups simulate deploy.yaml --repeat 20 --fail-on 'moved_p95 > 10'
+  kgroups simulate deploy.yaml --html deploy.html
+  kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
+    --search members=3..12 --minimise 'unowned_seconds + member_count'
+  kgroups simulate --from-group billing --event rolling_restart:down=10s
+  kgroups simulate --from-group billing --over 1m --event crash
+  kgroups simulate --from-group billing --event deploy:change.static=true
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   deploy             roll out a new version as Kubernetes does: kind,
@@ -112,96 +125,37 @@ figures: stopped_seconds, unowned_seconds_p95, read_again_p99.
 --search tries --trials settings within LOW..HIGH, or a list, for the lowest
 --minimise, an expression over the figures (durations in seconds). It needs
 the package's extra `search`.
-
-EXAMPLES
-  kgroups simulate deploy.yaml --timeline
-  kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
-  kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
-  kgroups simulate deploy.yaml --repeat 20 --fail-on 'moved_p95 > 10'
-  kgroups simulate deploy.yaml --html deploy.html
-  kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
-    --search members=3..12 --minimise 'unowned_seconds + member_count'
-  kgroups simulate --from-group billing --event rolling_restart:down=10s
-  kgroups simulate --from-group billing --over 1m --event crash
-  kgroups simulate --from-group billing --event deploy:change.static=true
 """
-
-Texts = list[str] | None
 
 
 def simulate_command(
     ctx: typer.Context,
-    scenario: Annotated[
-        Path | None, typer.Argument(metavar="[SCENARIO]", help="YAML or JSON file.")
-    ] = None,
-    from_group: Annotated[
-        str | None,
-        typer.Option("--from-group", metavar="GROUP", help="Simulate a group as it is now."),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
-    ] = None,
+    scenario: params.Scenario = None,
+    from_group: params.FromGroup = None,
+    file: params.File = None,
     over: Over = None,
     captures: Captures = None,
-    properties: Annotated[
-        Path | None,
-        typer.Option("--properties", metavar="FILE", help="Properties of all members."),
-    ] = None,
-    event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 1]")
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="TIME", help="Length of the run. [default: until settled]"),
-    ] = None,
-    timeline: Annotated[
-        bool, typer.Option("--timeline", help="Print the protocol step by step.")
-    ] = False,
-    rebalances: Annotated[
-        bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
-    ] = False,
-    deploys: Annotated[bool, typer.Option("--deploys", help="Show figures of deploys.")] = False,
-    scalings: Annotated[
-        bool, typer.Option("--scalings", help="Show what autoscalers did.")
-    ] = False,
-    members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
-    partitions: Annotated[
-        bool, typer.Option("--partitions", help="Show figures of partitions.")
-    ] = False,
-    requests: Annotated[
-        bool, typer.Option("--requests", help="Show requests and errors by kind.")
-    ] = False,
-    spread: Annotated[
-        bool, typer.Option("--spread", help="Show percentiles and intervals of all runs.")
-    ] = False,
-    vary: Annotated[
-        Texts, typer.Option("--vary", metavar="K=A,B", help="Compare these values.")
-    ] = None,
-    repeat: Annotated[
-        int, typer.Option("--repeat", metavar="N", min=1, help="Number of seeds to run.")
-    ] = 1,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", metavar="N", min=1, help="Number of processes. [default: cores]"),
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
-    ] = None,
+    properties: params.Properties = None,
+    event: params.Event = None,
+    seed: params.Seed = None,
+    until: params.Until = None,
+    timeline: params.Timeline = False,
+    rebalances: params.Rebalances = False,
+    deploys: params.Deploys = False,
+    scalings: params.Scalings = False,
+    members: params.Members = False,
+    partitions: params.Partitions = False,
+    requests: params.Requests = False,
+    spread: params.Spread = False,
+    vary: params.Vary = None,
+    repeat: params.Repeat = 1,
+    jobs: params.Jobs = None,
+    master: params.Master = None,
     conf: SparkConf = None,
-    fail_on: Annotated[
-        Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
-    ] = None,
-    search: Annotated[
-        Texts, typer.Option("--search", metavar="K=LOW..HIGH", help="Search these values.")
-    ] = None,
-    minimise: Annotated[
-        str | None, typer.Option("--minimise", metavar="EXPR", help="Expression to minimise.")
-    ] = None,
-    trials: Annotated[
-        int, typer.Option("--trials", metavar="N", min=1, help="Number of settings to try.")
-    ] = 40,
+    fail_on: params.FailOn = None,
+    search: params.Search = None,
+    minimise: params.Minimise = None,
+    trials: params.Trials = 40,
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""

@@ -76,6 +76,17 @@ other targets give is clamped without being asked, and the row says so.
 remain; a group that still has members then is refused as usual. --watch-after
 30s reports commits that overwrite the new offsets; those rows have failed.
 
+EXAMPLES
+  kgroups reset-offsets billing --to earliest --topic orders --dry-run
+  kgroups reset-offsets billing --to 2h --all-topics
+  kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
+  kgroups reset-offsets billing --to group:billing-old --yes
+  kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
+  kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
+  kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
+  kgroups reset-offsets --undo last
+  kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
+
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --undo last those in the newest
 file of this cluster. --resume FILE finishes the reset recorded in FILE. A
@@ -91,17 +102,6 @@ RESULTS, one per partition
   failed   not found (5), refused by the broker, or overwritten since
   skipped  already there, others could not be changed, or you declined
   unknown  no answer within --timeout, so it may or may not be done (3)
-
-EXAMPLES
-  kgroups reset-offsets billing --to earliest --topic orders --dry-run
-  kgroups reset-offsets billing --to 2h --all-topics
-  kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
-  kgroups reset-offsets billing --to group:billing-old --yes
-  kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
-  kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
-  kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
-  kgroups reset-offsets --undo last
-  kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
 COMMAND = WriteCommand
 LAST = Path("last")
@@ -112,7 +112,7 @@ def reset_offsets(
     ctx: typer.Context,
     groups: GroupNames = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="TARGET", help="Target, see above.")
+        str | None, typer.Option("--to", metavar="TARGET", help="Where to: earliest, 2h, +100, ...")
     ] = None,
     topic: Topics = None,
     all_groups: Annotated[

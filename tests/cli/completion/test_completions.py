@@ -55,7 +55,7 @@ def test_command_prints_the_file(shell: str) -> None:
 
 LINES = {
     "kgroups des": ["describe"],
-    "kgroups -o json lag ": ["report", "history", "collect", "compact", "--help"],
+    "kgroups -o json lag ": ["report", "history", "collect", "compact", "--help-all"],
     "kgroups -b localhost:9092 snapshot s": ["save", "show"],
     "kgroups list --sta": ["--state"],
     "kgroups list --state E": ["Empty"],
@@ -85,10 +85,11 @@ def test_bash(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bash_knows_every_option(path: tuple[str, ...]) -> None:
     """Behind a dash bash offers every option that the help page names."""
     page = run(*path, "--help").stdout
-    _, _, options = page.partition("\nOptions:\n")
+    lines = page.splitlines()
+    first = next(n for n, line in enumerate(lines) if line.endswith(":") and line[0] != " ")
     named = {
         word.rstrip(",")
-        for line in options.splitlines()
+        for line in lines[first:]
         for word in line.split()[:2]
         if line.startswith("  -") and word.startswith("--")
     }
