@@ -37,6 +37,18 @@ from kgroups.core.errors import UsageError, shorten
 from kgroups.core.protocol.errors import ErrorCode
 
 
+def refused(request: Request, error: ErrorCode) -> object:
+    """The answer to a request about one group that says nothing but an error.
+
+    Raises:
+        UsageError: it is about more, so that its answer has no error at its top.
+    """
+    route = ROUTES.get(type(request))
+    if not isinstance(route, GroupRoute):
+        raise UsageError(f"`{type(request).__name__}` is no request about one group")
+    return route.refuse(request, error)
+
+
 class Coordinator:
     """Coordinator of the groups on some or all partitions of `__consumer_offsets`.
 

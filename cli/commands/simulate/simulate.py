@@ -84,6 +84,7 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   zone_outage        a rack fails: rack, for
   spot_eviction      members of a rack are evicted: rack, count, notice
   load               change the rate of a topic: topic, rate, for
+  request_error      fail requests: member, api (SyncGroup), error, times
   Also: add_partitions, create_topic, move_coordinator, broker_down,
   broker_up, slow_broker, roll_brokers. Each event has a time (at=60s) or
   occurs at random (every=5m). Lists are members=a+b, topics=a+b and

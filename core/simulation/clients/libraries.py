@@ -4,7 +4,7 @@ Source: the libraries' own code, in the releases of `VERSIONS`. All of them say 
 are closed, but for static members; none does when its process dies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -190,3 +190,10 @@ LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
         keeps_pauses=True,
     ),
 }
+
+
+def classic_mode(libraries: Iterable[str]) -> Literal["eager", "cooperative"]:
+    """How members of these libraries speak the classic protocol where nothing else is said."""
+    named = set(libraries)
+    defaults = {traits.default_protocol for name, traits in LIBRARIES.items() if name in named}
+    return "cooperative" if defaults == {"cooperative"} else "eager"

@@ -11,6 +11,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     BrokerDown,
     BrokerUp,
     MoveCoordinator,
+    RequestError,
     RollBrokers,
     SlowBroker,
     SpotEviction,
@@ -180,6 +181,11 @@ def slow_broker(world: World, event: SlowBroker) -> None:
             del world.slow[event.broker]
 
     later(world, event.for_ms, over)
+
+
+def request_error(world: World, event: RequestError) -> None:
+    """The next requests of that kind get an error."""
+    world.refused += [event] * event.times
 
 
 def roll_brokers(world: World, event: RollBrokers) -> None:

@@ -20,6 +20,7 @@ from kgroups.core.simulation.engine.broker_effects import (
     drain,
     learn_anew,
     move_coordinator,
+    request_error,
     restart_later,
     roll_brokers,
     slow_broker,
@@ -52,6 +53,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     NetworkSplit,
     Pause,
     Poison,
+    RequestError,
     RollBrokers,
     RollingRestart,
     ScaleIn,
@@ -354,5 +356,6 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     ZoneOutage: zone_outage,
     SpotEviction: spot_eviction,
     SlowBroker: slow_broker,
+    RequestError: request_error,
     RollBrokers: roll_brokers,
 }

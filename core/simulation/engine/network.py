@@ -11,11 +11,13 @@ from random import Random
 from typing import Final
 from uuid import UUID
 
+from kgroups.core.coordinator.coordinator import refused
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.engine.agenda import Agenda
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
 from kgroups.core.simulation.figures.recorder import Line, Recorder
-from kgroups.core.simulation.scenario.scenario_events import Lost
+from kgroups.core.simulation.scenario.scenario_events import BROKEN, Lost, RequestError
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.subscriptions import all_topics
 from kgroups.core.simulation.world.actors import (
@@ -54,6 +56,7 @@ class Network(ABC):
         services: by address.
         groups: by name.
         slow: broker -> ms that each request to it takes more.
+        refused: requests that are to fail, one each.
         pending: events, and parts of events, that are still to come.
         last_ms: when the last event happened.
         happened: events so far, by name; `moments` when the first of them did.
@@ -95,6 +98,7 @@ class Network(ABC):
         self.invariants = Invariants(self.groups, seed, START_MS)
         self.processes: dict[str, Process] = {}
         self.slow: dict[int, int] = {}
+        self.refused: list[RequestError] = []
         self.pending = 0
         self.last_ms = START_MS
         self.happened: Counter[str] = Counter()
@@ -211,12 +215,25 @@ class Network(ABC):
         if to is not ZOOKEEPER and to not in up:
             self._reply(process, number, kind, None)
             return
+        failing = self._failing(process, kind) if self.refused else None
+        if failing is not None:
+            self.refused.remove(failing)
+            is_answered = failing.error != BROKEN
+            answer = refused(request, ErrorCode[failing.error]) if is_answered else None  # type: ignore[arg-type] # a client half's
+            self._reply(process, number, kind, answer)
+            return
         token = next(self._tokens)
         self._asked[token] = (process, number, kind, to)
         self._asking = process
         self.services[to].submit(self.agenda.now_ms, token, process.life, request)
         self.drain(to)
         self._asking = None
+
+    def _failing(self, process: Process, kind: str) -> RequestError | None:
+        """The error that an event has in store for a request of this process."""
+        group, member = process.seat.group.name, process.seat.name
+        found = (each for each in self.refused if (each.group, each.api) == (group, kind))
+        return next((each for each in found if each.member in (None, member)), None)
 
     def drain(self, address: Address) -> None:
         """Carry out what a service wants done, and see to its next deadline."""

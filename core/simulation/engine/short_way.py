@@ -18,7 +18,7 @@ class ShortWay(Network):
 
     def beat(self, process: Process) -> bool:
         """Send the heartbeat of a settled member, if that is all that its consumer wants."""
-        if not process.whole or process.group.whole_since_ms is None:
+        if self.refused or not process.whole or process.group.whole_since_ms is None:
             return False
         ask = process.consumer.beat(self.agenda.now_ms)
         if ask is None:
@@ -28,7 +28,9 @@ class ShortWay(Network):
 
     def commit(self, process: Process, offsets: Mapping[TopicPartition, int]) -> bool:
         """Send the commit of a settled member's poll, if that is all that comes of the poll."""
-        if not process.whole or process.group.whole_since_ms is None or process.consumer.outputs:
+        if self.refused or not process.whole or process.group.whole_since_ms is None:
+            return False
+        if process.consumer.outputs:
             return False
         ask = process.consumer.commit_alone(self.agenda.now_ms, offsets)
         if ask is None:

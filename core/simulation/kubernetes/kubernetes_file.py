@@ -14,7 +14,7 @@ from kgroups.core.simulation.scenario.member_readers import (
 )
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
-    PROTOCOLS,
+    PROTOCOL_WORDS,
     SETTINGS,
     Protocol,
     read_values,
@@ -70,7 +70,8 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
     def read_protocol(value: Cursor) -> Protocol:
         if group.protocol == "zookeeper":
             value.fail("a group of the ZooKeeper era cannot change its protocol member by member")
-        return value.choice([one for one in PROTOCOLS if one != "zookeeper"])
+        words = [one for one in PROTOCOL_WORDS if one != "zookeeper"]
+        return group.spoken(value.choice(words))
 
     protocol = given.optional("protocol", read_protocol)
 

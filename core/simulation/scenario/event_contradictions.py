@@ -16,9 +16,11 @@ from kgroups.core.simulation.scenario.application_events import (
     Unsubscribe,
 )
 from kgroups.core.simulation.scenario.scenario_events import (
+    FAILING_APIS,
     AddPartitions,
     CreateTopic,
     Load,
+    RequestError,
     RollingRestart,
     ScaleIn,
     ScaleOut,
@@ -35,6 +37,9 @@ from kgroups.core.simulation.scenario.scenario_model import (
 from kgroups.core.simulation.scenario.subscriptions import close_to, pattern_matches
 
 SAID: Final = {"topics": "topics", "pattern": "a pattern"}
+OF_CLASSIC_MEMBERS: Final = frozenset(FAILING_APIS) - {"ConsumerGroupHeartbeat"}
+SENT: Final = {"consumer": {"ConsumerGroupHeartbeat"}, "zookeeper": set[str]()}
+"""What members send, by protocol, where it is not the classic one."""
 # What is wrong: at which key, in one sentence, with a hint.
 Found = Iterator[tuple[str, str, str | None]]
 
@@ -89,6 +94,12 @@ def _of_event(
             yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
+    elif isinstance(event, RequestError):
+        group = scenario.group(event.group)
+        protocol = "" if group is None else group.protocol
+        if event.api not in SENT.get(protocol, OF_CLASSIC_MEMBERS):
+            yield "api", f"members of protocol {protocol} send no {event.api}", None
+        yield from _of_seats(scenario, scheduled, seats)
     elif isinstance(event, ApplicationEvent):
         yield from _of_application(scenario, event, partitions)
         yield from _of_seats(scenario, scheduled, seats)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document, choice_of
+from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.clients.properties import HINTS, WAKEUP
 from kgroups.core.simulation.kubernetes.deploy_event import KINDS, NO_CHANGE
 from kgroups.core.simulation.kubernetes.kubernetes_file import (
@@ -18,6 +19,7 @@ from kgroups.core.simulation.kubernetes.kubernetes_file import (
 from kgroups.core.simulation.scenario.application_events import SeekTarget, Unsubscribe
 from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
+    FAILING_APIS,
     LOST,
     SCENARIO_EVENT_NAMES,
     SCENARIO_EVENTS,
@@ -61,6 +63,11 @@ def read_target(cursor: Cursor) -> SeekTarget:
         return SeekTarget("timestamp", round(parse_ms(text.removeprefix(_TIMESTAMP).strip())))
     except UsageError as wrong:
         cursor.fail(wrong.message, hint=wrong.hint)
+
+
+def read_error(cursor: Cursor) -> str:
+    """Kafka's name of an error."""
+    return cursor.text([each.name for each in ErrorCode if each is not ErrorCode.NONE])
 
 
 def read_numbers(cursor: Cursor) -> tuple[int, ...]:
@@ -320,6 +327,13 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "broker": ("broker", True, _read_broker),
         "by": ("by_ms", True, _MS),
         "for": _FOR,
+    },
+    "request_error": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "api": ("api", False, _plain(choice_of(FAILING_APIS))),
+        "error": ("error", True, _plain(read_error)),
+        "times": ("times", False, _COUNT),
     },
     "roll_brokers": {"down": ("down_ms", False, _MS), "pause": ("pause_ms", False, _MS)},
     "deploy": {

@@ -12,7 +12,7 @@ from kgroups.core.input_files.document import (
     choice_of,
     read_document,
 )
-from kgroups.core.simulation.clients.libraries import LIBRARIES
+from kgroups.core.simulation.clients.libraries import classic_mode
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
@@ -140,8 +140,7 @@ def protocol_of(group: Fields) -> Protocol:
         for _, entry in group["members"].entries()
         if isinstance(entry.value, dict)
     }
-    defaults = {LIBRARIES[one].default_protocol for one in clients if one in LIBRARIES}
-    return "cooperative" if defaults == {"cooperative"} else "eager"
+    return classic_mode(clients)
 
 
 def _says_consumer(group: Fields) -> bool:

@@ -6,7 +6,7 @@ a tuple of names that is empty stands for every member of the group.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
 from kgroups.core.simulation.scenario.application_events import (
@@ -20,6 +20,9 @@ from kgroups.core.simulation.scenario.application_events import (
 # Whose packets a cut loses.
 Lost = Literal["both", "requests", "answers"]
 LOST: Final[tuple[Lost, ...]] = ("both", "requests", "answers")
+FailingApi = Literal["SyncGroup", "JoinGroup", "Heartbeat", "LeaveGroup", "ConsumerGroupHeartbeat"]
+FAILING_APIS: Final[tuple[FailingApi, ...]] = get_args(FailingApi)
+BROKEN: Final = "NETWORK_EXCEPTION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,24 @@ class SlowBroker:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestError:
+    """Brokers answer requests with an error instead of doing what is asked.
+
+    Args:
+        error: Kafka's name; `NETWORK_EXCEPTION` breaks the connection instead.
+        api: whose requests.
+        member: whose; None for all of the group.
+        times: how many requests.
+    """
+
+    group: str
+    error: str
+    api: FailingApi = "SyncGroup"
+    member: str | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class RollBrokers:
     """Every broker is shut down in order and started again, one after the other: an upgrade.
 
@@ -242,6 +263,7 @@ ScenarioEvent = (
     | ZoneOutage
     | SpotEviction
     | SlowBroker
+    | RequestError
     | RollBrokers
 )
 
@@ -268,6 +290,7 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "zone_outage": ZoneOutage,
     "spot_eviction": SpotEviction,
     "slow_broker": SlowBroker,
+    "request_error": RequestError,
     "roll_brokers": RollBrokers,
 }
 SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {

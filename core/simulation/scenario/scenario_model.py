@@ -5,9 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.simulation.clients.libraries import classic_mode
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.key_load import KeyLoad
-from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
+from kgroups.core.simulation.scenario.member_settings import (
+    PROTOCOLS,
+    Library,
+    MemberSettings,
+    Protocol,
+)
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
 
@@ -212,6 +218,12 @@ class GroupPlan:
         """What a further member is like: a member's or an entry's name, None for the first."""
         known = (*self.members, *self.templates)
         return next((one for one in known if name is None or one.name == name), None)
+
+    def spoken(self, word: str) -> Protocol:
+        """The protocol that a word stands for: `classic` as its clients speak it by themselves."""
+        if word == "classic" and self.protocol not in ("eager", "cooperative"):
+            return classic_mode(plan.library for plan in (*self.members, *self.templates))
+        return next((one for one in PROTOCOLS if one == word), self.protocol)
 
 
 @dataclass(frozen=True, slots=True)

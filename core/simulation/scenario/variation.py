@@ -20,7 +20,7 @@ from kgroups.core.simulation.scenario.member_readers import read_commit, read_sp
 from kgroups.core.simulation.scenario.member_settings import (
     INSTEAD,
     LIBRARY_DEFAULTS,
-    PROTOCOLS,
+    PROTOCOL_WORDS,
     SETTINGS,
     Library,
     Protocol,
@@ -279,10 +279,11 @@ def _property(name: str) -> Change:
 
 
 def _protocol(scenario: Scenario, value: str) -> Scenario:
-    protocol = cast(Protocol, _cursor("protocol", value).text(PROTOCOLS))
+    word = _cursor("protocol", value).text(PROTOCOL_WORDS)
+    spoken = {group.name: group.spoken(word) for group in scenario.groups}
 
-    other = {group.name for group in scenario.groups if group.protocol != protocol}
-    groups = (replace(group, protocol=protocol) for group in scenario.groups)
+    other = {group.name for group in scenario.groups if group.protocol != spoken[group.name]}
+    groups = (replace(group, protocol=spoken[group.name]) for group in scenario.groups)
 
     def change(plan: MemberPlan) -> MemberPlan:
         # An assignor that the members of another protocol do not have is left to its default.

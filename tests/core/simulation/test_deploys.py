@@ -253,7 +253,7 @@ WRONG = {
     "a session out of bounds": (
         *("change: {settings: {session.timeout.ms: 5s}}", "INVALID_SESSION_TIMEOUT"),
     ),
-    "the ZooKeeper era": ("change: {protocol: zookeeper}", "expected one of `eager`"),
+    "the ZooKeeper era": ("change: {protocol: zookeeper}", "expected one of `classic`"),
 }
 
 

@@ -9,7 +9,7 @@ from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
-from tests.support.simulation.sample_scenarios import BASE, ZONES, scenario
+from tests.support.simulation.sample_scenarios import BASE, ZONES, in_protocol, scenario
 
 
 def struck(
@@ -71,6 +71,42 @@ def test_chance_decides_who_is_evicted() -> None:
     assert len(gone) > 1
 
 
+@pytest.mark.parametrize(
+    "error", ["REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "NETWORK_EXCEPTION"]
+)
+def test_a_sync_that_fails_costs_another_generation(error: str) -> None:
+    """The member joins again, and the group settles all the same; without it once less."""
+    grows = {"at": "60s", "scale_out": {"group": "app"}}
+    fails = {"at": "59s", "request_error": {"group": "app", "error": error}}
+    plain, _ = struck(BASE, grows)
+    failed, _ = struck(BASE, fails, grows)
+    assert failed.settled
+    assert failed.errors[f"SyncGroup {error}"] == plain.errors.get(f"SyncGroup {error}", 0) + 1
+    assert failed.epoch is not None
+    assert plain.epoch is not None
+    assert failed.epoch > plain.epoch - (error == "NETWORK_EXCEPTION")
+
+
+def test_only_requests_of_the_member_fail_so_many_times() -> None:
+    """By name and kind: heartbeats, which usually go a shorter way, too."""
+    error = "COORDINATOR_LOAD_IN_PROGRESS"
+    fails = {"group": "app", "member": "m-2", "api": "Heartbeat", "error": error, "times": 2}
+    lines: list[Line] = []
+    events = [{"at": "60s", "request_error": fails}]
+    (group,) = simulate(scenario(BASE, events=events), timeline=lines.append).groups
+    assert group.errors[f"Heartbeat {error}"] == 2
+    assert {line.who for line in lines if error in line.text and line.kind == "Heartbeat"} == {
+        "m-2"
+    }
+
+
+def test_a_request_that_nobody_sends_is_refused() -> None:
+    """A KIP-848 group knows no SyncGroup."""
+    event = {"at": "60s", "request_error": {"group": "app", "error": "UNKNOWN_MEMBER_ID"}}
+    with pytest.raises(UsageError, match="members of protocol consumer send no SyncGroup"):
+        check_scenario(scenario(in_protocol(BASE, "consumer"), events=[event]))
+
+
 def test_a_slow_broker_costs_sessions_when_it_is_slower_than_they_are() -> None:
     """Two seconds more are nothing to a session of ten; forty are too many."""
     slow = {"at": "60s", "slow_broker": {"broker": 0, "by": "2s", "for": "2m"}}
@@ -115,6 +151,11 @@ def test_a_cut_of_answers_keeps_the_session_alive() -> None:
         ({"spot_eviction": {"group": "app", "rack": "y"}}, "no member is in rack `y`"),
         ({"zone_outage": {"rack": "z", "brokers": [7], "for": "1s"}}, "at most 2"),
         ({"slow_broker": {"broker": 0, "for": "1s"}}, "missing key `by`"),
+        ({"request_error": {"group": "app", "error": "NOPE"}}, "expected one of"),
+        (
+            {"request_error": {"group": "app", "error": "FENCED_INSTANCE_ID", "api": "Fetch"}},
+            "expected one of `SyncGroup`",
+        ),
         (
             {"network_partition": {"group": "app", "for": "1s", "lost": "half"}},
             "expected one of `both`",

@@ -47,6 +47,7 @@ events:
   - {every: 6m, until: 13m, zone_outage: {rack: z, brokers: [2], for: 20s}}
   - {every: 4m, until: 14m, spot_eviction: {group: app, count: 2, notice: 5s, restart_after: 9s}}
   - {every: 5m, until: 14m, slow_broker: {broker: 0, by: 3s, for: 30s}}
+  - {every: 5m, until: 14m, request_error: {group: app, api: JoinGroup, error: NOT_COORDINATOR}}
   - {every: 3m, until: 14m, network_partition: {group: app, for: 11s, lost: answers}}
   - {every: 4m, until: 13m, unsubscribe: {group: app, member: dyn-1}}
   - {every: 2m, until: 14m, subscribe: {group: app, member: dyn-1, topics: [orders]}}

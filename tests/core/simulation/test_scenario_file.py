@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.kubernetes.deploy_event import Deploy
 from kgroups.core.simulation.scenario.event_file import parse_event
 from kgroups.core.simulation.scenario.scenario_events import Crash, Scheduled
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
@@ -152,6 +153,18 @@ def test_the_bounds_themselves_are_fine(vary: str) -> None:
     """As a broker takes them."""
     (variation,) = combinations(parse_vary([vary]))
     check_scenario(varied(scenario(), variation))
+
+
+@pytest.mark.parametrize(("before", "after"), [("eager", "eager"), ("consumer", "eager")])
+def test_classic_is_what_the_clients_speak(before: str, after: str) -> None:
+    """In variations and in a deploy's change, as in a group."""
+    text = in_protocol(BASE, before)
+    (variation,) = combinations(parse_vary(["protocol=classic"]))
+    assert {group.protocol for group in varied(scenario(text), variation).groups} == {after}
+    deploy = {"deploy": {"group": "app", "change": {"protocol": "classic"}}, "at": "60s"}
+    (event,) = scenario(text, events=[deploy]).events
+    assert isinstance(event.event, Deploy)
+    assert event.event.change.protocol == after
 
 
 def test_spreads_have_the_mean_that_was_asked_for() -> None:

@@ -57,6 +57,15 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "spot_eviction": (ZONES, {"group": "app", "rack": "z", "restart_after": "30s"}),
     # The group is coordinated by broker 0.
     "slow_broker": (BASE, {"broker": 0, "by": "40s", "for": "50s"}),
+    "request_error": (
+        BASE,
+        {
+            "group": "app",
+            "api": "Heartbeat",
+            "error": "COORDINATOR_LOAD_IN_PROGRESS",
+            "times": 3,
+        },
+    ),
     "roll_brokers": (BASE, {"down": "20s", "pause": "10s"}),
     "deploy": (BASE, {"group": "app", "maxSurge": 1, "readiness": "8s"}),
 }
@@ -79,6 +88,8 @@ def with_event(kind: str, protocol: str) -> tuple[Scenario, Scenario]:
     """The base of an event in a protocol: without the event, and with it."""
     text, fields = EVENTS[kind]
     text = in_protocol(text, protocol)
+    if protocol == "consumer" and "api" in fields:
+        fields = {**fields, "api": "ConsumerGroupHeartbeat"}
     before: list[dict[str, Any]] = []
     if kind == "broker_up":
         before = [{"at": "60s", "broker_down": {"broker": 0, "failover": "40s"}}]
