@@ -227,7 +227,7 @@ complete -c kgroups -n '__kgroups_at "simulate"' -l trials -x -d 'Number of sett
 complete -c kgroups -n '__kgroups_at "simulate"' -l html -r -F -d 'Also write an HTML page with charts.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l help-all -d 'Show details and all global options.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l help -d 'Show help.'
-complete -c kgroups -n '__kgroups_at "reset-offsets"' -l to -x -d 'Where to: earliest, 2h, +100, ...'
+complete -c kgroups -n '__kgroups_at "reset-offsets"' -l to -x -d 'Where to: earliest, 2h, +100.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l topic -x -a '(__kgroups_names topics)' -d 'Topic, or partitions: orders:0,3-5.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l all-groups -d 'Every group that committed offsets.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l regex -x -d 'Groups whose whole name matches (RE2).'

@@ -520,7 +520,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "reset-offsets")
       options+=(
-        '--to:Where to\: earliest, 2h, +100, ...'
+        '--to:Where to\: earliest, 2h, +100.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
         '--regex:Groups whose whole name matches (RE2).'

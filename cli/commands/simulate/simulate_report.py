@@ -27,6 +27,7 @@ GROUP_COLUMNS = (
     Column("read_again", "READ-AGAIN", right=True),
     Column("lost", "LOST", right=True, quiet=(0,)),
     Column("out_of_order", "OUT-OF-ORDER", right=True, quiet=(0,)),
+    Column("skipped", "SKIPPED", right=True, quiet=(0,)),
     Column("peak_unread", "PEAK-UNREAD", right=True),
     Column("catch_up_seconds", "CATCH-UP", right=True),
     Column("requests", "REQUESTS", right=True),

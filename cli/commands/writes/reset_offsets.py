@@ -112,7 +112,7 @@ def reset_offsets(
     ctx: typer.Context,
     groups: GroupNames = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="TARGET", help="Where to: earliest, 2h, +100, ...")
+        str | None, typer.Option("--to", metavar="TARGET", help="Where to: earliest, 2h, +100.")
     ] = None,
     topic: Topics = None,
     all_groups: Annotated[

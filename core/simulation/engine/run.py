@@ -243,6 +243,7 @@ class Run:
             read_again=ledger.highest.read_again,
             lost=ledger.highest.lost,
             out_of_order=ledger.highest.out_of_order,
+            skipped=ledger.highest.skipped,
             unread=last.unread,
             lag=last.lag,
             peak_unread=watch.peak,

@@ -290,7 +290,8 @@ class World(ShortWay):
             seat.stopped.end(now_ms)
             seat.starting.end(now_ms)
             shared = state.ledger.hold(output.partitions, seat.name, process.life, now_ms)
-            self.invariants.held(process, output, shared, self.processes, now_ms)
+            if not state.broadcast:
+                self.invariants.held(process, output, shared, self.processes, now_ms)
             if state.readers is not None:
                 state.readers.begin(process.life, output.partitions, now_ms)
             if output.partitions:
@@ -371,7 +372,7 @@ class World(ShortWay):
                 return
             ledger, all_idle = state.ledger, state.idle == state.alive
             unowned = ledger.free and not all_idle
-            shared = ledger.shared and not state.manual
+            shared = ledger.shared and not (state.manual or state.broadcast)
             if protocol != "zookeeper" and (unowned or shared):
                 return
             mixed = protocol == "consumer" or bool(state.rollouts)

@@ -24,11 +24,12 @@ class Highest:
             partition is read on.
         lost: records that nobody has done, or will.
         out_of_order: records that began before an earlier one of their partition was done.
+        skipped: records that an application passed over, as they were too old.
     """
 
     __slots__ = (
         *("done_ms", "dropped", "elsewhere", "lost", "offsets", "out_of_order", "read"),
-        "read_again",
+        *("read_again", "skipped"),
     )
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class Highest:
         self.read_again = 0
         self.done_ms: dict[TopicPartition, float] = {}
         self.dropped: dict[TopicPartition, list[int]] = {}
-        self.lost = self.out_of_order = 0
+        self.lost = self.out_of_order = self.skipped = 0
 
     def note(self, partition: TopicPartition, begin: int, end: int) -> None:
         """Records from `begin` up to `end` were handed to an application."""
@@ -217,11 +218,12 @@ class Ledger:
                 shared.append((partition, frozenset(account.owners)))
                 account.doubled.begin(now_ms)
                 self.shared.add(partition)
+            joins = self.unordered and bool(account.owners)
             account.owners.add(life)
             self._since[partition, life] = (seat, now_ms)
             account.unowned.end(now_ms)
             self.free.discard(partition)
-            if account.last is not None and account.last != seat:
+            if account.last is not None and account.last != seat and not joins:
                 self.moved += 1
             account.last = seat
             if self.first_owned_ms is None:

@@ -82,6 +82,7 @@ class GroupOutcome:
         moved: partitions that went over to another member.
         lost: records that were committed before they were done, and are not done by anybody.
         out_of_order: records that began before an earlier one of their partition was done.
+        skipped: records that applications passed over, as they were too old.
         behind_ms: time in which the group was behind by more than it reads in passing.
         catch_up_ms: the longest such time at once.
         owned: who owned what from when to when (virtual ms), as far as it was kept.
@@ -109,6 +110,7 @@ class GroupOutcome:
     read_again: int
     lost: int
     out_of_order: int
+    skipped: int
     unread: int
     lag: int
     peak_unread: int

@@ -38,6 +38,7 @@ _FIGURES: Final[Mapping[str, tuple[str, Read | None]]] = {
         "records begun before an earlier one of their partition was done, of the same",
         None,
     ),
+    "skipped": ("records that applications with `skip_older_than` passed over", None),
     "peak_unread": ("most unread records", None),
     "unread": ("unread records at the end", None),
     "lag": ("lag at the end", None),

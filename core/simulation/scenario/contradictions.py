@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.core.coordinator.client.default_assignors import known_assignor
-from kgroups.core.coordinator.client.ports import ClientAssignor
 from kgroups.core.coordinator.config import wrong_settings
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
@@ -216,6 +215,9 @@ def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
     if plan.polls_on and how is not None and (how.mode == "outside" or how.per == "partition"):
         what = "an application that polls on commits what was handed over, not what is done"
         yield of_member(group, plan, "commit", what, hint="leave out `polls_on`")
+    if plan.polls_on and plan.skip_older_ms is not None:
+        what = "what workers of an application that polls on find too old is not simulated"
+        yield of_member(group, plan, "skip_older_than", what, hint="leave out `polls_on`")
     if plan.instance_id is not None and not traits.static:
         what = f"{plan.library} has no static members"
         yield of_member(group, plan, "static", what, hint="leave out `static` or `instance_id`")
@@ -250,17 +252,11 @@ def _of_settings(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
 
 def _of_assignors(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
     names = offered(group, plan)
-    found: list[ClientAssignor] = []
     for name in names:
         try:
-            found.append(known_assignor(name, plan.library))
+            known_assignor(name, plan.library)
         except UsageError as broken:
             yield of_member(group, plan, STRATEGY, broken.message, hint=broken.hint)
-    for one in found:
-        if not one.exclusive:
-            what = f"`{one.name}` gives a partition to several members"
-            hint = "a simulation is about which single member owns a partition"
-            yield of_member(group, plan, STRATEGY, what, hint=hint)
     shown = ", ".join(f"`{name}`" for name in names)
     eager = [name for name in names if name != COOPERATIVE]
     if group.protocol == "cooperative" and eager:

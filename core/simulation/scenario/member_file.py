@@ -57,6 +57,7 @@ MEMBER_KEYS: Final = (
     "processing",
     "workers",
     "polls_on",
+    "skip_older_than",
     "listener",
     "commit",
     "properties",
@@ -72,6 +73,7 @@ PLAIN_KEYS: Final[Readers] = {
     "every": ("gap_ms", read_ms),
     "workers": ("workers", lambda cursor: cursor.integer(1, MAX_WORKERS)),
     "polls_on": ("polls_on", Cursor.flag),
+    "skip_older_than": ("skip_older_ms", read_ms),
     "listener": ("listener", read_listener),
     "assign": ("assign", read_assign),
 }

@@ -141,6 +141,7 @@ class MemberPlan:
         listener: its rebalance listener; None: it has none, or one that takes no time.
         assign: topics with the numbers of partitions that it assigns itself, none for all of a
             topic, in the place of a subscription; empty: it subscribes.
+        skip_older_ms: records older than this are passed over; None: none are.
         commit: how the application commits; None: as `enable.auto.commit` has it.
     """
 
@@ -160,6 +161,7 @@ class MemberPlan:
     idle: frozenset[str] = frozenset()
     workers: int = 1
     polls_on: bool = False
+    skip_older_ms: int | None = None
     listener: ListenerPlan | None = None
     commit: CommitPlan | None = None
     assign: tuple[tuple[str, tuple[int, ...]], ...] = ()

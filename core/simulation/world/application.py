@@ -216,11 +216,17 @@ class Application(ReadPartitions):
                 return
             if self._idle and now_ms - at_ms > SKIP_MS:
                 self.free_ms = at_ms = self._passed_over(at_ms, now_ms)
+            age_ms = self._plan.skip_older_ms
+            before = {} if age_ms is None else self.positions.copy()
             count = self._take(at_ms)
             # Records come in meanwhile where it stands still, is cut off or held: all is not read.
             self._idle = not count and at_ms >= self._dry_ms
             if count:
                 self.polled_ms = at_ms
+                if age_ms is not None:
+                    skipped = self._too_old(before, at_ms - age_ms)
+                    self._highest.skipped += skipped
+                    count -= skipped
                 self._process(at_ms, count)
                 continue
             next_ms = self.next_arrival()

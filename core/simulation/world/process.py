@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import ceil
 
+from kgroups.core.coordinator.client.default_assignors import known_assignor
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
@@ -241,6 +242,7 @@ class GroupState:
         alive: processes that are alive.
         idle: those of them that are in no group: unsubscribed, or with `assign`.
         manual: whether some are assigned their partitions by hand.
+        broadcast: whether an assignor may give a partition to several of them.
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
@@ -257,7 +259,7 @@ class GroupState:
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = self.idle = 0
-        self.manual = False
+        self.manual = self.broadcast = False
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
         self.deploys: list[DeployWindow] = []
@@ -271,6 +273,8 @@ class GroupState:
         seat = self.seats[plan.name] = Seat(group, plan)
         if plan.assign:
             self.manual = self.ledger.unordered = True
+        if not all(known_assignor(one, plan.library).exclusive for one in plan.settings.assignors):
+            self.broadcast = self.ledger.unordered = True
         return seat
 
     def running(self) -> list[Seat]:

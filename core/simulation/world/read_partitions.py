@@ -4,7 +4,7 @@ A member that has read everything keeps a heap of when the next record of each p
 one that is behind goes round its partitions until its poll is full.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -111,6 +111,7 @@ class ReadPartitions:
             self._fetcher is None
             and self._even
             and not self._plan.polls_on
+            and self._plan.skip_older_ms is None
             and self._per_ms * self._cost_ms <= EASY_SHARE
             and bool(self._order)
         )
@@ -158,6 +159,14 @@ class ReadPartitions:
         # What is left is found by going round again; who has read everything waits for the next.
         self._due = self._next_records() if left else None
         return room - left
+
+    def _too_old(self, before: Mapping[TopicPartition, int], oldest_ms: float) -> int:
+        """How many of the records taken since then came earlier than this."""
+        return sum(
+            min(max(records.end(oldest_ms), before[one]), self.positions[one]) - before[one]
+            for one, records in self._order
+            if one in before
+        )
 
     def _take_fetched(self, fetcher: Fetcher, at_ms: float) -> int:
         """Hand over what was fetched in bytes."""

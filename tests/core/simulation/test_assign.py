@@ -167,3 +167,20 @@ def test_a_commit_that_finds_no_coordinator(commit: str, said: str) -> None:
     assert any(one.kind == "commit failed" and said in one.text for one in lines)
     assert outcome.settled
     assert outcome.groups[0].lag < 300
+
+
+def test_an_assignor_may_give_partitions_to_all() -> None:
+    """`broadcast`: everybody reads everything, so all but the first reads again."""
+    settings = {"partition.assignment.strategy": "broadcast"}
+    members = {"m": {"count": 3, "topics": ["orders"], "settings": settings}}
+    found = simulate(scenario(BASE, groups={"app": {"members": members}}, until="2m")).groups[0]
+    assert found.settled
+    assert [member.partitions for member in found.members] == [6, 6, 6]
+    assert found.doubled_ms > 0
+    assert found.read_again == pytest.approx(found.records * 2 / 3, rel=0.05)
+    crash = {"at": "30s", "crash": {"group": "app", "member": "m-1", "restart_after": "1s"}}
+    again = simulate(
+        scenario(BASE, groups={"app": {"members": members}}, events=[crash], until="2m")
+    ).groups[0]
+    assert again.settled
+    assert [member.partitions for member in again.members] == [6, 6, 6]

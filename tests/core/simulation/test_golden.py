@@ -18,8 +18,8 @@ from tests.support.simulation.sample_scenarios import EVENTS, with_event
 
 FOLDER = Path(__file__).parent / "golden"
 PROTOCOLS = ("eager", "cooperative", "consumer")
-# Figures of applications that poll on while they work.
-OF_POOLS = ("lost", "out_of_order")
+# Figures of applications that poll on while they work, and of those that skip records.
+OF_POOLS = ("lost", "out_of_order", "skipped")
 UPDATE = os.environ.get("KGROUPS_UPDATE_GOLDEN") == "1"
 
 

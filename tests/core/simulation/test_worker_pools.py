@@ -1,4 +1,4 @@
-"""Applications that poll on while their workers have records in work: what is lost, what order."""
+"""What applications do with records: those that poll on while workers are busy, those that skip."""
 
 from typing import Any
 
@@ -90,3 +90,34 @@ def test_who_polls_on_cannot_commit_what_is_done(commit: str) -> None:
     text = POOL.replace("polls_on: true", f"polls_on: true, commit: {commit}")
     with pytest.raises(UsageError, match="polls on"):
         check_scenario(scenario(text))
+
+
+# 100 records a second come in, from 3 s on 50 a second can be processed.
+LATE = """\
+until: 5m
+topics: {orders: {partitions: 1, rate: 100/s}}
+groups:
+  app:
+    protocol: eager
+    members: {m: {topics: [orders], processing: 20ms}}
+"""
+
+
+def test_records_that_are_too_old_are_passed_over() -> None:
+    """Half of them, once they are ten seconds old; what is unread stays so much."""
+    text = LATE.replace("processing: 20ms", "processing: 20ms, skip_older_than: 10s")
+    found, all_of_them = ran(text), ran(LATE)
+    assert all_of_them.skipped == 0
+    assert all_of_them.peak_unread == pytest.approx(297 * 50, rel=0.05)
+    assert found.peak_unread == pytest.approx(10 * 100, rel=0.5)
+    assert found.skipped == pytest.approx((297 - 20) * 50, rel=0.05)
+    assert found.records == pytest.approx(all_of_them.records + found.skipped, rel=0.05)
+
+
+def test_who_keeps_up_skips_nothing() -> None:
+    """Nor does anybody with workers that are not waited for: that is refused."""
+    text = LATE.replace("processing: 20ms", "processing: 1ms, skip_older_than: 10s")
+    assert ran(text).skipped == 0
+    pool = POOL.replace("polls_on: true", "polls_on: true, skip_older_than: 10s")
+    with pytest.raises(UsageError, match="polls on"):
+        check_scenario(scenario(pool))

@@ -52,7 +52,6 @@ WRONG = {
     "an unknown assignor": (SETTING, f"{STRATEGY}: rangy", 9, "unknown assignor `rangy`"),
     "an assignor that does not import": (SETTING, f"{STRATEGY}: no.such:Thing", 9, "No module"),
     "no assignor": (SETTING, f"{STRATEGY}: []", 9, "expected an assignor"),
-    "broadcast": (SETTING, f"{STRATEGY}: broadcast", 9, "to several members"),
     "a cooperative assignor of an eager group": (
         *(SETTING, f"{STRATEGY}: cooperative-sticky", 9),
         "the group is eager, `cooperative-sticky` is cooperative",
