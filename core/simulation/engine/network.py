@@ -28,6 +28,7 @@ from kgroups.core.simulation.world.actors import (
     Ask,
     Began,
     Forgotten,
+    Noted,
     Push,
     Service,
     Stored,
@@ -257,6 +258,8 @@ class Network(ABC):
                 self.recorder.begin_rebalance(now_ms, output.group, output.cause)
             elif type(output) is Push:
                 self._push(output)
+            elif type(output) is Noted and (self.recorder.tells_all or not output.is_routine):
+                self.recorder.line(now_ms, output.group, "zookeeper", output.kind, output.text)
         self._look_after(address)
 
     def _look_after(self, address: Address) -> None:

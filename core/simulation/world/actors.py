@@ -332,7 +332,21 @@ class Began(NamedTuple):
     cause: str
 
 
-ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began
+class Noted(NamedTuple):
+    """A line of the timeline, of what a service holds.
+
+    Args:
+        group: empty for what is of no group.
+        is_routine: shown only where every request is.
+    """
+
+    group: str
+    kind: str
+    text: str
+    is_routine: bool
+
+
+ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began | Noted
 
 
 class Service(ABC):

@@ -19,6 +19,7 @@ from kgroups.core.simulation.world.actors import (
     Answer,
     Began,
     Forgotten,
+    Noted,
     Push,
     Service,
     ServiceOutput,
@@ -52,6 +53,14 @@ KINDS: Final = {
 }
 
 
+# How a timeline shows what became of a node.
+NODE_CHANGES: Final = {
+    Api.CREATE: "node created",
+    Api.SET_DATA: "node changed",
+    Api.DELETE: "node deleted",
+}
+
+
 class Frame(NamedTuple):
     """A message on one of a consumer's connections.
 
@@ -77,6 +86,14 @@ def kind_of(message: ToServer) -> str:
     if isinstance(message, protocol.Call):
         return message.request.api
     return KINDS[type(message)]
+
+
+def _noted(change: Change) -> Noted:
+    """A change of a node, with its content; commits, which are most of them, are routine."""
+    _, _, rest = change.path.partition("/consumers/")
+    group, _, below = rest.partition("/")
+    text = f"{change.path} {change.data}".rstrip()
+    return Noted(group, NODE_CHANGES[change.api], text, below.startswith("offsets/"))
 
 
 @dataclass(slots=True)
@@ -121,7 +138,7 @@ class ZookeeperService(Service):
         self._topology = Topology()
         self._plant(now_ms)
         self.update_topology(now_ms, topology)
-        self._out.clear()
+        self._out = [output for output in self._out if type(output) is Noted]
 
     def _plant(self, now_ms: int) -> None:
         """Nodes that are there before anybody comes."""
@@ -261,6 +278,7 @@ class ZookeeperService(Service):
     def _see(self, transaction: Transaction) -> None:
         """A change was decided: groups that rebalance because of it are told why."""
         for change in transaction.changes:
+            self._out.append(_noted(change))
             above, name = parent_of(change.path), change.path.rsplit("/", 1)[1]
             if above == BROKER_TOPICS:
                 self._topic_changed(change, name)

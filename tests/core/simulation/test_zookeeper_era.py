@@ -6,12 +6,14 @@ import pytest
 
 from kgroups.core.errors import UsageError
 from kgroups.core.simulation.engine.refusals import check_scenario
-from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.outcome_item import HERD, group_items
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import varied
+from kgroups.core.simulation.world.actors import ZOOKEEPER
+from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 from tests.support.simulation.sample_scenarios import scenario
 
 ERA = """\
@@ -184,3 +186,31 @@ def test_random_trouble_ends_with_every_partition_read(seed: int) -> None:
     assert sum(outcome.events.values()) > 10
     assert sum(member.partitions for member in group.members) == 9
     assert group.settled
+
+
+def test_the_timeline_tells_what_every_node_holds() -> None:
+    """Its lines, one after the other, give the ensemble's tree at the end."""
+    events = [{"at": "60s", "crash": {"group": "app", "member": "m-1"}}]
+    running = Run(era(events=events), 1)
+    told: dict[str, str] = {}
+    for line in running.lines(every_request=True):
+        if line.who == "zookeeper":
+            path, _, data = line.text.partition(" ")
+            if line.kind == "node deleted":
+                del told[path]
+            else:
+                told[path] = data
+    service = running.world.services[ZOOKEEPER]
+    assert isinstance(service, ZookeeperService)
+    tree = service._ensemble.tree_of()
+    held = {}
+    below = ["/"]
+    while below:
+        path = below.pop()
+        node = tree.node(path)
+        assert node is not None
+        held[path] = node.data
+        below += [f"{path.rstrip('/')}/{child}" for child in node.children]
+    del held["/"]
+    assert told == held
+    assert any(path.startswith("/consumers/app/owners/orders/") for path in told)
