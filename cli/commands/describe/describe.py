@@ -21,6 +21,7 @@ from kgroups.cli.commands.describe.describe_report import (
     describe_report,
     largest_lag,
     notes,
+    with_leader_ends,
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.contexts.several import Question, each_context, found_in
@@ -48,6 +49,7 @@ from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.leader_ends import leader_ends
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.uncommitted import uncommitted_notes
 from kgroups.core.protocol.errors import broker_error
@@ -97,7 +99,8 @@ VIEWS
 LAG is log end minus committed offset, counted from the log start if the
 committed records have expired. It is never negative; unknown (- or null) is
 not 0. LOG-END is the high watermark: records beyond it are not on every
-in-sync replica yet, and no consumer gets them. A coordinator that moves to
+in-sync replica yet, and no consumer gets them; --verbose adds LEADER-END, the
+end of the leader's log, where a broker tells it. A coordinator that moves to
 another broker causes no rebalance.
 
 STATUS           (shown if any partition is not ok)
@@ -272,6 +275,8 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
         expiries, untold = learn_expiries(printer, admin, snapshot.groups)
         report = with_expiries(report, snapshot, expiries)
         said += untold
+    if printer.options.verbose and admin is not None and "offsets" in views:
+        report = with_leader_ends(report, leader_ends(admin, snapshot.topics))
     report = request.chosen.of(report)
     said += notes(snapshot.groups)
     if "offsets" in views and request.uncommitted is None:

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
 from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.rounds import REBALANCING
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 OFFSET_COLUMNS = (
     Column("group", "GROUP"),
@@ -45,6 +46,7 @@ OFFSET_COLUMNS = (
     Column("current_leader_epoch", "LEADER-EPOCH", right=True, verbose=True, quiet=(None,)),
     Column("in_sync_replicas", "IN-SYNC", verbose=True, quiet=(None,)),
 )
+LEADER_END = Column("leader_end_offset", "LEADER-END", right=True, verbose=True, quiet=(None,))
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),
     Column("member_id", "MEMBER-ID", is_member=True),
@@ -271,6 +273,34 @@ def _sources(topology: list[Item] | None) -> str | None:
     return ", ".join(
         f"{part['subtopology_id']} ({names})" for part, names in zip(topology, read, strict=True)
     )
+
+
+def with_leader_ends(report: Report, ends: Mapping[TopicPartition, int]) -> Report:
+    """The report with where each leader's log ends, in partitions of which it is known or not."""
+    document_of = report.document_of
+
+    def document(item: Any) -> Item:
+        made = dict(document_of(item))
+        if made.get("offsets") is not None:
+            made["offsets"] = [
+                {**row, LEADER_END.field: ends.get((row["topic"], row["partition"]))}
+                for row in made["offsets"]
+            ]
+        return made
+
+    def seen(view: View) -> View:
+        if view.name != "partition":
+            return view
+        places = [view.columns.index(column) for column in OFFSET_COLUMNS[1:3]]
+
+        def rows(item: Any) -> Iterator[Row]:
+            for row in view.rows(item):
+                topic, partition = (row[place] for place in places)
+                yield (*row, ends.get((topic, partition)))
+
+        return replace(view, columns=(*view.columns, LEADER_END), rows=rows)
+
+    return replace(report, document_of=document, views=[seen(view) for view in report.views])
 
 
 def notes(groups: Sequence[Group]) -> Iterator[Note]:

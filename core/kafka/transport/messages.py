@@ -51,6 +51,7 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.LIST_GROUPS: Spoken(0, 5),
     Api.SASL_HANDSHAKE: Spoken(1, 1, most=1 << 16),
     Api.API_VERSIONS: Spoken(0, 3, most=1 << 16),
+    Api.OFFSET_FOR_LEADER_EPOCH: Spoken(2, 4, row_factor=4),
     Api.DELETE_RECORDS: Spoken(0, 2, row_factor=4),
     Api.DESCRIBE_CONFIGS: Spoken(1, 4),
     Api.SASL_AUTHENTICATE: Spoken(0, 2, most=1 << 20),

@@ -96,6 +96,18 @@ def list_offsets_at(times: Mapping[TopicPartition, int]) -> Struct:
     return _list_offsets(timestamps, "read_uncommitted")
 
 
+def offset_for_leader_epoch(epochs: Mapping[TopicPartition, int]) -> Struct:
+    """Where each partition's log ends on its leader, whose epoch this is."""
+    topics: dict[str, list[Struct]] = {}
+    for (topic, number), epoch in epochs.items():
+        row = Struct(partition=number, current_leader_epoch=epoch, leader_epoch=epoch)
+        topics.setdefault(topic, []).append(row)
+    return Struct(
+        replica_id=-1,
+        topics=[Struct(topic=name, partitions=rows) for name, rows in topics.items()],
+    )
+
+
 def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -> Struct:
     return Struct(
         replica_id=-1,

@@ -1,5 +1,6 @@
 """What nobody reads counts: partitions without owner or commit, commits beyond the log end."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,6 +94,15 @@ def cluster() -> Iterator[Sandbox]:
         produce(sandbox.bootstrap_servers, {("t", 0): 5, ("t", 1): 500})
         commit_offsets(sandbox.bootstrap_servers, {"app": {("t", 0): 5}})
         yield sandbox
+
+
+def test_where_the_leader_s_log_ends(cluster: Sandbox) -> None:
+    """With --verbose only; one broker has no replica that lags behind."""
+    words = ("describe", "app", "-b", cluster.bootstrap_servers, "-o", "json")
+    plain, verbose = (json.loads(run(*words, *more).stdout) for more in ((), ("--verbose",)))
+    assert "leader_end_offset" not in plain["items"][0]["offsets"][0]
+    ends = [row["leader_end_offset"] for row in verbose["items"][0]["offsets"]]
+    assert ends == [row["log_end_offset"] for row in verbose["items"][0]["offsets"]] == [5, 500]
 
 
 def test_wait_until_caught_up(cluster: Sandbox) -> None:

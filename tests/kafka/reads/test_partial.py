@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -176,3 +177,28 @@ def test_vanished_topic_is_missing_from_the_topics() -> None:
             pytest.raises(ClusterError, match="connection refused"),
         ):
             admin.snapshot(["mourner"])
+
+
+def test_a_log_that_a_replica_lags_behind(pair: KafkaCluster) -> None:
+    """LOG-END is what every in-sync replica has, LEADER-END what the leader has."""
+    create_topics(pair.bootstrap, {"ahead": 1}, replicas={"ahead": [[1, 2]]})
+    produce(pair.bootstrap, {("ahead", 0): 3})
+    names = [f"ahead-{number}" for number in range(12)]
+    commit_offsets(pair.bootstrap, {name: {("ahead", 0): 1} for name in names})
+    with ClusterAdmin(ClientSettings(pair.bootstrap)) as admin:
+        place = admin.coordinators(names).coordinators
+    group = next(name for name in names if place[name].id == 1)
+    pair.pause(2)
+    try:
+        producer = Producer({"bootstrap.servers": pair.address(1), "acks": 1, "log_level": 0})
+        for number in range(4):
+            producer.produce("ahead", str(number).encode(), partition=0)
+        assert producer.flush(30) == 0, "the leader takes records"
+        line = ("describe", group, "-b", pair.address(1), "--verbose", "-o", "json")
+        code, stdout, stderr = finish(*line)
+    finally:
+        pair.go_on(2)
+    assert code == 0, stderr
+    (row,) = json.loads(stdout)["items"][0]["offsets"]
+    assert (row["log_end_offset"], row["leader_end_offset"], row["lag"]) == (3, 7, 2)
+    assert set(row["in_sync_replicas"]) == {1, 2}

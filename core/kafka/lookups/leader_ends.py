@@ -1,0 +1,67 @@
+"""Where leaders' logs end: what they hold beyond the high watermark, no consumer gets yet."""
+
+from collections.abc import Mapping
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.reads.by_leader import ask_leaders
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.requests import offset_for_leader_epoch
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.snapshot import Topic, TopicPartition
+
+Found = dict[TopicPartition, int | str]
+
+
+def leader_ends(admin: ClusterAdmin, topics: Mapping[str, Topic]) -> dict[TopicPartition, int]:
+    """The offset after the last record in each leader's log; absent where nobody tells it.
+
+    For its own epoch a leader answers OffsetForLeaderEpoch with the end of its log, for another
+    with the end of that epoch (KIP-101, KIP-320; Java: Partition.lastOffsetForLeaderEpoch).
+
+    Args:
+        topics: with leaders and their epochs.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    epochs = {
+        (name, number): log.current_leader_epoch
+        for name, topic in topics.items()
+        for number, log in topic.partitions.items()
+        if log.current_leader_epoch is not None
+    }
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> Found:
+        return await ask_leaders(
+            cluster,
+            epochs,
+            deadline,
+            lambda leader, wanted: _ask(cluster, leader, wanted, deadline),
+            known=topics,
+        )
+
+    def untold(_: object) -> Found:
+        return {}
+
+    found = admin.over_wire(ask, untold) if epochs else {}
+    return {at: end for at, end in found.items() if isinstance(end, int) and end >= 0}
+
+
+async def _ask(
+    cluster: Cluster, leader: int, epochs: Mapping[TopicPartition, int], deadline: Deadline
+) -> Found:
+    """The answers of one leader."""
+    question = offset_for_leader_epoch(epochs)
+    try:
+        _, answer = await cluster.ask(
+            leader, Api.OFFSET_FOR_LEADER_EPOCH, question, deadline.share(2)
+        )
+    except BrokerFailure as failure:
+        return dict.fromkeys(epochs, failure.code)
+    return {
+        (topic.topic, row.partition): error_name(row.error_code) or row.end_offset
+        for topic in answer.topics
+        for row in topic.partitions
+    }
