@@ -83,7 +83,7 @@ def learn_expiries(
         notes.append(Note("COMMIT_TIMES_UNKNOWN", text))
     if found.hidden:
         code = next(iter(found.hidden.values()))
-        text = f"brokers do not tell how long they keep commits ({code})"
+        text = f"brokers do not report how long they keep commits ({code})"
         notes.append(Note("RETENTION_UNKNOWN", text))
     return {
         group.group: group_expiry(group, found.groups[group.group], _matches)
@@ -118,7 +118,7 @@ def idle_groups(
 
 def note_of_unknown(unknown: Sequence[str]) -> Note:
     """What is said of groups of which it is not known since when they are idle."""
-    return left_out(unknown, "it is not known when they committed last")
+    return left_out(unknown, "their last commit time is unknown")
 
 
 def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:

@@ -153,7 +153,7 @@ class KafkaPythonRoundRobin:
                     raise AssignorError(
                         "a kafka-python leader fails this rebalance: its `roundrobin` raises "
                         "KeyError where a member does not subscribe to a topic",
-                        hint="use another strategy, or subscribe all members alike",
+                        hint="use another strategy, or subscribe all members to the same topics",
                     )
                 lists[member].append(table.bases[place] + partition)
         return CompactAssignment.of_lists(view.member_ids, table, lists)

@@ -81,7 +81,7 @@ def audit(
     notes = []
     if broken:
         numbers = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
-        text = f"left out of `{path}`: what is no entry, in line {numbers}"
+        text = f"left out of `{path}`: lines that are not entries, at line {numbers}"
         notes.append(Note("LINES_LEFT_OUT", text, str(path)))
     printer.show(
         Report(

@@ -112,7 +112,7 @@ def _tree(text: str, path: Path, kind: str) -> Mapping[str, Any]:
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{what} is no mapping", hint=f"expected {EXPECTED}")
+        raise UsageError(f"{what} is not a mapping", hint=f"expected {EXPECTED}")
     return value
 
 
@@ -124,7 +124,7 @@ def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
 
 def _list(value: Any, key: str) -> list[Any]:
     if not isinstance(value, list):
-        raise UsageError(f"`{key}` is no list", hint=f"expected {EXPECTED}")
+        raise UsageError(f"`{key}` is not a list", hint=f"expected {EXPECTED}")
     return value
 
 
@@ -216,7 +216,7 @@ def _fields(profile: Profile, path: Path) -> Fields:
     what = f"`{path}`, `{profile.name}`"
     brokers = profile.brokers
     if not isinstance(brokers, list) or not all(isinstance(each, str) for each in brokers):
-        raise UsageError(f"{what}: the brokers are no list of addresses")
+        raise UsageError(f"{what}: the brokers are not a list of addresses")
     ca, certificate, key, insecure, mechanism, user, password = profile.keys
     tls, sasl = profile.tls, profile.sasl
     found: dict[str, str] = {}

@@ -61,7 +61,7 @@ def properties_of(
         if kind is not None:
             rest = text.partition(":")[2].strip()
             if not rest:
-                cursor.fail(f"`{kind}:` is followed by nothing")
+                cursor.fail(f"`{kind}:` has nothing after it")
             text = _had(kind, rest, cursor, source.parent, timeout_ms, silent=silent)
         elif is_secret(name) and not silent:
             warn_once(source, exposure_of(source))

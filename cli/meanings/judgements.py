@@ -24,7 +24,7 @@ OF_LAG: Final[Rows] = {
         "add consumers (`kgroups plan GROUP --add-members N`) or make them faster",
     ),
     "STOP": (
-        "commits have stopped while there is lag, and nobody is known to own the partition",
+        "commits have stopped while there is lag, and the partition has no known owner",
         "start the consumer; `kgroups describe GROUP --members` shows who is there",
     ),
     "STALL": (
@@ -55,7 +55,7 @@ RULES: Final[Rows] = {
         None,
     ),
     "nobody_reads": (
-        "records wait in a partition that nobody owns and nobody has committed: STOP",
+        "records wait in a partition without owner and commit: STOP",
         "`kgroups plan GROUP` shows who would get it; consumers see new partitions within"
         " metadata.max.age.ms",
     ),

@@ -46,7 +46,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "RECORDS_LEFT_OUT": "records of a group could not be read",
     "RECORDS_UNREAD": "a record could not be fetched, so a stalled partition may have none to read",
     "RESUMABLE": "the undo file can finish the rest",
-    "RETENTION_UNKNOWN": "brokers do not tell how long they keep commits",
+    "RETENTION_UNKNOWN": "brokers do not report how long they keep commits",
     "RETRYING": "the cluster did not answer; retrying",
     "ROLLED_UP": "some figures are accurate to the hour, day or month only",
     "SNAPSHOT_READ": "what the snapshot file holds",

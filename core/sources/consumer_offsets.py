@@ -110,7 +110,7 @@ class OffsetsStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if last < first:
                 raise KgroupsError(
                     f"`{self._log.topic}-{name}` ends at {last}, before the checkpoint's {first}",
-                    hint="the topic was made anew; start with a new checkpoint",
+                    hint="the topic was recreated; start with a new checkpoint",
                 )
             if last > first:
                 slices.append(LogSlice(int(name), first, last))

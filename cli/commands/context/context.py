@@ -373,5 +373,5 @@ def _cluster_id(printer: Printer, context: Any) -> str:
         found = admin.cluster_id()
     printer.wipe()
     if found is None:
-        raise UsageError(f"the cluster of `{context.name}` does not tell an id")
+        raise UsageError(f"the cluster of `{context.name}` does not report an id")
     return found

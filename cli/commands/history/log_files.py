@@ -76,7 +76,7 @@ def log_notes(logs: Sequence[ReadLog]) -> list[Note]:
 
 def _note(name: str, log: BrokerLog) -> Note:
     if not log.matched:
-        text = f"`{name}`: no line is about these changes; is it of this cluster, and of this time?"
+        text = f"`{name}`: no line matches these changes; check its cluster and its time"
         return Note("LOG_UNMATCHED", text, name)
     lines = "1 line matches" if log.matched == 1 else f"{log.matched:,} lines match"
     return Note("LOG_READ", f"`{name}`: {lines}; {_clock(log.apart_ms)}", name)

@@ -43,7 +43,7 @@ def check_report(schema: str, name: str) -> Report:
                 name,
                 "PROMISE_BROKEN",
                 f"not {each.property}: {each.message}",
-                "what an assignor does not promise it names in `waives`",
+                "an assignor lists what it does not guarantee in `waives`",
                 CheckFailed.exit_code,
             )
             for each in findings

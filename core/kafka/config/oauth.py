@@ -179,7 +179,7 @@ def _oidc(
 
 def _command_of(endpoint: Property, rest: str) -> str:
     if not rest.strip():
-        raise UsageError(f"{endpoint.place}: `exec:` is followed by nothing")
+        raise UsageError(f"{endpoint.place}: `exec:` has nothing after it")
     if endpoint.line is not None:
         try:
             check_owner(Path(endpoint.source))

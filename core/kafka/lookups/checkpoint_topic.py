@@ -49,7 +49,9 @@ def read_checkpoints(
                 try:
                     key, found = decode_checkpoint(record.key, record.value)
                 except DecodeError as broken:
-                    text = f"record {record.offset} of `{topic}-{part.partition}` is no checkpoint"
+                    text = (
+                        f"record {record.offset} of `{topic}-{part.partition}` is not a checkpoint"
+                    )
                     hint = "MirrorMaker 2 writes checkpoints to SOURCE.checkpoints.internal"
                     raise UsageError(f"{text}: {broken}", hint=hint) from broken
                 topics.add(key.topic)

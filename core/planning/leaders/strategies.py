@@ -44,7 +44,7 @@ def known_release(library: str, version: str) -> str | None:
     if f"{version}.".startswith(f"{RELEASES[library]}."):
         return None
     raise UsageError(
-        f"what leaders of {library} {version} assign is not known",
+        f"how leaders of {library} {version} assign is not known",
         hint=f"known: {library} {RELEASES[library]}",
     )
 

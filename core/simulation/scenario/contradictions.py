@@ -216,7 +216,7 @@ def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
         what = "an application that polls on commits what was handed over, not what is done"
         yield of_member(group, plan, "commit", what, hint="leave out `polls_on`")
     if plan.polls_on and plan.skip_older_ms is not None:
-        what = "what workers of an application that polls on find too old is not simulated"
+        what = "`skip_older_than` is not simulated together with `polls_on`"
         yield of_member(group, plan, "skip_older_than", what, hint="leave out `polls_on`")
     if plan.instance_id is not None and not traits.static:
         what = f"{plan.library} has no static members"

@@ -58,7 +58,7 @@ def read_target(cursor: Cursor) -> SeekTarget:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return SeekTarget("offset", int(text))
     if not text.startswith(_TIMESTAMP):
-        cursor.fail(f"`{text[:60]}` is no place in a log", hint=_SEEK_HINT)
+        cursor.fail(f"`{text[:60]}` is not a place in a log", hint=_SEEK_HINT)
     try:
         return SeekTarget("timestamp", round(parse_ms(text.removeprefix(_TIMESTAMP).strip())))
     except UsageError as wrong:

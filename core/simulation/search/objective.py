@@ -69,7 +69,7 @@ class Objective:
             near = ", ".join(f"`{one}`" for one in SIMULATION_FIELDS.neighbours(name))
             known = ", ".join(one for one in SIMULATION_FIELDS.names if "_p9" not in one)
             hint = f"did you mean {near}?" if near else f"known: {known}"
-            raise UsageError(f"`{name}` is no figure of a simulation", hint=hint)
+            raise UsageError(f"`{name}` is not a figure of a simulation", hint=hint)
 
     def value(self, values: Mapping[str, Value]) -> float:
         """What it comes to; infinity for what cannot be computed."""

@@ -142,7 +142,7 @@ def test_lines_that_are_none(state: Path) -> None:
     log.write_text("torn {\n" + "\n".join(map(json.dumps, (old, entry, [], 7))) + "\n")
     outcome = run("audit", "-o", "json")
     assert [item["at"] for item in outcome.document["items"]] == [old["at"], entry["at"]]
-    assert "in line 1, 4, 5" in outcome.stderr
+    assert "at line 1, 4, 5" in outcome.stderr
     assert "delete 'a b'" in run("audit").stdout
     assert run("audit", "--last", "1", "-o", "json").document["items"] == [entry]
     recent = run("audit", "--since", "2026-11-20T00:00Z", "-o", "json")

@@ -94,7 +94,7 @@ def test_the_command_line_spells_it() -> None:
 
 WRONG = {
     "nowhere": ("seek: {group: app}", "`to`"),
-    "somewhere": ("seek: {group: app, to: middle}", "`middle` is no place in a log"),
+    "somewhere": ("seek: {group: app, to: middle}", "`middle` is not a place in a log"),
     "before everything": ("seek: {group: app, to: -1}", "0"),
     "at no time": ("seek: {group: app, to: 'timestamp:soon'}", "`soon` is not a duration"),
     "in the future": ("seek: {group: app, to: 'timestamp:3m'}", "later than the event"),

@@ -193,8 +193,8 @@ def test_groups_without_checkpoints(address: str, name: str, tmp_path: Path) -> 
         ("", 2, "--checkpoints must name a topic"),
         ("a b", 5, "not a valid topic name"),
         ("src-nowhere", 5, "no such topic: `src-nowhere`"),
-        (PLAIN, 2, f"record 0 of `{PLAIN}-0` is no checkpoint: "),
-        (BROKEN, 2, f"record 0 of `{BROKEN}-0` is no checkpoint: the bytes end within a field"),
+        (PLAIN, 2, f"record 0 of `{PLAIN}-0` is not a checkpoint: "),
+        (BROKEN, 2, f"record 0 of `{BROKEN}-0` is not a checkpoint: the bytes end within a field"),
     ],
 )
 def test_no_checkpoints(

@@ -148,7 +148,7 @@ BROKEN = [
     (
         "no token command",
         f"{OAUTH}sasl.oauthbearer.token.endpoint.url=exec:",
-        "f:3: `exec:` is followed by nothing",
+        "f:3: `exec:` has nothing after it",
     ),
     (
         "extension that is reserved",
