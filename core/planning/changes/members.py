@@ -29,8 +29,12 @@ def add_members(draft: Draft, change: AddMembers) -> None:
     protocol = change.protocol or _joiner_protocol(draft)
     # Not every library tells a classic leader the rack that its application configures.
     told = protocol == "consumer" or shows_rack(change.library, draft.group.assignor)
+    there = {seat.member.client_id for seat in draft.seats}
+    numbered = []
     for number in range(1, change.count + 1):
         client_id = change.client_id or _next_client_id(draft)
+        if there and client_id not in there and change.client_id is None:
+            numbered.append(f"`{client_id}`")
         instance_id = change.instance_id
         if instance_id is not None and change.count > 1:
             instance_id = f"{instance_id}-{number}"
@@ -60,6 +64,11 @@ def add_members(draft: Draft, change: AddMembers) -> None:
         )
         if change.topics is None and change.pattern is None:
             draft.followers[name] = set()
+    if numbered:
+        draft.notes.append(
+            f"client ids of new members are assumed: {', '.join(numbered)}; "
+            "choose others with `--add-members N:CLIENT-ID`"
+        )
 
 
 def _next_client_id(draft: Draft) -> str:
