@@ -59,7 +59,8 @@ def in_order(
     """
     items = list(items)
     lengths: dict[str, float] = defaultdict(float)
-    for file, kind in {(file_of(item.nodeid), kind_of(item)) for item in items}:
+    # Sorted, as sums of floats depend on the order, and every process must come to the same.
+    for file, kind in sorted({(file_of(item.nodeid), kind_of(item)) for item in items}):
         lengths[units.get(file, file)] += seconds(durations, file, kind)
     unit_of = {file: units.get(file, file) for file in {file_of(item.nodeid) for item in items}}
     return sorted(items, key=lambda item: -lengths[unit_of[file_of(item.nodeid)]])

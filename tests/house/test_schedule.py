@@ -263,3 +263,26 @@ def test_the_search_itself(text: str, reasons: list[str], whole: str | None) -> 
     assert [reason for _, reason in slow_marks(tree)] == reasons
     found = only_slow(tree)
     assert found is None if whole is None else found is not None and found.startswith(whole)
+
+
+ORDERED = """\
+from tests.house.test_schedule import item
+from tests.schedule import in_order
+from tests.support.durations import Duration
+
+files = {f"tests/{name}.py": {"quick": Duration(s, s)} for name, s in zip("dabc", (.6, .1, .2, .3))}
+units = dict.fromkeys(list(files)[1:], "unit")
+print([one.nodeid for one in in_order([item(f"{file}::test") for file in files], units, files)])
+"""
+
+
+def test_every_process_comes_to_the_same_order() -> None:
+    """In each, sets have another order, by which sums of floats differ in the last bit."""
+    orders = {
+        run_program(
+            [sys.executable, "-c", ORDERED], cwd=ROOT, env={"PYTHONHASHSEED": str(seed)}
+        ).stdout
+        for seed in range(8)
+    }
+    assert len(orders) == 1
+    assert "tests/d.py" in orders.pop()

@@ -8,7 +8,10 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
-pytestmark = [pytest.mark.kafka, pytest.mark.slow("of real transactions")]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("real transactions; a gap: tests/cli/commands/test_stalled_partitions.py"),
+]
 
 RECORDS = 5
 
