@@ -14,7 +14,11 @@ SECTIONS: Final = {
         "coordinator": "commands.coordinator",
         "snapshot": "commands.snapshot",
     },
-    "Check": {"check": "commands.gates.check", "wait": "commands.gates.wait"},
+    "Check": {
+        "check": "commands.gates.check",
+        "wait": "commands.gates.wait",
+        "doctor": "commands.doctor.doctor",
+    },
     "Plan": {"plan": "commands.plan.plan", "simulate": "commands.simulate.simulate"},
     "Change": {
         "reset-offsets": "commands.writes.reset_offsets",

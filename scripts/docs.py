@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from kgroups.cli.app import program
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
+from kgroups.cli.meanings.findings import FINDING_CODES
 from kgroups.cli.meanings.group_states import STATES_OF
 from kgroups.cli.nouns import SECTIONS
 
@@ -66,6 +67,15 @@ def commands_table() -> str:
         section = sections[place.path.split()[0]]
         rows.append(f"| {section} | `{name}` | {command.get_short_help_str(200).rstrip('.')} |")
     return "\n".join(rows)
+
+
+def findings_table() -> str:
+    """What `doctor` looks for, what it means, and what to do."""
+    rows = ["| finding | means | what to do |", "|---|---|---|"]
+    found = sorted(FINDING_CODES.items())
+    return "\n".join(
+        [*rows, *(f"| `{code}` | {text} | {to_do} |" for code, (text, to_do) in found)]
+    )
 
 
 def deviations_table() -> str:
@@ -161,6 +171,7 @@ def public_table() -> str:
 
 BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
+    ("docs/doctor.md", "findings", findings_table),
     ("docs/official-tools.md", "deviations", deviations_table),
     ("docs/official-tools.md", "tasks", tasks_table),
     ("docs/broker-versions.md", "releases", releases_table),

@@ -18,6 +18,7 @@ Kind = Literal[
     "blocker",
     "assignor fault",
     "note",
+    "finding",
     "verdict of check",
     "verdict of lag",
     "verdict rule",

@@ -34,6 +34,8 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NO_CONTEXTS": "the configuration file has no contexts",
     "NO_GROUP_MATCHES": "no group matches",
     "NO_SUCH_GROUP": "the group does not exist; the answer holds for its name",
+    "NOT_EXAMINED": "findings that `doctor` could not look for, and why",
+    "NO_FINDINGS": "how many groups have no findings",
     "NO_MEMBERS": "groups have no active members",
     "NO_PLAN_SAVED": "no plan was saved, because some items cannot be changed",
     "OF_A_PLAN": "what the plan depends on",

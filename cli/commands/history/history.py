@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kgroups.cli.broker_logs import check_logs, log_notes, read_logs
 from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.history.change_text import time_text
 from kgroups.cli.commands.history.history_report import (
@@ -14,7 +15,6 @@ from kgroups.cli.commands.history.history_report import (
     summary_of,
     view_of,
 )
-from kgroups.cli.commands.history.log_files import check_logs, log_notes, read_logs
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer

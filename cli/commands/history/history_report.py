@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from kgroups.cli.broker_logs import ReadLog
 from kgroups.cli.commands.history.change_text import (
     cause_text,
     change_text,
@@ -11,7 +12,6 @@ from kgroups.cli.commands.history.change_text import (
     repeat_text,
     time_text,
 )
-from kgroups.cli.commands.history.log_files import ReadLog
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.changes import Change, Commits

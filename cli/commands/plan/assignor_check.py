@@ -48,7 +48,7 @@ def check_report(schema: str, name: str) -> Report:
             )
             for each in findings
         ],
-        summary=lambda: {"cases": CASES, "seed": SEED, "findings": len(items)},
+        summary=lambda: {"cases": CASES, "seed": SEED, "finding_count": len(items)},
     )
 
 

@@ -8,6 +8,7 @@ import typer
 from kgroups.assignors.registry import CLASSES
 from kgroups.cli.meanings.client_properties import ALIASES, CONSUMER_PROPERTIES
 from kgroups.cli.meanings.codes import ERROR_CODES, EXIT_CODES
+from kgroups.cli.meanings.findings import FINDINGS
 from kgroups.cli.meanings.group_states import STATES
 from kgroups.cli.meanings.judgements import WORDS
 from kgroups.cli.meanings.meaning import Meaning
@@ -27,8 +28,8 @@ HELP = """Explain a state, an error code or another word.
 WORD is a state of groups or members (Stable), a word of the protocols
 (generation), an assignor (range), a consumer property with its defaults
 (session.timeout.ms), an error (NON_EMPTY_GROUP), a verdict (STALL), a lag
-status, a result or a confidence (below_log_start), or an exit code (6), in
-any case. A word may have several meanings.
+status, a result or a confidence (below_log_start), a finding (DATA_LOST), or
+an exit code (6), in any case. A word may have several meanings.
 Without WORD, lists all of them by subject (--verbose: in full); a subject
 ('consumer property') lists its words in full.
 
@@ -49,6 +50,7 @@ EVERY: Final = (
     *ERROR_CODES,
     *WORDS,
     *NOTES,
+    *FINDINGS,
 )
 NEIGHBOURS: Final = 3
 COLUMNS: Final = (

@@ -56,6 +56,7 @@ TAKERS: Final = {
     "list by topic": "list --topic {name}",
     "list where": "list --where {name}",
     "plan": "plan {name}",
+    "doctor": "doctor {name}",
     "history": "history {name}",
     "coordinator": "coordinator {name}",
     "check": "check {name} --fail-on 'lag > 1'",

@@ -101,7 +101,7 @@ def test_an_objective_is_arithmetic_over_figures(text: str, value: float) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("unownd + 1", "`unownd` is no figure"),
+        ("unownd + 1", "`unownd` is not a figure"),
         ("unowned_seconds +", "cannot be understood"),
         ("unowned_seconds ** 2", "cannot be understood"),
         ("unowned_seconds > 3", "cannot be understood"),

@@ -119,5 +119,5 @@ def test_who_keeps_up_skips_nothing() -> None:
     text = LATE.replace("processing: 20ms", "processing: 1ms, skip_older_than: 10s")
     assert ran(text).skipped == 0
     pool = POOL.replace("polls_on: true", "polls_on: true, skip_older_than: 10s")
-    with pytest.raises(UsageError, match="polls on"):
+    with pytest.raises(UsageError, match="polls_on"):
         check_scenario(scenario(pool))

@@ -175,7 +175,14 @@ def test_list_agrees_with_the_official_tool(address: str, official: WarmTools) -
         for name, item in items(address, "list").items()
         if item["type"] in ("classic", "consumer") and item["protocol_type"] in ("", "consumer")
     }
-    assert {(name.strip(), kind, state) for name, kind, state in theirs} == ours
+    found = {(name.strip(), kind, state) for name, kind, state in theirs}
+    # librdkafka has no name for states in which a KIP-848 group is rebalancing.
+    unnamed = {name for name, _, state in ours if state is None}
+    told = {name for name, _, state in found if state in ("Assigning", "Reconciling")}
+    assert unnamed <= told
+    assert {one for one in found if one[0] not in unnamed} == {
+        one for one in ours if one[0] not in unnamed
+    }
 
 
 @pytest.mark.parametrize("group", [CLASSIC, KIP848])

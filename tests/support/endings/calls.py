@@ -22,6 +22,7 @@ CALLS: Final[Mapping[str, int]] = {
     "check as a table": 95_000,
     "check as junit": 95_000,
     "wait": 84_000,
+    "doctor": 125_000,
     "history": 118_000,
     "coordinator": 74_000,
     "plan": 166_000,

@@ -1,0 +1,199 @@
+"""`kgroups doctor`: what is wrong with groups, with evidence, and what to type next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from kgroups.cli.broker_logs import check_logs, log_notes, read_logs
+from kgroups.cli.choosing import (
+    AllGroups,
+    GroupNames,
+    Regex,
+    choice_of,
+    snapshot_of_choice,
+)
+from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
+from kgroups.cli.exits import Note, end_with
+from kgroups.cli.lag_times import Over, time_question, timed_look
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import FromFile, options_of
+from kgroups.cli.source import asked, now_ms
+from kgroups.core.doctor.examine import examine
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.finding import Level
+from kgroups.core.errors import UsageError
+from kgroups.core.history.broker_log import with_logs
+from kgroups.core.history.causes import with_causes
+from kgroups.core.history.changes import Change
+from kgroups.core.history.log_entry import LogEntry
+from kgroups.core.history.reader import HistoryReader
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.times import parse_instant_ms
+
+MOST_HISTORIES: Final = 20
+"""Groups whose logs are read: of more it would take as long as reading all of the topic."""
+
+HELP = """Find out what is wrong with groups, and what to do.
+
+Shows facts, then findings, worst first, each with its evidence and the
+command to type next. `kgroups explain CODE` explains a code. Nothing is
+changed. What was not examined, and why, is said; --over 30s examines rates
+and stalled partitions too. The history of up to 20 groups is read from
+__consumer_offsets, which requires READ. Share and streams groups are not
+covered.
+
+EXAMPLES
+  kgroups doctor orders-app
+  kgroups doctor orders-app --over 30s
+  kgroups doctor orders-app --since 2h --log server.log
+  kgroups doctor --all-groups --fail-on-level warning
+  kgroups doctor 'orders-*' --output json | jq '.items[].findings'
+
+LEVELS
+  error    the group does not do its work, or loses records
+  warning  it does, but not as it should
+  info     worth knowing
+
+CERTAINTY
+  certain   the facts say so
+  likely    the pattern is known
+  possible  other causes look the same
+"""
+
+
+def doctor(
+    ctx: typer.Context,
+    groups: GroupNames = None,
+    all_groups: AllGroups = False,
+    regex: Regex = None,
+    over: Over = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="History to read: 24h (default), 7d."),
+    ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
+    ] = None,
+    fail_on_level: Annotated[
+        Level,
+        typer.Option("--fail-on-level", help="Exit with 6 from this level on."),
+    ] = "error",
+    file: FromFile = None,
+) -> None:
+    """`kgroups doctor`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    choice = choice_of(groups, regex, every=all_groups)
+    check_logs(log or [])
+    question = time_question(lag_time=False, record_times=False, over=over, file=file)
+    if log and file is not None:
+        raise UsageError("--log and --from cannot be used together", hint="leave out --from")
+    since_ms = parse_instant_ms(since or "24h", now_ms())
+    with asked(options, file) as admin:
+        snapshot, times = timed_look(
+            printer,
+            admin,
+            question,
+            lambda: snapshot_of_choice(admin, choice, file=file, progress=printer.progress),
+        )
+        failed = {error.target for error in snapshot.errors}
+        examined = [
+            group
+            for group in snapshot.groups
+            if group.group not in failed and group.type in ("classic", "consumer")
+        ]
+        told = _histories(printer, admin, examined, since_ms)
+    logs = read_logs(log or [], told.changes)
+    read = [each.log for each in logs]
+    changes = {name: with_logs(name, found, read) for name, found in told.changes.items()}
+    span_ms = now_ms() - since_ms
+    over_s = None if times is None else question.over_ms / 1_000
+    results = [
+        examine(_facts(snapshot, group, times, over_s, changes.get(group.group), span_ms))
+        for group in examined
+    ]
+    report = doctor_report(snapshot, results, told.reason, csv=options.output == "csv")
+    notes = [*log_notes(logs), *_notes(snapshot, examined), *report.notes]
+    printer.show(replace(report, notes=notes))
+    end_with([*found_at(results, fail_on_level), *snapshot.errors])
+
+
+class Histories(NamedTuple):
+    """What was read of groups' logs.
+
+    Args:
+        changes: by group, with causes.
+        reason: why the others have none.
+    """
+
+    changes: Mapping[str, Sequence[Change]]
+    reason: str
+
+
+def _histories(
+    printer: Printer, admin: ClusterAdmin | None, groups: Sequence[Group], since_ms: int
+) -> Histories:
+    """The changes of the groups, where they are few enough.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    if admin is None:
+        return Histories({}, "a snapshot file has no history")
+    if len(groups) > MOST_HISTORIES:
+        return Histories({}, f"history is read for {MOST_HISTORIES} groups at most")
+    from kgroups.core.kafka.lookups.group_log import read_group_logs  # records: 40 ms of a start
+
+    readers = {group.group: HistoryReader(since_ms) for group in groups}
+
+    def take(group: str, entry: LogEntry) -> None:
+        readers[group].take(entry)
+
+    printer.progress("reading `__consumer_offsets`")
+    placement = admin.coordinators(list(readers))
+    if placement.partitions is None:
+        return Histories({}, "not authorized to describe `__consumer_offsets`")
+    logs = read_group_logs(admin, placement, take)
+    codes = sorted(set(logs.failures.values()))
+    reason = f"`__consumer_offsets` cannot be read ({', '.join(codes)})" if codes else "no records"
+    return Histories(
+        {
+            name: with_causes(reader.end())
+            for name, reader in readers.items()
+            if name not in logs.failures and reader.records
+        },
+        reason,
+    )
+
+
+def _facts(
+    snapshot: ClusterSnapshot,
+    group: Group,
+    times: Times | None,
+    over_seconds: float | None,
+    changes: Sequence[Change] | None,
+    span_ms: int,
+) -> DoctorFacts:
+    rows = timed = None
+    if group.offsets is not None:
+        rows = offset_rows(snapshot, group)
+        timed = None if times is None else group_times(snapshot, group, rows, times)
+    return DoctorFacts(snapshot, group, rows, timed, over_seconds, changes, span_ms)
+
+
+def _notes(snapshot: ClusterSnapshot, examined: Sequence[Group]) -> list[Note]:
+    """Which groups were left out."""
+    named = {group.group for group in examined}
+    others = [group.group for group in snapshot.groups if group.group not in named]
+    others = [name for name in others if name not in {e.target for e in snapshot.errors}]
+    if not others:
+        return []
+    shown = ", ".join(f"`{name}`" for name in others[:5])
+    text = f"share and streams groups are not examined: {shown}"
+    return [Note("GROUPS_LEFT_OUT", text)]

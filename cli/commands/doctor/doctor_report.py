@@ -1,0 +1,162 @@
+"""What `kgroups doctor` found, as a report: facts, findings, and what was not examined."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from kgroups.cli.exits import Note
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.conditions.group_figures import (
+    Source,
+    document_of,
+    facts_of,
+    figures_of,
+)
+from kgroups.core.doctor.examine import Examined
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.finding import LEVELS, Finding, Level
+from kgroups.core.errors import CheckFailed, ItemError, counted
+from kgroups.core.snapshot import ClusterSnapshot
+
+SCHEMA = "kgroups.doctor/1"
+FACT_COLUMNS: Final = (
+    Column("group", "GROUP"),
+    Column("type", "TYPE"),
+    Column("state", "STATE"),
+    Column("member_count", "MEMBERS", right=True),
+    Column("partitions", "PARTITIONS", right=True),
+    Column("lag", "LAG", right=True),
+    Column("rate_in", "RATE-IN", right=True, quiet=(None,)),
+    Column("rate_out", "RATE-OUT", right=True, quiet=(None,)),
+)
+FINDING_COLUMNS: Final = (
+    Column("group", "GROUP", shared=True),
+    Column("level", "LEVEL"),
+    Column("code", "FINDING"),
+    Column("certainty", "CERTAINTY"),
+    Column("where", "WHERE", quiet=(None,)),
+    Column("evidence", "EVIDENCE"),
+    Column("impact", "IMPACT"),
+    Column("next", "NEXT"),
+)
+NEEDS: Final = {
+    "offsets": "commits could not be read",
+    "members": "members could not be read",
+    "rates": "requires --over",
+}
+
+
+def doctor_report(
+    snapshot: ClusterSnapshot, results: Sequence[Examined], no_history: str, *, csv: bool
+) -> Report:
+    """The report.
+
+    Args:
+        no_history: why groups have no history.
+    """
+    reasons = {**NEEDS, "history": no_history}
+    facts = View("group", FACT_COLUMNS, _fact_rows)
+    findings = View("finding", FINDING_COLUMNS, _finding_rows)
+    items = [_item(result, reasons) for result in results]
+    every = [finding for result in results for finding in result.findings]
+
+    def summary() -> dict[str, Any]:
+        levels = {f"{each}_count": sum(f.level == each for f in every) for each in LEVELS[1:]}
+        return {"groups": len(results), "finding_count": len(every), **levels}
+
+    return Report(
+        schema=SCHEMA,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        generated_at_ms=snapshot.captured_at_ms,
+        items=items,
+        views=(findings,) if csv else (facts, findings),
+        errors=snapshot.errors,
+        summary=summary,
+        notes=list(_notes(results, reasons)),
+    )
+
+
+def _item(result: Examined, reasons: Mapping[str, str]) -> Item:
+    facts = result.facts
+    return {
+        "group": facts.name,
+        "facts": _figures(facts),
+        "findings": [_finding(finding) for finding in result.findings],
+        "not_examined": [
+            {"code": code, "reason": reasons[part]} for code, part in result.not_examined
+        ],
+    }
+
+
+def _figures(facts: DoctorFacts) -> Item:
+    source: Source = "offsets" if facts.times is None else "times"
+    return document_of(figures_of(facts_of(facts.group, facts.rows, facts.times), source))
+
+
+def _finding(finding: Finding) -> Item:
+    return {
+        "code": finding.code,
+        "level": finding.level,
+        "where": dict(finding.where),
+        "evidence": {n: value for n, value in finding.evidence.items() if value is not None},
+        "certainty": finding.certainty,
+        "impact": finding.impact,
+        "next": finding.next,
+    }
+
+
+def _fact_rows(item: Item) -> Iterator[Row]:
+    yield (item["group"], *(item["facts"].get(column.field) for column in FACT_COLUMNS[1:]))
+
+
+def _finding_rows(item: Item) -> Iterator[Row]:
+    for each in item["findings"]:
+        yield (
+            item["group"],
+            each["level"],
+            each["code"],
+            each["certainty"],
+            _place(each["where"]),
+            ", ".join(f"{name} {_value(value)}" for name, value in each["evidence"].items()),
+            each["impact"],
+            each["next"],
+        )
+
+
+def _place(where: Mapping[str, Any]) -> str | None:
+    """`orders-3 (app-1)`, or a topic, or a client."""
+    topic, client = where.get("topic"), where.get("client_id")
+    if topic is None:
+        return client
+    place = topic if "partition" not in where else f"{topic}-{where['partition']}"
+    return place if client is None else f"{place} ({client})"
+
+
+def _value(value: object) -> str:
+    return "/".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[Note]:
+    well = sum(not result.findings for result in results)
+    if well:
+        text = f"{counted(well, 'group')} without findings"
+        yield Note("NO_FINDINGS", text)
+    parts = {part for result in results for _, part in result.not_examined}
+    for part in sorted(parts):
+        codes = {code for result in results for code, lacks in result.not_examined if lacks == part}
+        yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(codes))} ({reasons[part]})")
+
+
+def found_at(results: Sequence[Examined], level: Level) -> list[ItemError]:
+    """The groups with a finding of this level or a worse one, as failures that end the command."""
+    lowest = LEVELS.index(level)
+    return [
+        ItemError(
+            result.facts.name,
+            "CHECK_FAILED",
+            result.findings[0].code,
+            exit_code=CheckFailed.exit_code,
+        )
+        for result in results
+        if any(LEVELS.index(finding.level) >= lowest for finding in result.findings)
+    ]

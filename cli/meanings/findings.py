@@ -1,0 +1,65 @@
+"""What `kgroups doctor` finds: every code with its meaning, and what to do."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kgroups.cli.meanings.meaning import Meaning
+
+FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
+    "COMMIT_BACKWARDS": (
+        "commits were lower than those before, while members were there",
+        "look for two consumers of one partition, a reset, or an application that seeks",
+    ),
+    "DATA_LOST": (
+        "records expired before the group read them",
+        "raise the topic's retention, or make the group faster; what is lost is lost",
+    ),
+    "FALLING_BEHIND": (
+        "records are consumed more slowly than they are produced",
+        "add members up to the number of partitions, or make processing faster",
+    ),
+    "HOT_PARTITION": (
+        "nearly all of the group's lag is in one partition",
+        "spread the keys of the producer, or find out why that member is slow",
+    ),
+    "IDLE_MEMBERS": (
+        "members have no partitions: there are more of them than partitions",
+        "remove them, or add partitions; as a reserve they do no harm",
+    ),
+    "MIXED_APPLICATIONS": (
+        "members subscribe to different topics, with none in common",
+        "give each application a group of its own",
+    ),
+    "NO_CONSUMER": (
+        "records wait and the group has no members",
+        "start its consumers; if it is not needed any more, delete it",
+    ),
+    "PARTITIONS_UNAVAILABLE": (
+        "partitions of the group's topics have no leader, or too few replicas in sync",
+        "look at the brokers: one may be down or slow",
+    ),
+    "REBALANCE_STORM": (
+        "the group rebalances again and again without a deploy",
+        "follow the cause: longer sessions, smaller polls, or static members",
+    ),
+    "REBALANCE_STUCK": (
+        "the group was rebalancing all the time that it was watched",
+        "look for a member that does not rejoin: it may be busy with a long poll",
+    ),
+    "STALE_COMMITS": (
+        "the group has commits, with lag, of topics that no member subscribes to",
+        "delete them: `kgroups delete-offsets GROUP --topic TOPIC`",
+    ),
+    "STALLED_PARTITION": (
+        "the commit stands still while records wait and a member owns the partition",
+        "look at the member's log: it may be stuck on the next record",
+    ),
+    "TOPIC_MISSING": (
+        "a topic that the group reads or has committed does not exist",
+        "create it, or delete the commits",
+    ),
+}
+
+FINDINGS: Final = tuple(
+    Meaning(code, "finding", text, to_do) for code, (text, to_do) in FINDING_CODES.items()
+)

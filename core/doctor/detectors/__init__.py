@@ -1,0 +1,1 @@
+"""Detectors: each a pure function from the facts of a group to findings."""

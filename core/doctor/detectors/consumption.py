@@ -1,0 +1,106 @@
+"""Is the group read, and fast enough?"""
+
+from collections.abc import Iterator
+from shlex import quote
+
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.finding import Finding
+from kgroups.core.doctor.thresholds import (
+    BEHIND_RATIO,
+    HOT_LAG,
+    HOT_PARTITIONS,
+    HOT_SHARE,
+)
+from kgroups.core.lag.group_lag import OffsetRow
+from kgroups.core.lag.group_times import is_usual
+
+
+def place(row: OffsetRow) -> dict[str, str | int]:
+    """Where a partition is, and who owns it."""
+    where: dict[str, str | int] = {"topic": row.topic, "partition": row.partition}
+    if row.member_id is not None and row.client_id is not None:
+        where |= {"member_id": row.member_id, "client_id": row.client_id}
+    return where
+
+
+def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
+    """Records wait, more come, and there is nobody to read them."""
+    lag = sum(row.lag or 0 for row in facts.rows or ())
+    rate = None if facts.times is None else facts.times.total.rate_in
+    if facts.has_members or facts.group.state != "Empty" or not lag:
+        return
+    grows = bool(rate)
+    yield Finding(
+        "NO_CONSUMER",
+        "error" if grows else "info",
+        "certain",
+        "lag grows until a consumer starts" if grows else "records wait until a consumer starts",
+        f"kgroups history {facts.word}",
+        evidence={"lag": lag, "rate_in": rate, "member_count": 0},
+    )
+
+
+def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
+    """The commit stands still under a live owner while records wait."""
+    stalled = set((facts.times and facts.times.stalled) or ())
+    for row in facts.rows or ():
+        if (row.topic, row.partition) in stalled:
+            yield Finding(
+                "STALLED_PARTITION",
+                "error",
+                "likely",
+                "its records are not processed, or not committed",
+                f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times",
+                place(row),
+                {
+                    "lag": row.lag,
+                    "committed_offset": row.committed_offset,
+                    "over_seconds": facts.over_seconds,
+                },
+            )
+
+
+def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
+    """Members read, but more slowly than records come in."""
+    if facts.times is None or not facts.has_members or facts.times.rebalances:
+        return
+    total = facts.times.total
+    rate_in, rate_out = total.rate_in, total.rate_out
+    if not rate_in or not rate_out or rate_out >= BEHIND_RATIO * rate_in:
+        return
+    lag = sum(row.lag or 0 for row in facts.rows or ())
+    if is_usual(lag, rate_in):
+        return
+    yield Finding(
+        "FALLING_BEHIND",
+        "warning",
+        "likely",
+        "lag grows; records are lost when retention reaches the commit",
+        f"kgroups plan {facts.word} --add-members 1",
+        evidence={
+            "lag": lag,
+            "rate_in": round(rate_in, 1),
+            "rate_out": round(rate_out, 1),
+            "over_seconds": facts.over_seconds,
+        },
+    )
+
+
+def hot_partition(facts: DoctorFacts) -> Iterator[Finding]:
+    """Nearly all the lag is in one partition."""
+    known = [row for row in facts.rows or () if row.lag is not None]
+    lag = sum(row.lag or 0 for row in known)
+    if not facts.has_members or len(known) < HOT_PARTITIONS or lag < HOT_LAG:
+        return
+    hottest = max(known, key=lambda row: row.lag or 0)
+    share = (hottest.lag or 0) / lag
+    if share >= HOT_SHARE:
+        yield Finding(
+            "HOT_PARTITION",
+            "warning",
+            "possible",
+            "one member has nearly all the work; more members do not help",
+            f"kgroups describe {facts.word} --sort lag --over 10s",
+            place(hottest),
+            {"lag": hottest.lag, "share": round(share, 2), "partitions": len(known)},
+        )

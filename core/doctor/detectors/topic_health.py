@@ -1,0 +1,94 @@
+"""Are the group's topics there, and what it committed still in their logs?"""
+
+from collections.abc import Iterator
+from shlex import quote
+
+from kgroups.core.doctor.detectors.consumption import place
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.finding import Finding
+
+
+def data_lost(facts: DoctorFacts) -> Iterator[Finding]:
+    """Records expired before they were read."""
+    for row in facts.rows or ():
+        if row.lost:
+            yield Finding(
+                "DATA_LOST",
+                "error",
+                "certain",
+                "these records were never processed",
+                f"kgroups describe {facts.word} --topic {quote(row.topic)}",
+                place(row),
+                {"lost": row.lost, "committed_offset": row.committed_offset},
+            )
+
+
+def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:
+    """A topic or partition is gone that members subscribe to or the group has committed."""
+    missing: dict[str, int] = {}
+    for row in facts.rows or ():
+        if row.lag_status == "topic_missing":
+            missing[row.topic] = missing.get(row.topic, 0) + 1
+    read = {topic for member in facts.group.members or () for topic in member.subscription or ()}
+    for topic, partitions in missing.items():
+        is_read = topic in read
+        yield Finding(
+            "TOPIC_MISSING",
+            "error" if is_read else "warning",
+            "certain",
+            "its members read nothing from it" if is_read else "its commits keep alarms alive",
+            f"kgroups delete-offsets {facts.word} --topic {quote(topic)} --dry-run",
+            {"topic": topic},
+            {"partitions": partitions},
+        )
+
+
+def stale_commits(facts: DoctorFacts) -> Iterator[Finding]:
+    """Commits of topics that no member reads any more, with lag that grows."""
+    members = facts.group.members or ()
+    if not members or any(each.subscription is None or each.subscription_regex for each in members):
+        return
+    read = {topic for member in members for topic in member.subscription or ()}
+    lags: dict[str, int] = {}
+    for row in facts.rows or ():
+        if row.topic not in read and row.member_id is None and row.lag:
+            lags[row.topic] = lags.get(row.topic, 0) + row.lag
+    for topic, lag in lags.items():
+        yield Finding(
+            "STALE_COMMITS",
+            "info",
+            "likely",
+            "its lag counts in alarms though nobody reads the topic",
+            f"kgroups delete-offsets {facts.word} --topic {quote(topic)} --dry-run",
+            {"topic": topic},
+            {"lag": lag},
+        )
+
+
+def partitions_unavailable(facts: DoctorFacts) -> Iterator[Finding]:
+    """Partitions without a leader, or with replicas that lag behind."""
+    for row in facts.rows or ():
+        topic = facts.snapshot.topics.get(row.topic)
+        log = None if topic is None else topic.partitions.get(row.partition)
+        replicas = 0 if log is None else len(log.racks)
+        in_sync = 0 if log is None else len(log.in_sync_replicas)
+        if row.lag_status == "leaderless":
+            yield Finding(
+                "PARTITIONS_UNAVAILABLE",
+                "error",
+                "certain",
+                "it can be neither read nor written",
+                "kgroups ping",
+                place(row),
+                {"in_sync_replicas": in_sync, "replicas": replicas} if replicas else {},
+            )
+        elif 0 < in_sync < replicas:
+            yield Finding(
+                "PARTITIONS_UNAVAILABLE",
+                "warning",
+                "certain",
+                "it has fewer copies than it should",
+                f"kgroups describe {facts.word} --verbose",
+                place(row),
+                {"in_sync_replicas": in_sync, "replicas": replicas},
+            )

@@ -1,0 +1,60 @@
+"""Runs the detectors on a group: what they found, worst first, and what could not be examined."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from kgroups.core.doctor.detectors import consumption, stability, topic_health
+from kgroups.core.doctor.facts import DoctorFacts, Part
+from kgroups.core.doctor.finding import Finding
+
+
+class Detector(NamedTuple):
+    """One detector, its code, and which parts of the facts it cannot do without."""
+
+    code: str
+    needs: tuple[Part, ...]
+    detect: Callable[[DoctorFacts], Iterable[Finding]]
+
+
+DETECTORS: Final = (
+    Detector("NO_CONSUMER", ("offsets", "members"), consumption.no_consumer),
+    Detector("STALLED_PARTITION", ("offsets", "rates"), consumption.stalled_partition),
+    Detector("FALLING_BEHIND", ("offsets", "rates"), consumption.falling_behind),
+    Detector("HOT_PARTITION", ("offsets", "members"), consumption.hot_partition),
+    Detector("DATA_LOST", ("offsets",), topic_health.data_lost),
+    Detector("TOPIC_MISSING", ("offsets",), topic_health.topic_missing),
+    Detector("STALE_COMMITS", ("offsets", "members"), topic_health.stale_commits),
+    Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
+    Detector("IDLE_MEMBERS", ("members",), stability.idle_members),
+    Detector("MIXED_APPLICATIONS", ("members",), stability.mixed_applications),
+    Detector("REBALANCE_STUCK", ("rates",), stability.rebalance_stuck),
+    Detector("REBALANCE_STORM", ("history",), stability.rebalance_storm),
+    Detector("COMMIT_BACKWARDS", ("history",), stability.commit_backwards),
+)
+"""Every detector. Another one is a function in `detectors/` and a row here."""
+
+
+class Examined(NamedTuple):
+    """A group with what was found.
+
+    Args:
+        not_examined: code to the part of the facts that is missing.
+    """
+
+    facts: DoctorFacts
+    findings: tuple[Finding, ...]
+    not_examined: tuple[tuple[str, Part], ...]
+
+
+def examine(facts: DoctorFacts) -> Examined:
+    """What is wrong with a group, worst first."""
+    findings: list[Finding] = []
+    missing: list[tuple[str, Part]] = []
+    for detector in DETECTORS:
+        lacks = next((part for part in detector.needs if not facts.has(part)), None)
+        if lacks is None:
+            findings += detector.detect(facts)
+        else:
+            missing.append((detector.code, lacks))
+    findings.sort(key=lambda finding: finding.rank)
+    return Examined(facts, tuple(findings), tuple(missing))

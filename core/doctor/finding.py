@@ -1,0 +1,36 @@
+"""What a detector found: how bad, where, by which figures, and what to type next."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+Level = Literal["info", "warning", "error"]
+Certainty = Literal["certain", "likely", "possible"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+CERTAINTIES: Final[tuple[Certainty, ...]] = get_args(Certainty)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding.
+
+    Args:
+        code: as `kgroups explain` knows it.
+        where: `topic`, `partition`, `member_id`, `client_id`, as they apply.
+        evidence: figures by names that have their units: `lag`, `over_seconds`.
+        impact: what it means for the group, a clause.
+        next: the command to type.
+    """
+
+    code: str
+    level: Level
+    certainty: Certainty
+    impact: str
+    next: str
+    where: Mapping[str, str | int] = field(default_factory=dict)
+    evidence: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, int, str]:
+        """Worst and surest first."""
+        return (-LEVELS.index(self.level), CERTAINTIES.index(self.certainty), self.code)

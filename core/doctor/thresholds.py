@@ -1,0 +1,15 @@
+"""From where on something is worth saying, each with its reason."""
+
+from typing import Final
+
+STORM_REBALANCES: Final = 6
+"""In the window. A deploy of a few members makes as many, and has a cause of its own."""
+STORM_PER_HOUR: Final = 4.0
+"""Rebalances an hour: an autoscaler and deploys of a busy day stay below it."""
+HOT_SHARE: Final = 0.8
+"""Of the lag in one partition of at least `HOT_PARTITIONS`: keys that are not spread."""
+HOT_PARTITIONS: Final = 4
+HOT_LAG: Final = 1_000
+"""Records: less than that is what one slow fetch leaves."""
+BEHIND_RATIO: Final = 0.95
+"""Consumed of what is produced; a smaller difference is noise between two looks."""

@@ -1,0 +1,73 @@
+"""`kgroups doctor` on the embedded cluster with a live member, and on files."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.cli.runner import run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import commit_offsets, produce
+
+OVER = ("--over", "300ms")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A live member that is stuck in one of its partitions, and two groups without members."""
+    with Sandbox(brokers=1, topics={"t": 2}) as sandbox:
+        produce(sandbox.bootstrap_servers, {("t", 0): 5, ("t", 1): 5})
+        read = {("t", 0): 5, ("t", 1): 5}
+        commits = {"app": {**read, ("t", 1): 2}, "late": {**read, ("t", 0): 1}, "done": read}
+        commit_offsets(sandbox.bootstrap_servers, commits)
+        with LiveGroup(sandbox.bootstrap_servers, "app", [MemberSpec("stuck", ("t",))]) as group:
+            group.wait_stable(2)
+            yield sandbox.bootstrap_servers
+
+
+def test_a_stuck_partition(address: str) -> None:
+    """By name, with its owner, and exit code 6; a group that is well has no findings."""
+    outcome = run("doctor", "app", "done", *OVER, "-b", address, "-o", "json")
+    assert outcome.exit_code == 6
+    app, done = outcome.document["items"]
+    (finding,) = app["findings"]
+    assert (finding["code"], finding["level"]) == ("STALLED_PARTITION", "error")
+    assert {name: finding["where"][name] for name in ("topic", "partition", "client_id")} == {
+        "topic": "t",
+        "partition": 1,
+        "client_id": "stuck",
+    }
+    assert finding["evidence"]["lag"] == 3
+    assert (app["facts"]["lag"], app["facts"]["member_count"]) == (3, 1)
+    assert (done["findings"], done["not_examined"]) == ([], [])
+
+
+def test_levels(address: str) -> None:
+    """A group that waits for its consumer is worth knowing, and no failure."""
+    words = ("doctor", "late", "-b", address)
+    assert run(*words).exit_code == 0
+    outcome = run(*words, "--fail-on-level", "info", "-o", "json")
+    assert outcome.exit_code == 6
+    (item,) = outcome.document["items"]
+    assert [finding["code"] for finding in item["findings"]] == ["NO_CONSUMER"]
+    assert {each["code"]: each["reason"] for each in item["not_examined"]} == dict.fromkeys(
+        ("STALLED_PARTITION", "FALLING_BEHIND", "REBALANCE_STUCK"), "requires --over"
+    )
+
+
+def test_a_group_that_is_not_there(address: str) -> None:
+    """The others are examined all the same."""
+    outcome = run("doctor", "done", "nope", "-b", address, "-o", "json")
+    assert outcome.exit_code == 5
+    assert [item["group"] for item in outcome.document["items"]] == ["done"]
+    assert outcome.document["errors"][0]["target"] == "nope"
+
+
+@pytest.mark.usefixtures("files")
+def test_a_snapshot_has_no_history() -> None:
+    """What cannot be examined in a file is named; nothing can be added to it."""
+    outcome = run("doctor", "billing", "--from", "shop.json", "-o", "json")
+    reasons = {each["reason"] for each in outcome.document["items"][0]["not_examined"]}
+    assert reasons == {"requires --over", "a snapshot file has no history"}
+    assert run("doctor", "billing", "--from", "shop.json", *OVER).exit_code == 2
+    assert run("doctor", "billing", "--from", "shop.json", "--log", "x.log").exit_code == 2

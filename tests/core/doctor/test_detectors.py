@@ -1,0 +1,306 @@
+"""Each detector: a group in which it fires, with its object and level, and one that is near it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from kgroups.core.doctor.examine import DETECTORS, examine
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.finding import Finding
+from kgroups.core.history.changes import Change
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+)
+from tests.support.history.group_log import POLL_MS, GroupLog
+from tests.support.history.group_log import member as recorded
+
+HOUR_MS: Final = 3_600_000
+Logs = dict[str, dict[int, PartitionLog]]
+WELL: Final = PartitionLog(0, 100, leader=1, racks=(None, None), in_sync_replicas=(1, 2))
+
+
+def member(name: str, *topics: str, **owned: tuple[int, ...]) -> Member:
+    """A member of a classic group."""
+    read = topics or tuple(owned) or ("t",)
+    return Member(f"{name}-id", name, "/10.0.0.1", subscription=read, assignment=owned)
+
+
+def facts(
+    *members: Member,
+    logs: Logs | None = None,
+    commits: dict[str, dict[int, int]] | None = None,
+    state: str | None = None,
+    changes: tuple[Change, ...] | None = None,
+) -> DoctorFacts:
+    """A group whose partitions are read to the end unless something else is said."""
+    logs = {"t": {0: WELL, 1: WELL}} if logs is None else logs
+    ends = {
+        t: {n: log.log_end_offset or 0 for n, log in found.items()} for t, found in logs.items()
+    }
+    found = ends if commits is None else commits
+    offsets = {t: {n: CommittedOffset(at) for n, at in by.items()} for t, by in found.items()}
+    state = ("Stable" if members else "Empty") if state is None else state
+    group = Group("g", "classic", state, "consumer", "range", members=members, offsets=offsets)
+    snapshot = ClusterSnapshot(
+        10_000, (group,), {name: Topic(name, partitions) for name, partitions in logs.items()}
+    )
+    rows = offset_rows(snapshot, group)
+    return DoctorFacts(snapshot, group, rows, changes=changes, span_ms=24 * HOUR_MS)
+
+
+def watched(now: DoctorFacts, before: DoctorFacts) -> DoctorFacts:
+    """The group after ten seconds in which it was looked at."""
+    then = replace(before.snapshot, captured_at_ms=0)
+    assert now.rows is not None
+    times = group_times(now.snapshot, now.group, now.rows, Times(before=then))
+    return replace(now, times=times, over_seconds=10.0)
+
+
+def logs_of(*ends: int, topic: str = "t") -> Logs:
+    """Partitions that end there."""
+    return {topic: {n: WELL._replace(log_end_offset=end) for n, end in enumerate(ends)}}
+
+
+BOTH = member("app", t=(0, 1))
+
+
+def reads(
+    commits: dict[int, int], *ends: int, members: tuple[Member, ...] = (BOTH,)
+) -> DoctorFacts:
+    """Two partitions that end and are committed there."""
+    return facts(*members, logs=logs_of(*ends), commits={"t": commits})
+
+
+def no_consumer() -> DoctorFacts:
+    """Records come in, and there are no members."""
+    late = {0: 50, 1: 50}
+    return watched(reads(late, 200, 200, members=()), reads(late, 100, 100, members=()))
+
+
+def stalled() -> DoctorFacts:
+    """One of two partitions stands still though records wait."""
+    return watched(reads({0: 200, 1: 50}, 200, 200), reads({0: 100, 1: 50}, 100, 100))
+
+
+def falling_behind() -> DoctorFacts:
+    """Half of what comes in is read."""
+    return watched(
+        reads({0: 1_500, 1: 1_500}, 22_000, 22_000), reads({0: 1_000, 1: 1_000}, 21_000, 21_000)
+    )
+
+
+def storm(generations: int, wait_ms: int) -> tuple[Change, ...]:
+    """A client that is too slow to poll, leaves and comes back, again and again."""
+    log = GroupLog().group(1, recorded("app-1/a", [0, 1]))
+    log.group(2, recorded("app-1/a", [0]), recorded("app-2/0", [1])).commit(0, 1).commit(1, 1)
+    for turn in range(generations):
+        log.wait(POLL_MS - 1_000).commit(0, 2 + turn)
+        log.group(3 + 2 * turn, recorded("app-1/a", [0, 1]), after_ms=1_500)
+        log.group(
+            4 + 2 * turn,
+            recorded("app-1/a", [0]),
+            recorded(f"app-2/{turn + 1}", [1]),
+            after_ms=20_000,
+        ).commit(1, 2 + turn)
+        log.wait(wait_ms)
+    return log.read()
+
+
+def deploys() -> tuple[Change, ...]:
+    """Members that are replaced one after the other, six times."""
+    log = GroupLog().group(1, recorded("app-1/0", [0]), recorded("app-2/0", [1]))
+    for turn in range(1, 7):
+        first, second = f"app-1/{turn}", f"app-2/{turn}"
+        log.wait(600_000).commit(0, turn).commit(1, turn)
+        log.group(4 * turn, recorded(f"app-2/{turn - 1}", [0, 1]))
+        log.group(4 * turn + 1, recorded(first, [0]), recorded(f"app-2/{turn - 1}", [1]))
+        log.commit(0, turn).commit(1, turn)
+        log.group(4 * turn + 2, recorded(first, [0, 1]))
+        log.group(4 * turn + 3, recorded(first, [0]), recorded(second, [1]))
+    return log.read()
+
+
+def back(offset: int) -> tuple[Change, ...]:
+    """A member commits 10, then this."""
+    log = GroupLog().group(1, recorded("app-1/a", [0, 1])).commit(0, 10).commit(0, offset)
+    return log.group(2, recorded("app-1/a", [0]), recorded("app-2/b", [1])).read()
+
+
+def only(name: str, **log: object) -> Logs:
+    """One partition, of which something is otherwise."""
+    return {name: {0: WELL._replace(**log)}}  # type: ignore[arg-type]
+
+
+ALL = member("app", t=(0, 1, 2, 3))
+SKEWED = {0: 0, 1: 9_990, 2: 9_990, 3: 9_990}
+
+Made = Callable[[], DoctorFacts]
+# Code: what fires, at which level, about what; then what is near it and silent.
+CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
+    "NO_CONSUMER": (
+        no_consumer, "error", {}, lambda: reads({0: 100, 1: 100}, 100, 100, members=())
+    ),
+    "STALLED_PARTITION": (
+        stalled,
+        "error",
+        {"topic": "t", "partition": 1, "client_id": "app", "member_id": "app-id"},
+        lambda: watched(reads({0: 200, 1: 51}, 200, 200), reads({0: 100, 1: 50}, 100, 100)),
+    ),
+    "FALLING_BEHIND": (
+        falling_behind,
+        "warning",
+        {},
+        lambda: watched(
+            reads({0: 2_000, 1: 2_000}, 22_000, 22_000), reads({0: 1_000, 1: 1_000}, 21_000, 21_000)
+        ),
+    ),
+    "HOT_PARTITION": (
+        lambda: reads(SKEWED, *[10_000] * 4, members=(ALL,)),
+        "warning",
+        {"topic": "t", "partition": 0, "client_id": "app", "member_id": "app-id"},
+        lambda: reads(dict.fromkeys(range(4), 5_000), *[10_000] * 4, members=(ALL,)),
+    ),
+    "DATA_LOST": (
+        lambda: facts(BOTH, logs=only("t", log_start_offset=60), commits={"t": {0: 10}}),
+        "error",
+        {"topic": "t", "partition": 0, "client_id": "app", "member_id": "app-id"},
+        lambda: facts(BOTH, logs=only("t", log_start_offset=10), commits={"t": {0: 10}}),
+    ),
+    "TOPIC_MISSING": (
+        lambda: facts(member("app", "gone"), logs={}, commits={"gone": {0: 1}}),
+        "error",
+        {"topic": "gone"},
+        lambda: facts(member("app", "t")),
+    ),
+    "STALE_COMMITS": (
+        lambda: facts(
+            BOTH, logs={**logs_of(1, 1), **logs_of(9, topic="old")},
+            commits={"t": {0: 1, 1: 1}, "old": {0: 5}},
+        ),
+        "info",
+        {"topic": "old"},
+        lambda: facts(
+            BOTH, logs={**logs_of(1, 1), **logs_of(9, topic="old")},
+            commits={"t": {0: 1, 1: 1}, "old": {0: 9}},
+        ),
+    ),
+    "PARTITIONS_UNAVAILABLE": (
+        lambda: facts(BOTH, logs=only("t", in_sync_replicas=(1,)), commits={"t": {0: 100}}),
+        "warning",
+        {"topic": "t", "partition": 0, "client_id": "app", "member_id": "app-id"},
+        lambda: facts(BOTH),
+    ),
+    "IDLE_MEMBERS": (
+        lambda: facts(BOTH, member("spare", "t")),
+        "info",
+        {},
+        lambda: facts(BOTH, member("spare", "t"), state="PreparingRebalance"),
+    ),
+    "MIXED_APPLICATIONS": (
+        lambda: facts(BOTH, member("other", "u")),
+        "warning",
+        {},
+        lambda: facts(BOTH, member("other", "t", "u")),
+    ),
+    "REBALANCE_STUCK": (
+        lambda: watched(facts(BOTH, state="PreparingRebalance"), facts(BOTH)),
+        "warning",
+        {},
+        lambda: watched(facts(BOTH), facts(BOTH)),
+    ),
+    "REBALANCE_STORM": (
+        lambda: facts(BOTH, changes=storm(5, 0)),
+        "error",
+        {"client_id": "app-2"},
+        lambda: facts(BOTH, changes=deploys()),
+    ),
+    "COMMIT_BACKWARDS": (
+        lambda: facts(BOTH, changes=back(4)),
+        "warning",
+        {"topic": "t", "partition": 0},
+        lambda: facts(BOTH, changes=back(11)),
+    ),
+}  # fmt: skip
+
+
+def found(given: DoctorFacts, code: str) -> list[Finding]:
+    """Findings of this code."""
+    return [finding for finding in examine(given).findings if finding.code == code]
+
+
+def test_every_detector_has_a_case() -> None:
+    """Nothing is left out."""
+    assert set(CASES) == {detector.code for detector in DETECTORS}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_it_fires(code: str) -> None:
+    """With its level and object, figures and a command."""
+    make, level, where, _ = CASES[code]
+    (finding,) = found(make(), code)
+    assert (finding.level, dict(finding.where)) == (level, where)
+    assert finding.evidence or code == "PARTITIONS_UNAVAILABLE"
+    assert finding.next.startswith("kgroups ")
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_it_is_silent_where_it_nearly_holds(code: str) -> None:
+    """A healthy group is left in peace."""
+    assert found(CASES[code][3](), code) == []
+
+
+def test_the_cause_of_a_storm_is_in_its_evidence() -> None:
+    """With how many rebalances it is behind, and how sure that is."""
+    (finding,) = found(CASES["REBALANCE_STORM"][0](), "REBALANCE_STORM")
+    assert finding.evidence["cause"] == "poll_timeout"
+    assert finding.certainty in ("likely", "possible")
+    assert finding.next == "kgroups explain max.poll.interval.ms"
+
+
+def test_seldom_rebalances_are_no_storm() -> None:
+    """As many, over a day."""
+    assert found(facts(BOTH, changes=storm(5, 4 * HOUR_MS)), "REBALANCE_STORM") == []
+
+
+def test_what_was_not_looked_at_is_named() -> None:
+    """By what is missing."""
+    missing = dict(examine(facts(BOTH)).not_examined)
+    assert missing == {
+        "STALLED_PARTITION": "rates",
+        "FALLING_BEHIND": "rates",
+        "REBALANCE_STUCK": "rates",
+        "REBALANCE_STORM": "history",
+        "COMMIT_BACKWARDS": "history",
+    }
+
+
+def test_worst_and_surest_first() -> None:
+    """As a person reads."""
+    given = facts(
+        BOTH, member("spare", "t"), logs=only("t", log_start_offset=60), commits={"t": {0: 1}}
+    )
+    levels = [finding.level for finding in examine(given).findings]
+    assert levels[0] == "error"
+    assert levels == sorted(levels, key=["error", "warning", "info"].index)
+
+
+def test_nothing_is_wrong_with_a_quiet_group() -> None:
+    """Steady members that have read everything."""
+    given = watched(reads({0: 200, 1: 200}, 200, 200), reads({0: 100, 1: 100}, 100, 100))
+    assert examine(replace(given, changes=back(11))).findings == ()
+
+
+def test_a_reset_is_no_setback() -> None:
+    """Of a group without members, by a tool."""
+    log = GroupLog().group(1, recorded("app-1/a", [0, 1])).commit(0, 10).group(2)
+    log.commit(0, 4).group(3, recorded("app-1/b", [0, 1]))
+    assert found(facts(BOTH, changes=log.read()), "COMMIT_BACKWARDS") == []
