@@ -25,21 +25,23 @@ def data_lost(facts: DoctorFacts) -> Iterator[Finding]:
 
 def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:
     """A topic or partition is gone that members subscribe to or the group has committed."""
-    missing: dict[str, int] = {}
+    read = {topic for member in facts.group.members or () for topic in member.subscription or ()}
+    missing = dict.fromkeys(sorted(read - facts.snapshot.topics.keys()), 0)
     for row in facts.rows or ():
         if row.lag_status == "topic_missing":
             missing[row.topic] = missing.get(row.topic, 0) + 1
-    read = {topic for member in facts.group.members or () for topic in member.subscription or ()}
     for topic, partitions in missing.items():
-        is_read = topic in read
+        is_read, was_read = topic in read, partitions > 0
         yield Finding(
             "TOPIC_MISSING",
-            "error" if is_read else "warning",
+            "error" if is_read and was_read else "warning",
             "certain",
             "its members read nothing from it" if is_read else "its commits keep alarms alive",
-            f"kgroups delete-offsets {facts.word} --topic {quote(topic)} --dry-run",
+            f"kgroups delete-offsets {facts.word} --topic {quote(topic)} --dry-run"
+            if was_read
+            else f"kgroups describe {facts.word} --members --verbose",
             {"topic": topic},
-            {"partitions": partitions},
+            {"committed_partitions": partitions},
         )
 
 
