@@ -19,6 +19,8 @@ from kgroups.core.errors import CheckFailed, ItemError, counted
 from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.doctor/1"
+FEW: Final = 10
+"""Groups of which a table shows facts though there is no finding."""
 FACT_COLUMNS: Final = (
     Column("group", "GROUP"),
     Column("type", "TYPE"),
@@ -55,7 +57,13 @@ def doctor_report(
         no_history: why groups have no history.
     """
     reasons = {**NEEDS, "history": no_history}
-    facts = View("group", FACT_COLUMNS, _fact_rows)
+    few = len(results) <= FEW
+
+    def fact_rows(item: Item) -> Iterator[Row]:
+        if few or item["findings"]:
+            yield from _fact_rows(item)
+
+    facts = View("group", FACT_COLUMNS, fact_rows)
     findings = View("finding", FINDING_COLUMNS, _finding_rows)
     items = [_item(result, reasons) for result in results]
     every = [finding for result in results for finding in result.findings]

@@ -140,11 +140,11 @@ class ReadPartitions:
                 return taken
         room = self._room
         order, positions = self._order, self.positions
-        cursor, size = self._cursor, len(order)
+        size = len(order)
+        # Each poll begins one further: a partition with a backlog is not passed over for ever.
+        cursor = self._cursor = (self._cursor + 1) % size if size else 0
         left = room
-        for _ in order:
-            cursor = (cursor + 1) % size
-            partition, records = order[cursor]
+        for partition, records in order[cursor:] + order[:cursor]:
             begin = positions[partition]
             found = records.end(seen_ms) - begin
             if found > left:
@@ -155,7 +155,6 @@ class ReadPartitions:
                 left -= found
                 if not left:
                     break
-        self._cursor = cursor
         # What is left is found by going round again; who has read everything waits for the next.
         self._due = self._next_records() if left else None
         return room - left

@@ -95,7 +95,7 @@ def test_who_polls_on_cannot_commit_what_is_done(commit: str) -> None:
 # 100 records a second come in, from 3 s on 50 a second can be processed.
 LATE = """\
 until: 5m
-topics: {orders: {partitions: 1, rate: 100/s}}
+topics: {orders: {partitions: 2, rate: 100/s}}
 groups:
   app:
     protocol: eager
