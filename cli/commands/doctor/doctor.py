@@ -23,7 +23,7 @@ from kgroups.cli.source import asked, now_ms
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Level
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import ClusterError, UsageError
 from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.changes import Change
@@ -139,15 +139,25 @@ class Histories(NamedTuple):
 def _histories(
     printer: Printer, admin: ClusterAdmin | None, groups: Sequence[Group], since_ms: int
 ) -> Histories:
-    """The changes of the groups, where they are few enough.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The changes of the groups, where they are few enough and their logs can be read."""
     if admin is None:
         return Histories({}, "a snapshot file has no history")
     if len(groups) > MOST_HISTORIES:
         return Histories({}, f"history is read for {MOST_HISTORIES} groups at most")
+    try:
+        return _read_histories(printer, admin, groups, since_ms)
+    except ClusterError as error:  # the rest is examined all the same
+        return Histories({}, error.message)
+
+
+def _read_histories(
+    printer: Printer, admin: ClusterAdmin, groups: Sequence[Group], since_ms: int
+) -> Histories:
+    """The changes of the groups.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
     from kgroups.core.kafka.lookups.group_log import read_group_logs  # records: 40 ms of a start
 
     readers = {group.group: HistoryReader(since_ms) for group in groups}

@@ -98,6 +98,14 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("doctor",): {
+        "describe group": (Refused(("doctor", G), G),),
+        "read group": Works(("doctor", R)),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": "it reads `__consumer_offsets`, and says so where it may not",
+        "delete topic": READS,
+    },
     ("check",): {
         "describe group": (Refused(("check", G, "--fail-on", "lag < 0"), G),),
         "read group": Works(("check", R, "--fail-on", "lag < 0")),
