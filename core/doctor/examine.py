@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from kgroups.core.doctor.detectors import consumption, stability, topic_health
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.doctor.finding import Finding
+from kgroups.core.doctor.proofs import proved
 
 
 class Detector(NamedTuple):
@@ -53,7 +54,7 @@ def examine(facts: DoctorFacts) -> Examined:
     for detector in DETECTORS:
         lacks = next((part for part in detector.needs if not facts.has(part)), None)
         if lacks is None:
-            findings += detector.detect(facts)
+            findings += (proved(facts, finding) for finding in detector.detect(facts))
         else:
             missing.append((detector.code, lacks))
     findings.sort(key=lambda finding: finding.rank)

@@ -27,8 +27,6 @@ from kgroups.core.errors import ClusterError, UsageError
 from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.changes import Change
-from kgroups.core.history.log_entry import LogEntry
-from kgroups.core.history.reader import HistoryReader
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
@@ -158,18 +156,11 @@ def _read_histories(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    from kgroups.core.kafka.lookups.group_log import read_group_logs  # records: 40 ms of a start
+    from kgroups.cli.group_histories import read_histories  # records: 40 ms of a start
 
-    readers = {group.group: HistoryReader(since_ms) for group in groups}
-
-    def take(group: str, entry: LogEntry) -> None:
-        readers[group].take(entry)
-
-    printer.progress("reading `__consumer_offsets`")
-    placement = admin.coordinators(list(readers))
-    if placement.partitions is None:
+    readers, _, logs = read_histories(printer, admin, [group.group for group in groups], since_ms)
+    if logs is None:
         return Histories({}, "not authorized to describe `__consumer_offsets`")
-    logs = read_group_logs(admin, placement, take)
     codes = sorted(set(logs.failures.values()))
     reason = f"`__consumer_offsets` cannot be read ({', '.join(codes)})" if codes else "no records"
     return Histories(

@@ -1,5 +1,6 @@
 """`kgroups history`: what became of groups, out of `__consumer_offsets`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from kgroups.cli.commands.history.history_report import (
     view_of,
 )
 from kgroups.cli.exits import Note, end_with
+from kgroups.cli.group_histories import read_histories
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
@@ -23,11 +25,9 @@ from kgroups.cli.source import cluster, now_ms, unknown_group
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError
 from kgroups.core.history.causes import with_causes
-from kgroups.core.history.log_entry import LogEntry
 from kgroups.core.history.reader import HistoryReader
-from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.answers import Placement
-from kgroups.core.kafka.lookups.group_log import GroupLogs, read_group_logs
+from kgroups.core.kafka.lookups.group_log import GroupLogs
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.times import parse_instant_ms
 
@@ -81,15 +81,10 @@ def history(
     check_logs(log or [])
     until_ms = now_ms()
     since_ms = parse_instant_ms(since or "24h", until_ms)
-    readers = {name: HistoryReader(since_ms) for name in names}
-
-    def take(group: str, entry: LogEntry) -> None:
-        readers[group].take(entry)
-
     with cluster(options) as admin:
-        printer.progress(f"reading `{OFFSETS_TOPIC}`")
-        placement = _placement(admin, names)
-        logs = read_group_logs(admin, placement, take)
+        readers, placement, logs = read_histories(printer, admin, names, since_ms)
+    if logs is None:
+        raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
     errors = (*placement.errors, *_errors(names, placement, logs, readers))
     failed = {error.target for error in errors}
     found = [_history(name, readers[name]) for name in names if name not in failed]
@@ -116,18 +111,6 @@ def history(
     end_with(errors)
 
 
-def _placement(admin: ClusterAdmin, names: list[str]) -> Placement:
-    """Where the groups live.
-
-    Raises:
-        ClusterError: `__consumer_offsets` may not be seen.
-    """
-    placement = admin.coordinators(names)
-    if placement.partitions is None and placement.coordinators:
-        raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
-    return placement
-
-
 def _history(name: str, reader: HistoryReader) -> GroupHistory:
     return GroupHistory(
         name,
@@ -139,7 +122,7 @@ def _history(name: str, reader: HistoryReader) -> GroupHistory:
 
 
 def _errors(
-    names: list[str], placement: Placement, logs: GroupLogs, readers: dict[str, HistoryReader]
+    names: list[str], placement: Placement, logs: GroupLogs, readers: Mapping[str, HistoryReader]
 ) -> list[ItemError]:
     """Groups whose partition could not be read, or has no record of them."""
     errors = []
