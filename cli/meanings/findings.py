@@ -34,6 +34,10 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "records wait and the group has no members",
         "start its consumers; if it is not needed any more, delete it",
     ),
+    "OFFSETS_EXPIRING": (
+        "brokers delete commits of the group within a day: nobody reads there any more",
+        "start its consumers, or save the commits: `kgroups snapshot save FILE`",
+    ),
     "PARTITIONS_UNAVAILABLE": (
         "partitions of the group's topics have no leader, or too few replicas in sync",
         "look at the brokers: one may be down or slow",

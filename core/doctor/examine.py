@@ -23,6 +23,7 @@ DETECTORS: Final = (
     Detector("FALLING_BEHIND", ("offsets", "rates"), consumption.falling_behind),
     Detector("HOT_PARTITION", ("offsets", "members"), consumption.hot_partition),
     Detector("DATA_LOST", ("offsets",), topic_health.data_lost),
+    Detector("OFFSETS_EXPIRING", ("expiry",), topic_health.offsets_expiring),
     Detector("TOPIC_MISSING", ("offsets",), topic_health.topic_missing),
     Detector("STALE_COMMITS", ("offsets", "members"), topic_health.stale_commits),
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),

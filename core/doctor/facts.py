@@ -8,9 +8,10 @@ from typing import Literal
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
+from kgroups.core.offsets.expiry import GroupExpiry
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
-Part = Literal["offsets", "members", "rates", "history"]
+Part = Literal["offsets", "members", "rates", "history", "expiry"]
 """What a detector needs besides the group's state."""
 
 
@@ -25,6 +26,7 @@ class DoctorFacts:
         over_seconds: between them.
         changes: with causes, in order; None if its log was not read.
         span_ms: the time that they cover.
+        expiry: when its commits expire; None if that was not looked at.
     """
 
     snapshot: ClusterSnapshot
@@ -34,6 +36,7 @@ class DoctorFacts:
     over_seconds: float | None = None
     changes: Sequence[Change] | None = None
     span_ms: int = 0
+    expiry: GroupExpiry | None = None
 
     @property
     def name(self) -> str:
@@ -57,4 +60,5 @@ class DoctorFacts:
             "members": self.group.members,
             "rates": self.times,
             "history": self.changes,
+            "expiry": self.expiry,
         }[part] is not None

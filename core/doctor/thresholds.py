@@ -2,6 +2,8 @@
 
 from typing import Final
 
+EXPIRES_SOON_S: Final = 24 * 3_600
+"""Time enough to start the group's consumers, or to save its commits."""
 STORM_REBALANCES: Final = 6
 """In the window. A deploy of a few members makes as many, and has a cause of its own."""
 STORM_PER_HOUR: Final = 4.0

@@ -16,6 +16,7 @@ from kgroups.cli.choosing import (
 )
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
 from kgroups.cli.exits import Note, end_with
+from kgroups.cli.expiry import learn_expiries
 from kgroups.cli.lag_times import Over, time_question, timed_look
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
@@ -30,6 +31,7 @@ from kgroups.core.history.changes import Change
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.offsets.expiry import GroupExpiry
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_instant_ms
 
@@ -113,7 +115,12 @@ def doctor(
     span_ms = now_ms() - since_ms
     over_s = None if times is None else question.over_ms / 1_000
     results = [
-        examine(_facts(snapshot, group, times, over_s, changes.get(group.group), span_ms))
+        examine(
+            replace(
+                _facts(snapshot, group, times, over_s, changes.get(group.group), span_ms),
+                expiry=told.expiries.get(group.group),
+            )
+        )
         for group in examined
     ]
     report = doctor_report(snapshot, results, told.reason, csv=options.output == "csv")
@@ -128,10 +135,12 @@ class Histories(NamedTuple):
     Args:
         changes: by group, with causes.
         reason: why the others have none.
+        expiries: by group: when commits expire.
     """
 
     changes: Mapping[str, Sequence[Change]]
     reason: str
+    expiries: Mapping[str, GroupExpiry] = {}
 
 
 def _histories(
@@ -163,6 +172,7 @@ def _read_histories(
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))
     reason = f"`__consumer_offsets` cannot be read ({', '.join(codes)})" if codes else "no records"
+    expiries, _ = learn_expiries(printer, admin, groups)
     return Histories(
         {
             name: with_causes(reader.end())
@@ -170,6 +180,7 @@ def _read_histories(
             if name not in logs.failures and reader.records
         },
         reason,
+        expiries,
     )
 
 

@@ -56,7 +56,7 @@ def doctor_report(
     Args:
         no_history: why groups have no history.
     """
-    reasons = {**NEEDS, "history": no_history}
+    reasons = {**NEEDS, "history": no_history, "expiry": no_history}
     few = len(results) <= FEW
 
     def fact_rows(item: Item) -> Iterator[Row]:

@@ -6,6 +6,7 @@ from shlex import quote
 from kgroups.core.doctor.detectors.consumption import place
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
+from kgroups.core.doctor.thresholds import EXPIRES_SOON_S
 
 
 def data_lost(facts: DoctorFacts) -> Iterator[Finding]:
@@ -21,6 +22,26 @@ def data_lost(facts: DoctorFacts) -> Iterator[Finding]:
                 place(row),
                 {"lost": row.lost, "committed_offset": row.committed_offset},
             )
+
+
+def offsets_expiring(facts: DoctorFacts) -> Iterator[Finding]:
+    """The broker deletes commits of the group before long."""
+    now_ms = facts.snapshot.captured_at_ms
+    left = [
+        (expiry.expires_at_ms - now_ms) / 1_000
+        for expiry in (facts.expiry.rows.values() if facts.expiry is not None else ())
+        if expiry.expiry == "expires" and expiry.expires_at_ms is not None
+    ]
+    soon = [each for each in left if each < EXPIRES_SOON_S]
+    if soon:
+        yield Finding(
+            "OFFSETS_EXPIRING",
+            "warning",
+            "certain",
+            "its consumers begin anew by auto.offset.reset",
+            f"kgroups describe {facts.word} --expiry",
+            evidence={"expires_in_seconds": round(max(0.0, min(soon))), "partitions": len(soon)},
+        )
 
 
 def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:

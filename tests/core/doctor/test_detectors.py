@@ -12,6 +12,7 @@ from kgroups.core.doctor.finding import Finding
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.offsets.expiry import Expiry, GroupExpiry
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -135,6 +136,14 @@ def back(offset: int) -> tuple[Change, ...]:
     return log.group(2, recorded("app-1/a", [0]), recorded("app-2/b", [1])).read()
 
 
+def expiring(in_ms: int) -> DoctorFacts:
+    """A group without members, one of whose commits is deleted then; the other is in use."""
+    given = facts()
+    expires = Expiry("expires", given.snapshot.captured_at_ms + in_ms, 1)
+    rows = {("t", 0): expires, ("t", 1): Expiry("in_use", None, 1)}
+    return replace(given, expiry=GroupExpiry(rows, expires, 1))
+
+
 def only(name: str, **log: object) -> Logs:
     """One partition, of which something is otherwise."""
     return {name: {0: WELL._replace(**log)}}  # type: ignore[arg-type]
@@ -174,6 +183,12 @@ CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
         "error",
         {"topic": "t", "partition": 0, "client_id": "app", "member_id": "app-id"},
         lambda: facts(BOTH, logs=only("t", log_start_offset=10), commits={"t": {0: 10}}),
+    ),
+    "OFFSETS_EXPIRING": (
+        lambda: expiring(3_600_000),
+        "warning",
+        {},
+        lambda: expiring(3 * 24 * HOUR_MS),
     ),
     "TOPIC_MISSING": (
         lambda: facts(member("app", "gone"), logs={}, commits={"gone": {0: 1}}),
@@ -298,6 +313,7 @@ def test_what_was_not_looked_at_is_named() -> None:
         "REBALANCE_STUCK": "rates",
         "REBALANCE_STORM": "history",
         "COMMIT_BACKWARDS": "history",
+        "OFFSETS_EXPIRING": "expiry",
     }
 
 
