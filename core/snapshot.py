@@ -7,7 +7,7 @@ absent, never 0. Maps go from topic to partition number to value; partition numb
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from kgroups.assignors.spec import TopicPartition as TopicPartition
 from kgroups.core.errors import ItemError
@@ -15,6 +15,8 @@ from kgroups.core.protocol.errors import broker_error
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 MemberProtocol = Literal["classic", "consumer"]
+HIDDEN: Final = "TOPIC_AUTHORIZATION_FAILED"
+"""Kafka's error for a topic that may not be described, whether it exists or not."""
 
 
 class CommittedOffset(NamedTuple):
@@ -201,7 +203,7 @@ class ClusterSnapshot:
         captured_at_ms: epoch milliseconds, when the last answer (the log end offsets) arrived.
         groups: ascending by name.
         topics: every topic that a group subscribed to, is assigned or committed; a topic that
-            is named by a group and missing here does not exist.
+            is named by a group and missing here does not exist, or is one of `hidden_topics`.
         errors: what could not be learned.
     """
 
@@ -212,6 +214,11 @@ class ClusterSnapshot:
     cluster_id: str | None = None
     bootstrap: str | None = None
     errors: tuple[ItemError, ...] = field(default=())
+
+    @property
+    def hidden_topics(self) -> frozenset[str]:
+        """Topics that may not be described: whether they exist is not known."""
+        return frozenset(error.target for error in self.errors if error.code == HIDDEN)
 
     def broker(self, broker_id: int | None) -> Broker | None:
         """The broker of this id, or None if it is not known."""

@@ -29,7 +29,7 @@ DETECTORS: Final = (
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
     Detector("IDLE_MEMBERS", ("members",), stability.idle_members),
     Detector("MIXED_APPLICATIONS", ("members",), stability.mixed_applications),
-    Detector("REBALANCE_STUCK", ("rates",), stability.rebalance_stuck),
+    Detector("REBALANCE_STUCK", ("long_rates",), stability.rebalance_stuck),
     Detector("REBALANCE_STORM", ("history",), stability.rebalance_storm),
     Detector("COMMIT_BACKWARDS", ("history",), stability.commit_backwards),
 )

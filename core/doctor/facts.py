@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Literal
 
+from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
 from kgroups.core.offsets.expiry import GroupExpiry
+from kgroups.core.rounds import REBALANCING, rounds_of
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
-Part = Literal["offsets", "members", "rates", "history", "expiry"]
-"""What a detector needs besides the group's state."""
+Part = Literal["offsets", "members", "rates", "long_rates", "history", "expiry"]
+"""What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class DoctorFacts:
         rows: one a partition; None if commits could not be read.
         times: rates between two looks; None without `--over`.
         over_seconds: between them.
+        before: the group at the first of them.
+        has_settled: whether a look in between found it at rest.
         changes: with causes, in order; None if its log was not read.
         span_ms: the time that they cover.
         expiry: when its commits expire; None if that was not looked at.
@@ -34,6 +38,8 @@ class DoctorFacts:
     rows: Sequence[OffsetRow] | None = None
     times: GroupTimes | None = None
     over_seconds: float | None = None
+    before: Group | None = None
+    has_settled: bool = False
     changes: Sequence[Change] | None = None
     span_ms: int = 0
     expiry: GroupExpiry | None = None
@@ -53,12 +59,21 @@ class DoctorFacts:
         """Whether anybody is in the group."""
         return bool(self.group.members)
 
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether every look found it rebalancing, with the same members in the same round."""
+        before, now = self.before, self.group
+        if before is None or self.has_settled or not {before.state, now.state} <= REBALANCING:
+            return False
+        return rounds_of(before) == rounds_of(now)
+
     def has(self, part: Part) -> bool:
         """Whether this part was looked at."""
         return {
             "offsets": self.rows,
             "members": self.group.members,
             "rates": self.times,
+            "long_rates": self.times if (self.over_seconds or 0.0) >= STUCK_S else None,
             "history": self.changes,
             "expiry": self.expiry,
         }[part] is not None

@@ -10,6 +10,11 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 CERTAINTIES: Final[tuple[Certainty, ...]] = get_args(Certainty)
 
 
+def likely_or_possible(level: Level, *, is_likely: bool) -> tuple[Level, Certainty]:
+    """This level where it is likely; what is only possible is worth knowing at most."""
+    return (level, "likely") if is_likely else ("info", "possible")
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding.

@@ -13,5 +13,10 @@ HOT_SHARE: Final = 0.8
 HOT_PARTITIONS: Final = 4
 HOT_LAG: Final = 1_000
 """Records: less than that is what one slow fetch leaves."""
+STALLED_S: Final = 10.0
+"""Twice the usual interval of auto-commit, 5 s: any healthy reader has committed since."""
+STUCK_S: Final = 30.0
+"""Ten initial delays of a new group (3 s), six heartbeats of KIP-848: what takes longer waits for
+somebody."""
 BEHIND_RATIO: Final = 0.95
 """Consumed of what is produced; a smaller difference is noise between two looks."""

@@ -5,13 +5,22 @@ from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted, partition_lag
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot import (
+    HIDDEN,
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    PartitionLog,
+    Topic,
+)
 
 Owner = tuple[str, str, str, tuple[str, ...] | None]
 """Member id, client id, host, and the ids of others that are assigned the same partition."""
 
 # What stands in where a row has no log, no commit, no member.
 NO_LOG = PartitionLog(error="UNKNOWN_TOPIC_OR_PARTITION")
+HIDDEN_LOG = PartitionLog(error=HIDDEN)
+"""Of a topic that may not be described; of such, brokers tell no commits either."""
 NO_COMMIT: tuple[int | None, int | None, str | None, int | None] = (None, None, None, None)
 NO_COMMITS: dict[int, CommittedOffset] = {}
 NO_LOGS: dict[int, PartitionLog] = {}
@@ -134,7 +143,7 @@ def offset_rows(
     """One row for each partition of the topics that a group reads or has committed.
 
     Args:
-        snapshot: has the topics; a topic that is not in it does not exist.
+        snapshot: has the topics; a topic that is not in it does not exist, or is hidden.
         group: a group of the snapshot.
         uncommitted: `start` or `end`: where a partition without a commit stands; None: unknown.
         isolation: which end lag is measured to.
@@ -145,10 +154,13 @@ def offset_rows(
     rows: list[OffsetRow] = []
     row = tuple.__new__  # twice as fast as the class call, and a cluster has 100,000s of rows
     read_uncommitted = isolation == "read_uncommitted"
+    hidden = snapshot.hidden_topics
     for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
+        is_hidden = name in hidden
+        no_log = HIDDEN_LOG if is_hidden else NO_LOG
         for partition in partitions:
             start, end, stable, leader, _, error, leader_epoch, in_sync = logs.get(
-                partition, NO_LOG
+                partition, no_log
             )
             if read_uncommitted:
                 stable = None
@@ -174,7 +186,7 @@ def offset_rows(
                     end,
                     last_stable=stable,
                     error=error,
-                    commits_known=commits_known,
+                    commits_known=commits_known and not is_hidden,
                     uncommitted=uncommitted,
                     isolation=isolation,
                 )

@@ -72,6 +72,13 @@ class GroupExpiry(NamedTuple):
     total: Expiry
     idle_since_ms: int | None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is, of all commits, or of one that expires."""
+        return self.total.expiry != "unknown" or any(
+            row.expiry == "expires" for row in self.rows.values()
+        )
+
 
 def group_expiry(
     group: Group, log: GroupLog, matches: Callable[[str], Callable[[str], bool]]

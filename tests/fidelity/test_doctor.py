@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.slow("real faults; each detector by itself: tests/core/doctor/test_detectors.py"),
 ]
 
-OVER: Final = ("--over", "3s")
+OVER: Final = ("--over", "10s")
 POLL_MS: Final = 6_000
 REBALANCES: Final = 8
 PATIENCE_S: Final = 150

@@ -103,10 +103,11 @@ def doctor(
             lambda: snapshot_of_choice(admin, choice, file=file, progress=printer.progress),
         )
         failed = {error.target for error in snapshot.errors}
+        unseen = {g.group for g in snapshot.groups if g.offsets is None and g.group in failed}
         examined = [
             group
             for group in snapshot.groups
-            if group.group not in failed and group.type in ("classic", "consumer")
+            if group.group not in unseen and group.type in ("classic", "consumer")
         ]
         told = _histories(printer, admin, examined, since_ms)
     logs = read_logs(log or [], told.changes)
@@ -123,8 +124,10 @@ def doctor(
         )
         for group in examined
     ]
-    report = doctor_report(snapshot, results, told.reason, csv=options.output == "csv")
-    notes = [*log_notes(logs), *_notes(snapshot, examined), *report.notes]
+    reasons = {"history": told.reason, "expiry": told.no_expiry or told.reason}
+    report = doctor_report(snapshot, results, reasons, csv=options.output == "csv")
+    left_out = {group.group for group in snapshot.groups} - unseen - {g.group for g in examined}
+    notes = [*log_notes(logs), *_notes(sorted(left_out)), *report.notes]
     printer.show(replace(report, notes=notes))
     end_with([*found_at(results, fail_on_level), *snapshot.errors])
 
@@ -136,11 +139,13 @@ class Histories(NamedTuple):
         changes: by group, with causes.
         reason: why the others have none.
         expiries: by group: when commits expire.
+        no_expiry: why the others have none.
     """
 
     changes: Mapping[str, Sequence[Change]]
     reason: str
     expiries: Mapping[str, GroupExpiry] = {}
+    no_expiry: str | None = None
 
 
 def _histories(
@@ -172,7 +177,7 @@ def _read_histories(
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))
     reason = f"`__consumer_offsets` cannot be read ({', '.join(codes)})" if codes else "no records"
-    expiries, _ = learn_expiries(printer, admin, groups)
+    expiries, notes = learn_expiries(printer, admin, groups)
     return Histories(
         {
             name: with_causes(reader.end())
@@ -180,7 +185,12 @@ def _read_histories(
             if name not in logs.failures and reader.records
         },
         reason,
-        expiries,
+        {
+            name: expiry
+            for name, expiry in expiries.items()
+            if name not in logs.failures and expiry.is_known
+        },
+        reason if codes or not notes else notes[0].message,
     )
 
 
@@ -196,14 +206,17 @@ def _facts(
     if group.offsets is not None:
         rows = offset_rows(snapshot, group)
         timed = None if times is None else group_times(snapshot, group, rows, times)
-    return DoctorFacts(snapshot, group, rows, timed, over_seconds, changes, span_ms)
+    facts = DoctorFacts(
+        snapshot, group, rows, timed, over_seconds, changes=changes, span_ms=span_ms
+    )
+    if times is None or times.before is None:
+        return facts
+    has_settled = any(group.group in rounds for rounds in times.between)
+    return replace(facts, before=times.before.group(group.group), has_settled=has_settled)
 
 
-def _notes(snapshot: ClusterSnapshot, examined: Sequence[Group]) -> list[Note]:
+def _notes(others: Sequence[str]) -> list[Note]:
     """Which groups were left out."""
-    named = {group.group for group in examined}
-    others = [group.group for group in snapshot.groups if group.group not in named]
-    others = [name for name in others if name not in {e.target for e in snapshot.errors}]
     if not others:
         return []
     shown = ", ".join(f"`{name}`" for name in others[:5])

@@ -15,6 +15,7 @@ from kgroups.core.conditions.group_figures import (
 from kgroups.core.doctor.examine import Examined
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import LEVELS, Finding, Level
+from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.errors import CheckFailed, ItemError, counted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -45,18 +46,19 @@ NEEDS: Final = {
     "offsets": "commits could not be read",
     "members": "members could not be read",
     "rates": "requires --over",
+    "long_rates": f"requires --over {STUCK_S:g}s",
 }
 
 
 def doctor_report(
-    snapshot: ClusterSnapshot, results: Sequence[Examined], no_history: str, *, csv: bool
+    snapshot: ClusterSnapshot, results: Sequence[Examined], why: Mapping[str, str], *, csv: bool
 ) -> Report:
     """The report.
 
     Args:
-        no_history: why groups have no history.
+        why: parts of the facts that groups lack, and why.
     """
-    reasons = {**NEEDS, "history": no_history, "expiry": no_history}
+    reasons = {**NEEDS, **why}
     few = len(results) <= FEW
 
     def fact_rows(item: Item) -> Iterator[Row]:

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from shlex import quote
 
 from kgroups.core.doctor.facts import DoctorFacts
-from kgroups.core.doctor.finding import Finding
+from kgroups.core.doctor.finding import Finding, likely_or_possible
 from kgroups.core.doctor.thresholds import (
     BEHIND_RATIO,
     HOT_LAG,
     HOT_PARTITIONS,
     HOT_SHARE,
+    STALLED_S,
 )
 from kgroups.core.lag.group_lag import OffsetRow
-from kgroups.core.lag.group_times import is_usual
+from kgroups.core.lag.group_times import TimeFigures, is_usual
 
 
 def place(row: OffsetRow) -> dict[str, str | int]:
@@ -41,16 +42,23 @@ def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
-    """The commit stands still under a live owner while records wait."""
+    """The commit stands still under a live owner while records wait.
+
+    Over a short time it may only be the pause between two commits.
+    """
     stalled = set((facts.times and facts.times.stalled) or ())
+    is_long = (facts.over_seconds or 0.0) >= STALLED_S
     for row in facts.rows or ():
         if (row.topic, row.partition) in stalled:
             yield Finding(
                 "STALLED_PARTITION",
-                "error",
-                "likely",
-                "its records are not processed, or not committed",
-                f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times",
+                *likely_or_possible("error", is_likely=is_long),
+                "its records are not processed, or not committed"
+                if is_long
+                else "nothing was committed, which is usual for so short a time",
+                f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times"
+                if is_long
+                else f"kgroups doctor {facts.word} --over 30s",
                 place(row),
                 {
                     "lag": row.lag,
@@ -87,20 +95,33 @@ def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def hot_partition(facts: DoctorFacts) -> Iterator[Finding]:
-    """Nearly all the lag is in one partition."""
+    """Nearly all the lag is in one partition; a burst is, too, until it is read."""
     known = [row for row in facts.rows or () if row.lag is not None]
     lag = sum(row.lag or 0 for row in known)
     if not facts.has_members or len(known) < HOT_PARTITIONS or lag < HOT_LAG:
         return
     hottest = max(known, key=lambda row: row.lag or 0)
     share = (hottest.lag or 0) / lag
-    if share >= HOT_SHARE:
-        yield Finding(
-            "HOT_PARTITION",
-            "warning",
-            "possible",
-            "one member has nearly all the work; more members do not help",
-            f"kgroups describe {facts.word} --sort lag --over 10s",
-            place(hottest),
-            {"lag": hottest.lag, "share": round(share, 2), "partitions": len(known)},
-        )
+    if share < HOT_SHARE:
+        return
+    rates = dict(() if facts.times is None else facts.times.rows)
+    rate = rates.get((hottest.topic, hottest.partition), TimeFigures())
+    grows = (
+        (facts.over_seconds or 0.0) >= STALLED_S
+        and (rate.rate_in or 0.0) > (rate.rate_out or 0.0)
+        and not is_usual(hottest.lag, rate.rate_in)
+    )
+    yield Finding(
+        "HOT_PARTITION",
+        *likely_or_possible("warning", is_likely=grows),
+        "one member has nearly all the work; more members do not help",
+        f"kgroups describe {facts.word} --sort lag --over 10s",
+        place(hottest),
+        {
+            "lag": hottest.lag,
+            "share": round(share, 2),
+            "partitions": len(known),
+            "rate_in": rate.rate_in,
+            "rate_out": rate.rate_out,
+        },
+    )

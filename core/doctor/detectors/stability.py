@@ -8,7 +8,6 @@ from kgroups.core.doctor.finding import Certainty, Finding
 from kgroups.core.doctor.thresholds import STORM_PER_HOUR, STORM_REBALANCES
 from kgroups.core.history.changes import Setback
 from kgroups.core.history.repeats import figures
-from kgroups.core.rounds import REBALANCING
 
 BY_DESIGN = frozenset({"deploy", "created", "protocol_changed", "second_round"})
 """Causes of rebalances that somebody wanted."""
@@ -61,13 +60,13 @@ def mixed_applications(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def rebalance_stuck(facts: DoctorFacts) -> Iterator[Finding]:
-    """It was rebalancing at both looks, and no rebalance ended in between."""
-    if facts.times is None or facts.group.state not in REBALANCING or facts.times.rebalances:
+    """It was rebalancing at every look, with the same members in the same round."""
+    if not facts.is_unsettled:
         return
     yield Finding(
         "REBALANCE_STUCK",
         "warning",
-        "possible",
+        "likely",
         "members wait, and read nothing in a classic eager group",
         f"kgroups history {facts.word}",
         evidence={"state": facts.group.state, "over_seconds": facts.over_seconds},

@@ -47,7 +47,8 @@ def offsets_expiring(facts: DoctorFacts) -> Iterator[Finding]:
 def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:
     """A topic or partition is gone that members subscribe to or the group has committed."""
     read = {topic for member in facts.group.members or () for topic in member.subscription or ()}
-    missing = dict.fromkeys(sorted(read - facts.snapshot.topics.keys()), 0)
+    seen = facts.snapshot.topics.keys() | facts.snapshot.hidden_topics
+    missing = dict.fromkeys(sorted(read - seen), 0)
     for row in facts.rows or ():
         if row.lag_status == "topic_missing":
             missing[row.topic] = missing.get(row.topic, 0) + 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import PatternError, UsageError
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from kgroups.core.lag.group_lag import NO_COMMIT, NO_LOG, NOBODY, topics_read
+from kgroups.core.lag.group_lag import HIDDEN_LOG, NO_COMMIT, NO_LOG, NOBODY, topics_read
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def capture_tables(
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         reads = Subscriptions(snapshot)
         for group in snapshot.groups:
-            _add_rows(rows, capture, snapshot.topics, group, record_times)
+            _add_rows(rows, capture, snapshot, group, record_times)
             for ordinal, member in enumerate(group.members or ()):
                 members.add(
                     (
@@ -135,17 +135,20 @@ class _Table:
 def _add_rows(
     table: _Table,
     capture: tuple[int, str],
-    topics: Mapping[str, Topic],
+    snapshot: ClusterSnapshot,
     group: Group,
     record_times: RecordTimes,
 ) -> None:
     """The rows of a group: every partition of the topics that it reads or has committed."""
     head = (*capture, group.group, group.type, group.state)
-    commits_known = group.offsets is not None
+    hidden = snapshot.hidden_topics
     add = table.add
-    for name, logs, commits, owners, partitions in topics_read(topics, group):
+    for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
+        is_hidden = name in hidden
+        no_log = HIDDEN_LOG if is_hidden else NO_LOG
+        commits_known = group.offsets is not None and not is_hidden
         for partition in partitions:
-            start, end, stable, leader, _, error, _, _ = logs.get(partition, NO_LOG)
+            start, end, stable, leader, _, error, _, _ = logs.get(partition, no_log)
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
             committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)

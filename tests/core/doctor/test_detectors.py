@@ -13,6 +13,7 @@ from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.offsets.expiry import Expiry, GroupExpiry
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -58,12 +59,12 @@ def facts(
     return DoctorFacts(snapshot, group, rows, changes=changes, span_ms=24 * HOUR_MS)
 
 
-def watched(now: DoctorFacts, before: DoctorFacts) -> DoctorFacts:
-    """The group after ten seconds in which it was looked at."""
-    then = replace(before.snapshot, captured_at_ms=0)
+def watched(now: DoctorFacts, before: DoctorFacts, over_s: float = 10.0) -> DoctorFacts:
+    """The group after so many seconds in which it was looked at."""
+    then = replace(before.snapshot, captured_at_ms=now.snapshot.captured_at_ms - int(over_s * 1000))
     assert now.rows is not None
     times = group_times(now.snapshot, now.group, now.rows, Times(before=then))
-    return replace(now, times=times, over_seconds=10.0)
+    return replace(now, times=times, over_seconds=over_s, before=before.group)
 
 
 def logs_of(*ends: int, topic: str = "t") -> Logs:
@@ -87,9 +88,20 @@ def no_consumer() -> DoctorFacts:
     return watched(reads(late, 200, 200, members=()), reads(late, 100, 100, members=()))
 
 
-def stalled() -> DoctorFacts:
+def stalled(over_s: float = 10.0) -> DoctorFacts:
     """One of two partitions stands still though records wait."""
-    return watched(reads({0: 200, 1: 50}, 200, 200), reads({0: 100, 1: 50}, 100, 100))
+    return watched(reads({0: 200, 1: 50}, 200, 200), reads({0: 100, 1: 50}, 100, 100), over_s)
+
+
+def skewed(hottest: int, over_s: float = 10.0) -> DoctorFacts:
+    """One of four partitions has all the lag; this was committed of it, 10 s before nothing."""
+    now = reads({**SKEWED, 0: hottest}, *[10_000] * 4, members=(ALL,))
+    return watched(now, reads(SKEWED, 5_000, *[10_000] * 3, members=(ALL,)), over_s)
+
+
+def rebalancing(first: str, last: str, over_s: float) -> DoctorFacts:
+    """A group in these states at both looks."""
+    return watched(facts(BOTH, state=last), facts(BOTH, state=first), over_s)
 
 
 def falling_behind() -> DoctorFacts:
@@ -173,7 +185,7 @@ CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
         ),
     ),
     "HOT_PARTITION": (
-        lambda: reads(SKEWED, *[10_000] * 4, members=(ALL,)),
+        lambda: skewed(1_000),
         "warning",
         {"topic": "t", "partition": 0, "client_id": "app", "member_id": "app-id"},
         lambda: reads(dict.fromkeys(range(4), 5_000), *[10_000] * 4, members=(ALL,)),
@@ -227,10 +239,10 @@ CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
         lambda: facts(BOTH, member("other", "t", "u")),
     ),
     "REBALANCE_STUCK": (
-        lambda: watched(facts(BOTH, state="PreparingRebalance"), facts(BOTH)),
+        lambda: rebalancing("PreparingRebalance", "CompletingRebalance", 30.0),
         "warning",
         {},
-        lambda: watched(facts(BOTH), facts(BOTH)),
+        lambda: rebalancing("Stable", "PreparingRebalance", 30.0),
     ),
     "REBALANCE_STORM": (
         lambda: facts(BOTH, changes=storm(5, 0)),
@@ -273,6 +285,43 @@ def test_it_is_silent_where_it_nearly_holds(code: str) -> None:
     assert found(CASES[code][3](), code) == []
 
 
+def test_a_short_look_proves_no_stall() -> None:
+    """A healthy reader commits every 5 s: what stands still for less is worth knowing at most."""
+    for over_s in (1.0, 3.0, 9.9):
+        (finding,) = found(stalled(over_s), "STALLED_PARTITION")
+        assert (finding.level, finding.certainty) == ("info", "possible")
+        assert finding.next == "kgroups doctor g --over 30s"
+
+
+def test_a_burst_is_no_hot_partition() -> None:
+    """Without rates it may be one; where it is being read it is one."""
+    now = reads(SKEWED, *[10_000] * 4, members=(ALL,))
+    for given in (now, skewed(9_000), skewed(1_000, 9.0)):
+        (finding,) = found(given, "HOT_PARTITION")
+        assert (finding.level, finding.certainty) == ("info", "possible")
+
+
+def test_a_short_look_proves_no_stuck_rebalance() -> None:
+    """It is not examined; a group that came to rest in between, or that has just begun, is well."""
+    states = ("PreparingRebalance", "PreparingRebalance")
+    short = examine(rebalancing(*states, 29.0))
+    assert ("REBALANCE_STUCK", "long_rates") in short.not_examined
+    rested = replace(rebalancing(*states, 30.0), has_settled=True)
+    assert found(rested, "REBALANCE_STUCK") == []
+    began = watched(facts(BOTH, state="PreparingRebalance"), facts(state="Empty"), 30.0)
+    assert found(began, "REBALANCE_STUCK") == []
+
+
+def test_of_a_topic_that_may_not_be_described_nothing_is_said() -> None:
+    """Whether it exists is not known; brokers hide what was committed there."""
+    given = facts(member("app", closed=(0,)), logs={}, commits={})
+    hidden = replace(given.snapshot, errors=(broker_error("closed", "TOPIC_AUTHORIZATION_FAILED"),))
+    (row,) = offset_rows(hidden, given.group)
+    assert (row.lag_status, row.error) == ("unknown", "TOPIC_AUTHORIZATION_FAILED")
+    assert found(given, "TOPIC_MISSING")
+    assert found(replace(given, snapshot=hidden, rows=[row]), "TOPIC_MISSING") == []
+
+
 def test_the_cause_of_a_storm_is_in_its_evidence() -> None:
     """With how many rebalances it is behind, and how sure that is."""
     (finding,) = found(CASES["REBALANCE_STORM"][0](), "REBALANCE_STORM")
@@ -310,7 +359,7 @@ def test_what_was_not_looked_at_is_named() -> None:
     assert missing == {
         "STALLED_PARTITION": "rates",
         "FALLING_BEHIND": "rates",
-        "REBALANCE_STUCK": "rates",
+        "REBALANCE_STUCK": "long_rates",
         "REBALANCE_STORM": "history",
         "COMMIT_BACKWARDS": "history",
         "OFFSETS_EXPIRING": "expiry",

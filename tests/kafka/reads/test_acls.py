@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin._acl import AclOperation
+from confluent_kafka.admin._resource import ResourceType
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
@@ -14,7 +16,17 @@ from kgroups.cli.source import take_snapshot
 from kgroups.core.lag.report import LagQuery, lag_report
 from tests.support.cli.runner import Outcome, check_document, run
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.guarded import CLOSED, LIVE, MINE, OPEN, SEEN, THEIRS, write_properties
+from tests.support.kafka.guarded import (
+    CLOSED,
+    LIVE,
+    MINE,
+    OPEN,
+    SEEN,
+    THEIRS,
+    allow,
+    write_properties,
+)
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 
 pytestmark = pytest.mark.kafka
@@ -176,3 +188,36 @@ def test_hidden_topic(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
     assert told.exit_code == 3
     assert f"error: `{CLOSED}`: not authorized for this topic" in told.stderr
     assert fetch_offsets(guarded_kafka.bootstrap, own) == {(OPEN, 0): 3, (OPEN, 1): 4}
+
+
+@pytest.mark.slow("a live group; without a broker: tests/core/doctor/test_detectors.py")
+def test_a_hidden_topic_is_not_said_to_be_missing(guarded_kafka: KafkaCluster, alice: As) -> None:
+    """A classic member reads a topic that alice may not describe: neither `doctor` nor `describe`
+    says that it does not exist; one that really does not is named."""
+    members = [MemberSpec("hides", (CLOSED,))]
+    with LiveGroup(guarded_kafka.bootstrap, "mine-hides", members) as group:
+        group.wait_stable(1)
+        doctor = alice.run("doctor", "mine-hides")
+        described = alice.run("describe", "mine-hides")
+    for told in (doctor, described):
+        assert (told.exit_code, codes(told.document)) == (3, {CLOSED: TOPIC})
+    assert doctor.document["items"][0]["findings"] == []
+    (row,) = described.document["items"][0]["offsets"]
+    assert (row["lag_status"], row["error"]) == ("unknown", TOPIC)
+
+
+@pytest.mark.slow("more rights; without a broker: tests/core/doctor/test_detectors.py")
+def test_doctor_without_the_right_to_read_the_offsets_topic(
+    guarded_kafka: KafkaCluster, bob: As
+) -> None:
+    """Whether commits expire is not examined, as the history is not."""
+    names = ("REBALANCE_STORM", "COMMIT_BACKWARDS", "OFFSETS_EXPIRING")
+    for reason in (
+        "not authorized to describe `__consumer_offsets`",
+        "`__consumer_offsets` cannot be read (TOPIC_AUTHORIZATION_FAILED)",
+    ):
+        (item,) = bob.run("doctor", "mine-b").document["items"]
+        lacks = {each["code"]: each["reason"] for each in item["not_examined"]}
+        assert {name: lacks.get(name) for name in names} == dict.fromkeys(names, reason)
+        bootstrap, describe = guarded_kafka.bootstrap, AclOperation.DESCRIBE
+        allow(bootstrap, "User:bob", ResourceType.TOPIC, "__consumer_offsets", describe)
