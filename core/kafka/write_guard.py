@@ -6,7 +6,15 @@ from kgroups.core.errors import RefusedError
 from kgroups.core.protocol.tables.api_keys import Api
 
 WRITE_APIS: Final = frozenset(
-    {Api.OFFSET_COMMIT, Api.OFFSET_DELETE, Api.DELETE_GROUPS, Api.DELETE_RECORDS, Api.LEAVE_GROUP}
+    {
+        Api.OFFSET_COMMIT,
+        Api.OFFSET_DELETE,
+        Api.DELETE_GROUPS,
+        Api.DELETE_RECORDS,
+        Api.LEAVE_GROUP,
+        Api.INIT_PRODUCER_ID,
+        Api.WRITE_TXN_MARKERS,
+    }
 )
 """The requests that change something in a cluster."""
 

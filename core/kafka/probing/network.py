@@ -37,6 +37,10 @@ OPTIONAL: Final[Mapping[Api, str]] = {
     Api.SHARE_GROUP_DESCRIBE: "share groups are not shown",
     Api.STREAMS_GROUP_DESCRIBE: "streams groups are not shown",
     Api.DESCRIBE_QUORUM: "the clock is not compared",
+    Api.DESCRIBE_PRODUCERS: "open transactions are not found",
+    Api.DESCRIBE_TRANSACTIONS: "transactions are not described",
+    Api.LIST_TRANSACTIONS: "transactional ids are not found",
+    Api.WRITE_TXN_MARKERS: "hanging transactions cannot be aborted",
 }
 """APIs that are missing in older brokers, and what does not work then."""
 

@@ -1,7 +1,7 @@
 """Committed offsets: a thousand groups of a coordinator a request, all coordinators at once."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Deadline
@@ -32,8 +32,15 @@ class Commits(NamedTuple):
     failures: Mapping[TopicPartition, str]
 
 
+Stable = Mapping[str, Collection[TopicPartition]]
+
+
 async def fetch_commits(
-    cluster: Cluster, coordinators: Mapping[str, int], deadline: Deadline, lane: int = 0
+    cluster: Cluster,
+    coordinators: Mapping[str, int],
+    deadline: Deadline,
+    lane: int = 0,
+    stable: Stable | None = None,
 ) -> dict[str, Commits | BrokerFailure]:
     """Commits of each group, or why they could not be read.
 
@@ -42,30 +49,37 @@ async def fetch_commits(
         coordinators: group to broker id.
         deadline: of the whole operation.
         lane: which of the connections to each broker.
+        stable: the partitions of each group to ask about instead of all that it committed; where
+            a commit is pending, it is a failure, UNSTABLE_OFFSET_COMMIT.
     """
 
     async def ask(
         broker: int, groups: Sequence[str], limit: float
     ) -> dict[str, Commits | BrokerFailure]:
-        return await _fetch_on(cluster, broker, groups, limit, lane)
+        return await _fetch_on(cluster, broker, groups, limit, lane, stable)
 
     return await ask_coordinators(cluster, coordinators, deadline, ask)
 
 
 async def _fetch_on(
-    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
+    cluster: Cluster,
+    broker: int,
+    groups: Sequence[str],
+    limit: float,
+    lane: int,
+    stable: Stable | None,
 ) -> dict[str, Commits | BrokerFailure]:
     """Commits of groups of one coordinator; group by group where the broker is too old."""
     connection = await cluster.connection(broker, limit, lane)
     version = connection.offers(Api.OFFSET_FETCH)
     if version is not None and version < BATCHED_FROM:
         parts = await asyncio.gather(
-            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
+            *(_fetch(cluster, broker, [group], limit, lane, stable) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
     parts = await asyncio.gather(
         *(
-            _fetch(cluster, broker, groups[start : start + GROUPS_AT_ONCE], limit, lane)
+            _fetch(cluster, broker, groups[start : start + GROUPS_AT_ONCE], limit, lane, stable)
             for start in range(0, len(groups), GROUPS_AT_ONCE)
         )
     )
@@ -74,19 +88,24 @@ async def _fetch_on(
 
 
 async def _fetch(
-    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
+    cluster: Cluster,
+    broker: int,
+    groups: Sequence[str],
+    limit: float,
+    lane: int,
+    stable: Stable | None,
 ) -> dict[str, Commits | BrokerFailure]:
     """One request; split where its answer is too large."""
     try:
         version, answer = await cluster.ask(
-            broker, Api.OFFSET_FETCH, offset_fetch(groups), limit, decode_fetched, lane
+            broker, Api.OFFSET_FETCH, offset_fetch(groups, stable), limit, decode_fetched, lane
         )
     except BrokerFailure as failure:
         if failure.code != "RESPONSE_TOO_LARGE" or len(groups) == 1:
             return dict.fromkeys(groups, failure)
         half = len(groups) // 2
-        first = await _fetch(cluster, broker, groups[:half], limit, lane)
-        return first | await _fetch(cluster, broker, groups[half:], limit, lane)
+        first = await _fetch(cluster, broker, groups[:half], limit, lane, stable)
+        return first | await _fetch(cluster, broker, groups[half:], limit, lane, stable)
     if isinstance(answer, dict):
         return {group: Commits(offsets, {}) for group, offsets in answer.items()}
     if version < BATCHED_FROM:

@@ -90,7 +90,7 @@ async def _codes(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, str | None]:
     """The error name of each group, or None, from a broker that waits until it knows all of it."""
-    question = offset_fetch(groups, settle=True)
+    question = offset_fetch(groups, stable={})
     _, answer = await cluster.ask(broker, Api.OFFSET_FETCH, question, limit, decode_fetched)
     if isinstance(answer, dict):
         return {group: None if group in answer else _LEFT_OUT for group in groups}

@@ -52,12 +52,17 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.SASL_HANDSHAKE: Spoken(1, 1, most=1 << 16),
     Api.API_VERSIONS: Spoken(0, 3, most=1 << 16),
     Api.OFFSET_FOR_LEADER_EPOCH: Spoken(2, 4, row_factor=4),
+    Api.INIT_PRODUCER_ID: Spoken(1, 5, most=1 << 16),
+    Api.WRITE_TXN_MARKERS: Spoken(1, 2, row_factor=4),
     Api.DELETE_RECORDS: Spoken(0, 2, row_factor=4),
     Api.DESCRIBE_CONFIGS: Spoken(1, 4),
     Api.SASL_AUTHENTICATE: Spoken(0, 2, most=1 << 20),
     Api.DELETE_GROUPS: Spoken(0, 3, row_factor=4),  # 3 says why
     Api.OFFSET_DELETE: Spoken(0, 0, row_factor=4),
     Api.DESCRIBE_QUORUM: Spoken(1, 2),  # 0 has no times
+    Api.DESCRIBE_PRODUCERS: Spoken(0, 0),
+    Api.DESCRIBE_TRANSACTIONS: Spoken(0, 0),
+    Api.LIST_TRANSACTIONS: Spoken(0, 0),
     Api.CONSUMER_GROUP_DESCRIBE: Spoken(0, 1),
     Api.SHARE_GROUP_DESCRIBE: Spoken(1, 1),
     Api.STREAMS_GROUP_DESCRIBE: Spoken(0, 1),

@@ -1,6 +1,6 @@
 """The requests that the adapter sends: each holds the fields of all versions that are spoken."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -59,19 +59,33 @@ def describe_groups(groups: Sequence[str]) -> Struct:
     return Struct(groups=groups, group_ids=groups, include_authorized_operations=False)
 
 
-def offset_fetch(groups: Sequence[str], *, settle: bool = False) -> Struct:
+def offset_fetch(
+    groups: Sequence[str], stable: Mapping[str, Iterable[TopicPartition]] | None = None
+) -> Struct:
     """All committed offsets of these groups; below version 8 of the first one only.
 
     Args:
-        settle: ask for no commit, and to be answered when all of them are stable.
+        stable: the partitions of each group to ask about instead, whose pending commits are errors
+            (from version 7 on); a group without any is answered when all its commits are stable.
     """
-    topics = () if settle else None
+    rows = [
+        Struct(group_id=group, topics=None if stable is None else _named(stable.get(group, ())))
+        for group in groups
+    ]
     return Struct(
         group_id=groups[0],
-        topics=topics,
-        groups=[Struct(group_id=group, topics=topics) for group in groups],
-        require_stable=settle,
+        topics=rows[0].topics,
+        groups=rows,
+        require_stable=stable is not None,
     )
+
+
+def _named(partitions: Iterable[TopicPartition]) -> list[Struct]:
+    """Partitions by topic, as OffsetFetch and DescribeProducers name them."""
+    numbers: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        numbers.setdefault(topic, []).append(number)
+    return [Struct(name=name, partition_indexes=found) for name, found in numbers.items()]
 
 
 def list_offsets(
@@ -148,6 +162,21 @@ def describe_broker_configs(broker: int, names: Sequence[str]) -> Struct:
         resource_type=BROKER_RESOURCE, resource_name=str(broker), configuration_keys=names
     )
     return Struct(resources=[resource])
+
+
+def describe_producers(partitions: Iterable[TopicPartition]) -> Struct:
+    """Who writes to these partitions, and whose transactions are open there."""
+    return Struct(topics=_named(partitions))
+
+
+def list_transactions(producer_ids: Sequence[int]) -> Struct:
+    """The transactional ids of these producers, of those that a broker coordinates."""
+    return Struct(state_filters=(), producer_id_filters=producer_ids)
+
+
+def describe_transactions(transactional_ids: Sequence[str]) -> Struct:
+    """The transactions of these ids, asked of their coordinator."""
+    return Struct(transactional_ids=transactional_ids)
 
 
 def describe_quorum(topic: str) -> Struct:

@@ -29,6 +29,7 @@ from tests.support.coordinator.coordinator_driver import Harness
 from tests.support.coordinator.default_requests import commit, commit_in_transaction, fetched
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.hung_transactions import transactional
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
@@ -138,18 +139,6 @@ class Broker:
 
 def _codes(answers: Answers) -> set[int]:
     return {code for _, code in answers.values()}
-
-
-def transactional(address: str, transactional_id: str) -> Producer:
-    """A producer that is ready to begin a transaction."""
-    settings = {
-        "bootstrap.servers": address,
-        "transactional.id": transactional_id,
-        "log_level": 0,
-    }
-    producer = Producer(settings)
-    producer.init_transactions(30)
-    return producer
 
 
 @dataclass(frozen=True)

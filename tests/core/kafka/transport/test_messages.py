@@ -56,6 +56,9 @@ REQUESTS = {
     Api.DELETE_GROUPS: requests.delete_groups(["g"]),
     Api.DESCRIBE_CONFIGS: requests.describe_broker_configs(1, ["a"]),
     Api.DESCRIBE_QUORUM: requests.describe_quorum("t"),
+    Api.DESCRIBE_PRODUCERS: requests.describe_producers([("t", 0)]),
+    Api.LIST_TRANSACTIONS: requests.list_transactions([7]),
+    Api.DESCRIBE_TRANSACTIONS: requests.describe_transactions(["app-1"]),
 } | dict.fromkeys(DESCRIBERS.values(), requests.describe_groups(["g"]))
 WRITTEN = [
     (api, version)

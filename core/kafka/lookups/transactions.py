@@ -1,0 +1,340 @@
+"""Open transactions of partitions: who holds the last stable offset back, since when, and how much.
+
+The leader of a partition knows its producers (DescribeProducers); the coordinators of transactions
+know which transactional ids are theirs (ListTransactions) and what each transaction is about
+(DescribeTransactions). One that is open in a partition and that no coordinator knows of hangs: it
+will not end by itself. Source: KIP-664; Kafka's TransactionsCommand.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure, only
+from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.messages import decode_passing
+from kgroups.core.protocol.batches import CorruptBatch, read_batch_header
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.snapshot import TopicPartition
+
+_DATED: Final = 50
+"""So many transactions, at most, are dated by their first records: a batch each is fetched."""
+
+
+class HeldPartition(NamedTuple):
+    """A partition in which a transaction is open.
+
+    Args:
+        topic, partition: which.
+        first_offset: of the transaction there.
+        log_end_offset: the high watermark; None if it was not learned.
+        producer_epoch, coordinator_epoch: as the leader last saw them; -1 for none.
+        last_written_ms: when the producer last wrote there, epoch ms; None if untold.
+    """
+
+    topic: str
+    partition: int
+    first_offset: int
+    log_end_offset: int | None
+    producer_epoch: int
+    coordinator_epoch: int
+    last_written_ms: int | None
+
+    @property
+    def at(self) -> TopicPartition:
+        """Topic and partition."""
+        return self.topic, self.partition
+
+    @property
+    def records_held(self) -> int | None:
+        """Records that `read_committed` consumers do not get before it ends."""
+        return None if self.log_end_offset is None else self.log_end_offset - self.first_offset
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """A transaction that is open in some of the partitions that were asked about.
+
+    Args:
+        producer_id: whose it is.
+        partitions: ascending; never empty. It may be open in others that were not asked about.
+        transactional_id: None if no coordinator tells one.
+        state: Kafka's name, as `Ongoing`; None if no coordinator tells of this transaction.
+        coordinator: broker id; None like `transactional_id`.
+        producer_epoch: the coordinator's; else the highest that leaders saw.
+        started_at_ms: as the coordinator says, else the time of its first record; None if unknown.
+        timeout_ms: the producer's `transaction.timeout.ms`; None if no coordinator tells.
+    """
+
+    producer_id: int
+    partitions: tuple[HeldPartition, ...]
+    producer_epoch: int
+    transactional_id: str | None = None
+    state: str | None = None
+    coordinator: int | None = None
+    started_at_ms: int | None = None
+    timeout_ms: int | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a coordinator knows it, so that it ends by itself, at the latest by timeout."""
+        return self.state is not None
+
+    @property
+    def records_held(self) -> int | None:
+        """Of all its partitions; None if one of them is unknown."""
+        held = [partition.records_held for partition in self.partitions]
+        known = [count for count in held if count is not None]
+        return sum(known) if len(known) == len(held) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Transactions:
+    """What was found.
+
+    Args:
+        open: the transactions, the oldest first.
+        failures: Kafka's error name by partition that could not be asked.
+        unlisted: Kafka's error name by broker that does not tell its transactions: of what it
+            coordinates the states are unknown.
+    """
+
+    open: tuple[OpenTransaction, ...] = ()
+    failures: Mapping[TopicPartition, str] = field(default_factory=dict)
+    unlisted: Mapping[int, str] = field(default_factory=dict)
+
+
+class _Producer(NamedTuple):
+    """A producer with an open transaction in a partition."""
+
+    id: int
+    held: HeldPartition
+
+
+def open_transactions(admin: ClusterAdmin, partitions: Collection[TopicPartition]) -> Transactions:
+    """The transactions that are open in these partitions; of `__consumer_offsets`, too.
+
+    Takes READ on each topic, and DESCRIBE on transactional ids, which brokers leave out silently.
+    Brokers before 2.8 do not tell producers, brokers before 3.0 no transactions.
+
+    Raises:
+        ClusterError: the cluster cannot be asked, or only through librdkafka.
+    """
+    wanted = dict.fromkeys(partitions, 0)
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> Transactions:
+        producers, failures = await _producers(cluster, wanted, deadline)
+        if not producers:
+            return Transactions(failures=failures)
+        told, unlisted = await _told(cluster, {each.id for each in producers}, deadline)
+        found = _joined(producers, told)
+        doubtful = {held.at: 0 for each in found if not each.is_known for held in each.partitions}
+        if doubtful:  # the coordinator may have ended it since: then it is not there any more
+            again, _ = await _producers(cluster, doubtful, deadline)
+            still = {(each.id, each.held.at, each.held.first_offset) for each in again}
+            found = [kept for each in found if (kept := _still_open(each, still)) is not None]
+        dated = await _dated(cluster, found, deadline)
+        ordered = sorted(dated, key=lambda each: (each.started_at_ms or 0, each.producer_id))
+        return Transactions(tuple(ordered), failures, unlisted)
+
+    return admin.over_wire(ask) if wanted else Transactions()
+
+
+async def _producers(
+    cluster: Cluster, partitions: Mapping[TopicPartition, int], deadline: Deadline
+) -> tuple[list[_Producer], dict[TopicPartition, str]]:
+    """Who has a transaction open in these partitions, and which of them could not be asked."""
+    found = await ask_leaders(
+        cluster,
+        partitions,
+        deadline,
+        lambda leader, wanted: _producers_on(cluster, leader, wanted, deadline),
+    )
+    failures = {at: answer for at, answer in found.items() if isinstance(answer, str)}
+    return [
+        each for answer in found.values() if not isinstance(answer, str) for each in answer
+    ], failures
+
+
+async def _producers_on(
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, list[_Producer] | str]:
+    """The answers of one leader, with the ends of its logs."""
+    limit = deadline.share(2)
+    ends_body = requests.list_offsets(partitions_by_topic(wanted), requests.LATEST)
+    try:
+        (_, answer), (_, ends) = await asyncio.gather(
+            cluster.ask(leader, Api.DESCRIBE_PRODUCERS, requests.describe_producers(wanted), limit),
+            cluster.ask(leader, Api.LIST_OFFSETS, ends_body, limit),
+        )
+    except BrokerFailure as failure:
+        return dict.fromkeys(wanted, failure.code)
+    end_of = {
+        (topic.name, row.partition_index): row.offset
+        for topic in ends.topics
+        for row in topic.partitions
+        if row.error_code == 0
+    }
+    return {
+        (topic.name, row.partition_index): error_name(row.error_code)
+        or [
+            _Producer(
+                each.producer_id,
+                HeldPartition(
+                    topic.name,
+                    row.partition_index,
+                    each.current_txn_start_offset,
+                    end_of.get((topic.name, row.partition_index)),
+                    each.producer_epoch,
+                    each.coordinator_epoch,
+                    each.last_timestamp if each.last_timestamp >= 0 else None,
+                ),
+            )
+            for each in row.active_producers
+            if each.current_txn_start_offset >= 0
+        ]
+        for topic in answer.topics
+        for row in topic.partitions
+    }
+
+
+class _Told(NamedTuple):
+    """What a coordinator says of one transactional id."""
+
+    coordinator: int
+    description: Any
+
+
+async def _told(
+    cluster: Cluster, producer_ids: Collection[int], deadline: Deadline
+) -> tuple[dict[int, _Told], dict[int, str]]:
+    """What coordinators know, by producer id; Kafka's error name by broker that does not tell."""
+
+    async def one(broker: int, limit: float) -> dict[int, _Told]:
+        body = requests.list_transactions(sorted(producer_ids))
+        _, listed = await cluster.ask(broker, Api.LIST_TRANSACTIONS, body, limit)
+        problem = error_name(listed.error_code)
+        if problem is not None:
+            raise BrokerFailure(problem)
+        names = [row.transactional_id for row in listed.transaction_states]
+        if not names:
+            return {}
+        body = requests.describe_transactions(names)
+        _, described = await cluster.ask(broker, Api.DESCRIBE_TRANSACTIONS, body, limit)
+        return {
+            row.producer_id: _Told(broker, row)
+            for row in described.transaction_states
+            if row.error_code == 0
+        }
+
+    results, failures = await cluster.each_broker(one, deadline)
+    told = {producer: row for rows in results.values() for producer, row in rows.items()}
+    return told, {broker: failure.code for broker, failure in failures.items()}
+
+
+def _joined(producers: Sequence[_Producer], told: Mapping[int, _Told]) -> list[OpenTransaction]:
+    """The transactions; partitions that a producer's coordinator does not name are one apart."""
+    found: dict[tuple[int, bool], list[HeldPartition]] = {}
+    for each in producers:
+        known = told.get(each.id)
+        named = known is not None and any(
+            topic.topic == each.held.topic and each.held.partition in topic.partitions
+            for topic in known.description.topics
+        )
+        found.setdefault((each.id, named), []).append(each.held)
+    return [
+        _transaction(producer, sorted(held), told.get(producer), is_known=named)
+        for (producer, named), held in found.items()
+    ]
+
+
+def _transaction(
+    producer: int, held: Sequence[HeldPartition], known: _Told | None, *, is_known: bool
+) -> OpenTransaction:
+    epoch = max(each.producer_epoch for each in held)
+    bare = OpenTransaction(producer, tuple(held), epoch)
+    if known is None:
+        return bare
+    about = known.description
+    bare = replace(bare, transactional_id=about.transactional_id, coordinator=known.coordinator)
+    if not is_known:
+        return bare
+    return replace(
+        bare,
+        producer_epoch=about.producer_epoch,
+        state=about.transaction_state,
+        started_at_ms=None
+        if about.transaction_start_time_ms < 0
+        else about.transaction_start_time_ms,
+        timeout_ms=about.transaction_timeout_ms,
+    )
+
+
+def _still_open(
+    transaction: OpenTransaction, still: Collection[tuple[int, TopicPartition, int]]
+) -> OpenTransaction | None:
+    """A transaction that no coordinator knows, without the partitions where it has ended since."""
+    if transaction.is_known:
+        return transaction
+    kept = tuple(
+        held
+        for held in transaction.partitions
+        if (transaction.producer_id, held.at, held.first_offset) in still
+    )
+    return replace(transaction, partitions=kept) if kept else None
+
+
+async def _dated(
+    cluster: Cluster, transactions: Sequence[OpenTransaction], deadline: Deadline
+) -> list[OpenTransaction]:
+    """The transactions with the times of their first records where no coordinator dates them."""
+    undated = [each for each in transactions if each.started_at_ms is None][:_DATED]
+    firsts = {at: first for each in undated for at, first in [_first_of(each)]}
+    times = (
+        await ask_leaders(
+            cluster,
+            firsts,
+            deadline,
+            lambda leader, wanted: _times_on(cluster, leader, wanted, deadline),
+        )
+        if firsts
+        else {}
+    )
+    found = []
+    for each in transactions:
+        time_ms = times.get(_first_of(each)[0]) if each in undated else None
+        found.append(replace(each, started_at_ms=time_ms) if isinstance(time_ms, int) else each)
+    return found
+
+
+def _first_of(transaction: OpenTransaction) -> tuple[TopicPartition, int]:
+    """Where a transaction is looked at for its first record."""
+    held = transaction.partitions[0]
+    return held.at, held.first_offset
+
+
+async def _times_on(
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, int | str]:
+    """The times of the batches at these offsets, epoch ms; a batch of each is fetched."""
+
+    async def one(at: TopicPartition, offset: int) -> int | str:
+        body = requests.fetch(*at, offset, 1)
+        try:
+            _, answer = await cluster.ask(
+                leader, Api.FETCH, body, deadline.share(2), decode_passing
+            )
+            part = only(only(answer.responses).partitions)
+            header = read_batch_header(bytes(part.records or b""))
+        except (BrokerFailure, CorruptBatch):
+            return "CORRUPT_MESSAGE"
+        return header.base_timestamp_ms
+
+    answers = await asyncio.gather(*(one(at, offset) for at, offset in wanted.items()))
+    return dict(zip(wanted, answers, strict=True))
