@@ -20,3 +20,9 @@ STUCK_S: Final = 30.0
 somebody."""
 BEHIND_RATIO: Final = 0.95
 """Consumed of what is produced; a smaller difference is noise between two looks."""
+SCALING_MS: Final = 600_000
+"""Between two members of one scaling: Kubernetes starts pods one after the other."""
+HANDOVER_MS: Final = 30_000
+"""After a rebalance: the old owner may commit when the new one has begun at an older commit."""
+BACKWARDS_AGAIN: Final = 3
+"""Times of one partition: rebalances alone do not make so many."""

@@ -1,16 +1,24 @@
 """Do the group's members fit, and does it come to rest?"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Certainty, Finding
-from kgroups.core.doctor.thresholds import STORM_PER_HOUR, STORM_REBALANCES
-from kgroups.core.history.changes import Setback
+from kgroups.core.doctor.thresholds import (
+    BACKWARDS_AGAIN,
+    HANDOVER_MS,
+    SCALING_MS,
+    STORM_PER_HOUR,
+    STORM_REBALANCES,
+)
+from kgroups.core.history.changes import Change, Setback
 from kgroups.core.history.repeats import figures
 
 BY_DESIGN = frozenset({"deploy", "created", "protocol_changed", "second_round"})
 """Causes of rebalances that somebody wanted."""
+SCALING = frozenset({"member_joined", "member_left"})
+"""Causes of the rebalances of a group that grows or shrinks: each client comes or goes once."""
 REMEDIES = {
     "session_timeout": "kgroups explain session.timeout.ms",
     "poll_timeout": "kgroups explain max.poll.interval.ms",
@@ -75,11 +83,7 @@ def rebalance_stuck(facts: DoctorFacts) -> Iterator[Finding]:
 
 def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
     """It rebalances again and again, for a reason that nobody wanted."""
-    changes = [
-        each
-        for each in facts.changes or ()
-        if each.kind == "rebalance" and each.cause not in BY_DESIGN
-    ]
+    changes = list(_unwanted(facts.changes or ()))
     found = figures(changes, facts.span_ms)
     if found.rebalances < STORM_REBALANCES or not changes:
         return
@@ -110,28 +114,45 @@ def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
     )
 
 
+def _unwanted(changes: Iterable[Change]) -> Iterator[Change]:
+    """Rebalances that nobody wanted; members that come one after the other count as one."""
+    before: Change | None = None
+    for change in changes:
+        if change.kind != "rebalance" or change.cause in BY_DESIGN:
+            continue
+        goes_on = before is not None and change.at_ms - before.at_ms <= SCALING_MS
+        if not (goes_on and before is not None and change.cause == before.cause in SCALING):
+            yield change
+        before = change
+
+
 def commit_backwards(facts: DoctorFacts) -> Iterator[Finding]:
     """Commits that were lower than those before, while members were there."""
-    setbacks: list[Setback] = []
+    setbacks: dict[tuple[str, int], list[tuple[Setback, bool]]] = {}
     member_count: int | None = None
+    handover_ms = -HANDOVER_MS
     for change in facts.changes or ():
-        member_count = change.member_count if change.kind == "rebalance" else member_count
-        if change.commits is not None and member_count != 0:  # a group without members was reset
-            setbacks += change.commits.setbacks
-    by_place = Counter((each.topic, each.partition) for each in setbacks)
-    for (topic, partition), count in by_place.items():
-        first = next(
-            each for each in setbacks if (each.topic, each.partition) == (topic, partition)
-        )
+        if change.kind == "rebalance":
+            member_count = change.member_count
+            if (member_count or 0) > 1 or change.members.gone:
+                handover_ms = change.at_ms
+        if change.commits is None or member_count == 0:  # a group without members was reset
+            continue
+        for each in change.commits.setbacks:
+            of_handover = each.at_ms - handover_ms <= HANDOVER_MS
+            setbacks.setdefault((each.topic, each.partition), []).append((each, of_handover))
+    for (topic, partition), found in setbacks.items():
+        first, _ = found[0]
+        is_usual = len(found) < BACKWARDS_AGAIN and all(of_handover for _, of_handover in found)
         yield Finding(
             "COMMIT_BACKWARDS",
-            "warning",
+            "info" if is_usual else "warning",
             "certain",
-            "records are read again",
+            "records are read again" + (", as a new owner begins at the last commit" * is_usual),
             f"kgroups history {facts.word}",
             {"topic": topic, "partition": partition},
             {
-                "times": count,
+                "times": len(found),
                 "old_offset": first.old_offset,
                 "new_offset": first.new_offset,
             },

@@ -387,3 +387,34 @@ def test_a_reset_is_no_setback() -> None:
     log = GroupLog().group(1, recorded("app-1/a", [0, 1])).commit(0, 10).group(2)
     log.commit(0, 4).group(3, recorded("app-1/b", [0, 1]))
     assert found(facts(BOTH, changes=log.read()), "COMMIT_BACKWARDS") == []
+
+
+def test_growing_is_no_storm() -> None:
+    """Eight members, each by itself; coming and going again and again is one."""
+    log, present = GroupLog(), []
+    for number in range(8):
+        present.append(recorded(f"app-{number}/a", [number]))
+        log.group(number + 1, *present)
+    assert found(facts(BOTH, changes=log.read()), "REBALANCE_STORM") == []
+    for turn in range(4):
+        extra = recorded(f"app-9{turn}/a", [8])
+        log.wait(60_000).group(9 + 2 * turn, *present, extra)
+        log.wait(60_000).group(10 + 2 * turn, *present)
+    (finding,) = found(facts(BOTH, changes=log.read()), "REBALANCE_STORM")
+    assert finding.level == "error"
+
+
+def test_a_new_owner_begins_at_the_last_commit() -> None:
+    """What the old one commits late goes back once; again and again is something else."""
+    two = recorded("app-1/a", [0]), recorded("app-2/b", [1])
+    log = GroupLog().group(1, *two).commit(0, 10).commit(0, 9)
+    (finding,) = found(facts(BOTH, changes=log.group(2, *two).read()), "COMMIT_BACKWARDS")
+    assert finding.level == "info"
+    log = GroupLog().group(1, *two).commit(0, 10).wait(60_000).commit(0, 9)
+    (finding,) = found(facts(BOTH, changes=log.group(2, *two).read()), "COMMIT_BACKWARDS")
+    assert finding.level == "warning"
+    log = GroupLog().group(1, *two)
+    for _ in range(3):
+        log.commit(0, 10).commit(0, 9)
+    (finding,) = found(facts(BOTH, changes=log.group(2, *two).read()), "COMMIT_BACKWARDS")
+    assert finding.level == "warning"

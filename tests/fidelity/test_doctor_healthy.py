@@ -1,0 +1,71 @@
+"""Over 300 healthy groups of seven client libraries: `kgroups doctor` finds nothing above info."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import pytest
+
+from tests.support.cli.runner import run
+from tests.support.doctor.healthy_group import PARTITIONS, HealthyGroup, Place, healthy
+from tests.support.fidelity.driven_group import all_at_once
+from tests.support.fidelity.hosts.pool import present_libraries
+from tests.support.fidelity.libraries import TRAITS, Library
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import create_topics
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("clients of seven libraries; of each detector: tests/core/doctor"),
+]
+
+EACH: Final = 44
+"""Of a library: 308 of all."""
+AT_ONCE: Final = 15
+"""Fewer than `doctor` reads the history of by itself."""
+OVER: Final = "15s"
+
+
+@pytest.fixture(scope="module")
+def place(kafka: KafkaCluster) -> Iterator[Place]:
+    """A broker, and programs for the members."""
+    with Place(kafka.bootstrap) as place:
+        yield place
+
+
+def alarms(place: Place, groups: list[HealthyGroup]) -> dict[str, list[dict[str, Any]]]:
+    """What is found of groups above info, while they go through their lives."""
+    create_topics(place.servers, {group.topic: PARTITIONS for group in groups})
+    try:
+        all_at_once(HealthyGroup.prepare, groups)
+        with ThreadPoolExecutor(len(groups)) as threads:
+            lives = [threads.submit(group.look) for group in groups]
+            names = [group.group for group in groups]
+            line = ("doctor", *names, "--over", OVER, "-b", place.servers, "--timeout", "60s")
+            outcome = run(*line, "-o", "json")
+            for life in lives:
+                life.result()
+    finally:
+        all_at_once(HealthyGroup.close, groups)
+    items = outcome.document["items"]
+    # Who only now joins may not be there at the first look.
+    late = {group.group for group in groups if group.life.begins}
+    assert {item["group"] for item in items} >= set(names) - late, outcome.stderr
+    return {
+        item["group"]: above
+        for item in items
+        if (above := [each for each in item["findings"] if each["level"] != "info"])
+    }
+
+
+@pytest.mark.parametrize("library", TRAITS)
+def test_nothing_above_info(place: Place, library: Library) -> None:
+    """Steady, idle, just started, in a deploy, scaled, with members in reserve."""
+    if library not in present_libraries():
+        pytest.skip(f"{library} is missing")
+    found: dict[str, list[dict[str, Any]]] = {}
+    groups = healthy(place, library, EACH)
+    for first in range(0, EACH, AT_ONCE):
+        found |= alarms(place, groups[first : first + AT_ONCE])
+    assert not found, json.dumps(found, indent=1)
