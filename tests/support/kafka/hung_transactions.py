@@ -12,12 +12,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import (
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin._resource import ResourceType
 from crc32c import crc32c
 from kio.schema.produce.v9.request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kio.schema.produce.v9.response import ProduceResponse
@@ -28,7 +24,7 @@ from kio.schema.txn_offset_commit.v3.request import (
 )
 from kio.schema.txn_offset_commit.v3.response import TxnOffsetCommitResponse
 from kio.schema.types import GroupId, ProducerId, TopicName, TransactionalId
-from kio.static.primitive import i16, i32, i32Timedelta, i64
+from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
 from kgroups.core.protocol.batches import TRANSACTIONAL, build_batch
 from tests.support.kafka.broker_requests import WireConnection
@@ -109,7 +105,7 @@ def hang(
     topic, number = at
     written_ms = time.time_ns() // 1_000_000 - round(age_s * 1_000)
     batch = _transactional_batch(producer_id, records, written_ms)
-    part = PartitionProduceData(index=i32(number), records=batch)
+    part = PartitionProduceData(index=i32(number), records=Records(batch))
     request = ProduceRequest(
         transactional_id=TransactionalId(f"stranger-{producer_id}"),
         acks=i16(-1),
