@@ -27,6 +27,7 @@ SECTIONS: Final = {
         "delete": "commands.writes.delete",
         "delete-records": "commands.writes.delete_records",
         "remove-members": "commands.writes.remove_members",
+        "config": "commands.writes.group_config",
         "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},

@@ -54,33 +54,48 @@ def save_undo(
     topic_ids: Mapping[str, str | None],
     hint: str,
 ) -> Path:
+    """Write which commits are about to be replaced, as `save_undo_rows` does."""
+    planned = list(planned)
+    names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
+    ids = {name: topic_ids.get(name) for name in names}
+    rows = commit_rows(planned)
+    return save_undo_rows(directory, command, rows, cluster_id=cluster_id, topic_ids=ids, hint=hint)
+
+
+def save_undo_rows(
+    directory: Path,
+    command: Command,
+    rows: Iterable[Row],
+    *,
+    cluster_id: str | None,
+    topic_ids: Mapping[str, str | None],
+    hint: str,
+) -> Path:
     """Write what is about to be replaced; the path of the file, which is on disk then.
 
     Args:
         directory: made if it is not there.
         command: that writes.
-        planned: the changes.
+        rows: all of the kind of the command.
         cluster_id: of the cluster that is written to.
-        topic_ids: of its topics, as far as they are known.
+        topic_ids: of the topics of the rows, as far as they are known.
         hint: what to do where the file cannot be written.
     Raises:
         UsageError: the file cannot be written, or not be read back, so nothing else may be.
     """
-    planned = list(planned)
-    names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
     document = Document(
         schema=UNDO,
         command=command,
         cluster_id=cluster_id,
         created_at=timestamp(now_ms()),
-        topic_ids={name: topic_ids.get(name) for name in names},
+        topic_ids=dict(topic_ids),
         rows=[],
     )
     stamp = document.created_at.translate(str.maketrans("", "", "-:."))
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        write_new(path, file_lines(document, commit_rows(planned)))
+        write_new(path, file_lines(document, rows))
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(
             f"the undo file `{path}` cannot be written: {_why(error)}; nothing was changed",
@@ -183,22 +198,45 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
         beside.replace(path)
 
 
-def newest_undo(directory: Path | None, cluster_id: str | None) -> tuple[Path, WriteFile]:
+def newest_undo(
+    directory: Path | None, cluster_id: str | None, *, of_settings: bool = False
+) -> tuple[Path, WriteFile]:
     """The undo file of a cluster that was written last; files that cannot be read are passed over.
 
+    Args:
+        of_settings: one of configurations, or else one of offsets.
     Raises:
         NotFoundError: there is none.
     """
     names = sorted(directory.glob("undo-*.json"), reverse=True) if directory is not None else []
     for path in names:
         with suppress(UsageError):
-            found = load(path, UNDO)
+            found = load_undo(path, of_settings=of_settings)
             if found.cluster_id == cluster_id:
                 return path, found
     raise NotFoundError(
         f"there is no undo file of this cluster in `{directory}`",
         hint="name one: --undo FILE; `kgroups audit` shows those of former writes",
     )
+
+
+def load_undo(path: Path, *, of_settings: bool = False) -> WriteFile:
+    """What an undo file says.
+
+    Args:
+        of_settings: it has to be one of configurations, or else one of offsets.
+    Raises:
+        UsageError: it cannot be read, is none, or is one of the other kind.
+    """
+    found = load(path, UNDO)
+    if (found.command == "config") != of_settings:
+        what, command = ("offsets", "reset-offsets")
+        if not of_settings:
+            what, command = ("group configurations", "config GROUP")
+        raise UsageError(
+            f"`{path}` is an undo file of {what}", hint=f"use `kgroups {command} --undo FILE`"
+        )
+    return found
 
 
 def load(path: Path, schema: Schema) -> WriteFile:

@@ -14,6 +14,7 @@ from kgroups.cli.completion.ready import Shell
 from kgroups.cli.meanings.group_states import GROUP_STATES
 from kgroups.cli.official.options import GROUP_OPTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_TYPES, MORE_FORMATS, formats_of
+from kgroups.core.offsets.group_settings import SETTINGS
 
 # What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
 # in the configuration file, `@files` is the shell's own, other texts are the words to choose from;
@@ -23,6 +24,8 @@ SOURCES: Final = {
     "TOPIC": "@topics",
     "CONTEXT": "@contexts",
     "FILE": "@files",
+    "SETTING": " ".join(SETTINGS),
+    "SETTING=VALUE": " ".join(f"{name}=" for name in SETTINGS),
     "STATE": " ".join(GROUP_STATES),
     "TYPE": " ".join(GROUP_TYPES),
     "WORD": " ".join(sorted(NAMES.values())),

@@ -41,6 +41,7 @@ APIS = (
     "SaslAuthenticate",
     "CreatePartitions",
     "DeleteGroups",
+    "IncrementalAlterConfigs",
     "OffsetDelete",
     "DescribeQuorum",
     "DescribeCluster",

@@ -228,6 +228,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "something else is there now than when the undo file or plan was written",
         "look at it; --overwrite-moved, or --drift accept, writes all the same",
     ),
+    "SETTING_CHANGED": (
+        4,
+        "a configuration was changed since the undo file or plan was written",
+        "look at it with `kgroups config`; --set, or --drift accept, changes it all the same",
+    ),
     "OFFSET_OUT_OF_RANGE": (
         4,
         "the offset is outside the log: its records have expired or the log was truncated",

@@ -35,6 +35,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NO_GROUP_MATCHES": "no group matches",
     "NO_SUCH_GROUP": "the group does not exist; the answer holds for its name",
     "NOT_EXAMINED": "findings that `doctor` could not look for, and why",
+    "NOT_USED": "groups of this type use none of the configurations shown",
     "NO_FINDINGS": "how many groups have no findings",
     "NO_MEMBERS": "groups have no active members",
     "NO_PLAN_SAVED": "no plan was saved, because some items cannot be changed",

@@ -14,17 +14,19 @@ WRITE_APIS: Final = frozenset(
         Api.LEAVE_GROUP,
         Api.INIT_PRODUCER_ID,
         Api.WRITE_TXN_MARKERS,
+        Api.INCREMENTAL_ALTER_CONFIGS,
     }
 )
 """The requests that change something in a cluster."""
 
 
-def check_write(api: Api, *, may_write: bool) -> None:
+def check_write(api: Api, message: object, *, may_write: bool) -> None:
     """See that a request which changes something belongs to a question that may.
 
-    A write that no guard was asked about is a mistake of ours.
+    A write that no guard was asked about is a mistake of ours. One that is only to be validated
+    changes nothing.
     """
-    if api in WRITE_APIS and not may_write:
+    if api in WRITE_APIS and not may_write and not getattr(message, "validate_only", False):
         raise RuntimeError(f"{api.name} in a question that may not write")
 
 

@@ -36,6 +36,7 @@ Command = Literal[
     "delete",
     "delete-records",
     "remove-members",
+    "config",
 ]
 
 
@@ -88,6 +89,18 @@ class PlannedRemoval(Row, omit_defaults=False):
         check_texts([self.group, self.member_id, self.instance_id or ""])
 
 
+class ChangedSetting(Row, omit_defaults=False):
+    """A configuration of a group that is to be changed: its own value before and after."""
+
+    group: Name
+    setting: Name
+    old: Text | None
+    new: Text | None
+
+    def __post_init__(self) -> None:
+        check_texts([self.group, self.setting, self.old or "", self.new or ""])
+
+
 class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """One of these files.
 
@@ -120,6 +133,7 @@ class WriteFile:
         commits: by group, where it is about commits or groups; each partition of a group once.
         records: where it is about records.
         removals: where it is about members.
+        settings: where it is about configurations.
         topics: of the commits.
         topic_ids: of the topics; those that are not known are absent.
     """
@@ -129,6 +143,7 @@ class WriteFile:
     commits: Mapping[str, CommitRows] = field(default_factory=dict)
     records: Sequence[PlannedRecords] = ()
     removals: Sequence[PlannedRemoval] = ()
+    settings: Sequence[ChangedSetting] = ()
     topics: set[str] = field(default_factory=set)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
 
@@ -218,6 +233,7 @@ def _read(file: BinaryIO, schema: Schema) -> WriteFile:
     topics: set[str] = set()
     records: list[PlannedRecords] = []
     removals: list[PlannedRemoval] = []
+    settings: list[ChangedSetting] = []
     match document.command:
         case "delete-records":
             records += checksum.over(read_rows(document.rows, PlannedRecords))
@@ -225,13 +241,25 @@ def _read(file: BinaryIO, schema: Schema) -> WriteFile:
         case "remove-members":
             removals += checksum.over(read_rows(document.rows, PlannedRemoval))
             _check_once((row.group, row.member_id) for row in removals)
+        case "config":
+            settings += checksum.over(read_rows(document.rows, ChangedSetting))
+            _check_once((row.group, row.setting) for row in settings)
         case _:
             rows = checksum.over(read_rows(document.rows, GroupCommits))
             commits, topics = read_commits(document.rows, rows)
     if schema == PLAN and document.checksum != checksum.text:
         raise WrongFile("it was changed since it was saved: its checksum does not match")
     ids = _known_ids(document.topic_ids)
-    return WriteFile(document.command, document.cluster_id, commits, records, removals, topics, ids)
+    return WriteFile(
+        document.command,
+        document.cluster_id,
+        commits,
+        records,
+        removals,
+        settings,
+        topics,
+        ids,
+    )
 
 
 def _known_ids(topic_ids: Mapping[str, str | None]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import typer
 
 from kgroups.cli.commands.writes.delete import committed_groups, deletion_write, looked_at
 from kgroups.cli.commands.writes.delete_records import readers_of, records_write
+from kgroups.cli.commands.writes.group_config import settings_write, validated
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs, warn_of_unknown_ids
 from kgroups.cli.commands.writes.offset_writes import (
     NoUndo,
@@ -25,6 +26,7 @@ from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.write_files import load
 from kgroups.core.errors import UsageError
+from kgroups.core.kafka.lookups.group_settings import group_settings
 from kgroups.core.offsets.drift import (
     DRIFTS,
     Drift,
@@ -34,14 +36,16 @@ from kgroups.core.offsets.drift import (
     records_now,
     removals_now,
 )
+from kgroups.core.offsets.group_settings import SettingChange, settings_now
 from kgroups.core.offsets.result import planned_of
 from kgroups.core.offsets.write_file import PLAN, WriteFile
 
 HELP = """Apply a saved plan: exactly what was reviewed, or nothing.
 
 `--dry-run --plan FILE` saves the plan of reset-offsets, copy-offsets,
-delete-offsets, delete, delete-records or remove-members with what it found:
-the cluster, the topics' ids, committed offsets, groups, log starts, members.
+delete-offsets, delete, delete-records, remove-members or config with what it
+found: the cluster, the topics' ids, committed offsets, groups, log starts,
+members, configurations.
 If any of that has changed since, nothing is written (exit code 4), unless
 --drift accept writes the plan anyway or --drift skip leaves out what changed.
 Rows of a topic that was deleted or recreated are never written. Rows that are
@@ -94,6 +98,8 @@ def apply(
                 _apply_records(run, plan, how)
             case "remove-members":
                 _apply_removals(run, plan, how)
+            case "config":
+                _apply_settings(run, plan, how, folder)
             case _:
                 _apply_commits(run, plan, how, folder)
 
@@ -137,6 +143,15 @@ def _apply_records(run: Run, plan: WriteFile, drift: Drift) -> None:
     readers = readers_of(run.admin, run.printer) if plan.records else ()
     deletions = records_now(plan.records, logs, plan.topic_ids, readers, drift)
     carry_out(run, records_write(logs), deletions)
+
+
+def _apply_settings(run: Run, plan: WriteFile, drift: Drift, undo_dir: Path | None) -> None:
+    changes: list[SettingChange] = []
+    if plan.settings:
+        changes = settings_now(
+            plan.settings, group_settings(run.admin, plan.settings[0].group), drift
+        )
+    carry_out(run, settings_write(run, undo_dir), validated(run.admin, changes))
 
 
 def _apply_removals(run: Run, plan: WriteFile, drift: Drift) -> None:

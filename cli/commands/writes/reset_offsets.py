@@ -34,7 +34,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
-from kgroups.cli.write_files import default_undo_dir, load, newest_undo
+from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
@@ -46,7 +46,7 @@ from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
-from kgroups.core.offsets.write_file import UNDO, WriteFile
+from kgroups.core.offsets.write_file import WriteFile
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 MakeWrite = Callable[..., Write[Change]]
@@ -182,7 +182,7 @@ def reset_offsets(
         raise UsageError("--wait-empty needs the undo file's name: --undo FILE")
     elif not is_last:
         with uncollected():
-            old = load(file, UNDO)
+            old = load_undo(file)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
     watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
     if wait_ms and not dry_run:

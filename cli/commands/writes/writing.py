@@ -73,6 +73,7 @@ class Write(Generic[Item]):
         is_blocking: whether an item that has failed holds the others back.
         plain: the items in the layout of Kafka's tool.
         reason: for the audit log, where the command has an option of its own for that.
+        is_resumable: whether `reset-offsets --resume` takes its undo file.
         summary: what the report's summary says of the items besides the counts.
     """
 
@@ -91,6 +92,7 @@ class Write(Generic[Item]):
     is_blocking: Callable[[Item], bool] = lambda _: True
     plain: Callable[[Sequence[Item]], Iterable[str]] | None = None
     reason: str | None = None
+    is_resumable: bool = True
     summary: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda _: {}
 
 
@@ -148,7 +150,7 @@ def carry_out(
         elif planned and held_back and not consent.dry_run:
             text = f"nothing was {write.verb}d; use --keep-going to {write.verb} what can be"
             notes.append(Note("NOTHING_DONE", text))
-        if undo is not None and done < len(planned):
+        if undo is not None and write.is_resumable and done < len(planned):
             text = f"`kgroups reset-offsets --resume {undo}` finishes the rest"
             notes.append(Note("RESUMABLE", text, str(undo), of_a_write=True))
         report = _report(run, write, items, errors, counts, files)

@@ -150,7 +150,7 @@ class Cluster:
         Raises:
             BrokerFailure: it could not be asked; a `Lost` if it was, and did not answer.
         """
-        check_write(api, may_write=self.may_write)
+        check_write(api, message, may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
         try:
             return await connection.ask(api, message, deadline, read)
@@ -175,7 +175,7 @@ class Cluster:
         Raises:
             BrokerFailure: it could not be asked.
         """
-        check_write(api, may_write=self.may_write)
+        check_write(api, messages[:1], may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
         answers = await connection.ask_many(api, messages, deadline, read)
         for answer in answers:

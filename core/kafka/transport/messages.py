@@ -59,6 +59,7 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.SASL_AUTHENTICATE: Spoken(0, 2, most=1 << 20),
     Api.DELETE_GROUPS: Spoken(0, 3, row_factor=4),  # 3 says why
     Api.OFFSET_DELETE: Spoken(0, 0, row_factor=4),
+    Api.INCREMENTAL_ALTER_CONFIGS: Spoken(0, 1),
     Api.DESCRIBE_QUORUM: Spoken(1, 2),  # 0 has no times
     Api.DESCRIBE_PRODUCERS: Spoken(0, 0),
     Api.DESCRIBE_TRANSACTIONS: Spoken(0, 0),

@@ -38,6 +38,7 @@ CALLS: Final[Mapping[str, int]] = {
     "delete": 115_000,
     "delete-records": 102_000,
     "remove-members": 94_000,
+    "config": 104_000,
     "apply": 112_000,
     "context list": 79_000,
     "context show": 79_000,

@@ -114,6 +114,7 @@ LINES: Final = {
     "remove-members": Line(
         "remove-members {group} --all --yes -o json", "remove-members", writes="members"
     ),
+    "config": Line("config {group} -o json", "config"),
     "apply": Line(
         "apply {plan} --yes -o json --undo-dir {folder}/undo",
         "apply",

@@ -1,0 +1,123 @@
+"""Configurations of a group, as its coordinator tells them, and changes to them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
+from kgroups.core.kafka.failures import BrokerFailure, may_repeat, only
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.requests import GROUP_RESOURCE
+from kgroups.core.offsets.group_settings import Setting, Source
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.writer import Struct
+
+_SET, _DELETE = 0, 1  # AlterConfigOp.OpType
+_OF_GROUP: Final = 8
+_SOURCES: Final[Mapping[int, Source]] = {
+    2: "dynamic_broker",
+    3: "dynamic_default_broker",
+    4: "static_broker",
+    5: "default",
+    _OF_GROUP: "group",
+}
+_TOO_OLD: Final = "the brokers have no group configurations: they need Kafka 4.0 or newer"
+
+
+def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
+    """Every configuration of a group by name, ascending, whether the group exists or not.
+
+    Raises:
+        ClusterError: the cluster cannot be asked, or has none.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Setting]:
+        resource = Struct(
+            resource_type=GROUP_RESOURCE, resource_name=group, configuration_keys=None
+        )
+        message = Struct(resources=[resource], include_synonyms=True)
+        answer = await _ask(cluster, group, Api.DESCRIBE_CONFIGS, message, deadline)
+        result = only(answer.results)
+        problem = error_name(result.error_code)
+        if problem is not None:
+            raise _failure(problem, result.error_message)
+        found = sorted(result.configs, key=lambda row: str(row.name))
+        if not found:
+            raise BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD)
+        return {row.name: _setting(row) for row in found}
+
+    return admin.over_wire(ask)
+
+
+def _setting(row: Any) -> Setting:
+    own = [each.value for each in row.synonyms if each.source == _OF_GROUP]
+    others = [each for each in row.synonyms if each.source != _OF_GROUP]
+    return Setting(
+        value=row.value,
+        source=_SOURCES.get(row.config_source, "unknown"),
+        own=own[0] if own else None,
+        inherited=others[0].value if others else None,
+        inherited_from=others[0].name if others else None,
+    )
+
+
+def alter_settings(
+    admin: ClusterAdmin,
+    group: str,
+    wanted: Mapping[str, str | None],
+    *,
+    validate_only: bool = False,
+) -> ItemError | None:
+    """Set or unset configurations of a group, all of them or none; why that came to nothing.
+
+    Args:
+        wanted: the group's own values; None unsets one.
+        validate_only: change nothing, only see whether they would be taken.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    configs = [
+        Struct(name=name, config_operation=_DELETE if value is None else _SET, value=value)
+        for name, value in wanted.items()
+    ]
+    resource = Struct(resource_type=GROUP_RESOURCE, resource_name=group, configs=configs)
+    message = Struct(resources=[resource], validate_only=validate_only)
+    doubts: Doubts[str] = Doubts()
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> ItemError | None:
+        failure: Failure = None
+        async for _ in Attempts(deadline.part(WRITING), whole=True):
+            try:
+                api = Api.INCREMENTAL_ALTER_CONFIGS
+                row = only((await _ask(cluster, group, api, message, deadline)).responses)
+                problem = error_name(row.error_code)
+                failure = None if problem is None else _failure(problem, row.error_message)
+            except BrokerFailure as lost:
+                failure = lost
+            if not validate_only:
+                doubts.note(group, failure)
+            if not may_repeat(failure):
+                break
+            cluster.forget_failures()
+        return doubts.error(group, group, failure)
+
+    return admin.over_wire(ask, writes=not validate_only)
+
+
+async def _ask(cluster: Cluster, group: str, api: Api, message: Struct, deadline: Deadline) -> Any:
+    """The answer of the group's coordinator, as brokers may be set otherwise; or of any broker."""
+    placed, _ = await cluster.coordinators([group], deadline)
+    broker = placed.get(group, next(iter(cluster.brokers)))
+    _, answer = await cluster.ask(broker, api, message, deadline.at)
+    return answer
+
+
+def _failure(code: str, message: str | None) -> BrokerFailure:
+    """Why a broker refused, in its own words where it is about a value."""
+    if code == "INVALID_REQUEST":  # what brokers say that do not know this type of resource
+        return BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD)
+    words = (message or "").rstrip(".") if code == "INVALID_CONFIG" else ""
+    return BrokerFailure(code, words or None)
