@@ -25,13 +25,14 @@ from kgroups.cli.exits import (
     write_document,
     write_failure,
 )
+from kgroups.cli.output.blocks import show_blocks
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail, error_items
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.group_metrics import report_metrics
 from kgroups.cli.output.outlet import check_place, is_lost, outlet_of, write_whole
 from kgroups.cli.output.outlet import write_text as write_text
 from kgroups.cli.output.query import Query, parse_query
-from kgroups.cli.output.table import Grid, cell_text, fitted, grid_of, live_lines, table_chunks
+from kgroups.cli.output.table import cell_text, fitted, grid_of, live_lines, write_grid
 from kgroups.cli.params import OWN_FORMS, GlobalOptions, one_of
 from kgroups.core.errors import UnprintedError, UsageError
 
@@ -226,7 +227,14 @@ class Printer:
         write = self._begin()
         separator = ""
         for view in report.views:
-            grid = grid_of(view.columns, view.each_row(items), verbose=self.options.verbose)
+            rows = view.each_row(items)
+            if view.block is not None:
+                if blocks := list(map(view.block, rows)):
+                    write(separator)
+                    separator = "\n"
+                    show_blocks(blocks, no_color=self.options.no_color)
+                continue
+            grid = grid_of(view.columns, rows, verbose=self.options.verbose)
             if not grid.height:
                 continue
             write(separator)
@@ -376,12 +384,6 @@ class _Lines:
 def _safe_cell(value: object) -> str:
     """The text of a cell that no spreadsheet takes for a formula."""
     return no_formula(value, cell_text(value))
-
-
-def write_grid(grid: Grid) -> None:
-    """Write a table in plain columns to stdout."""
-    for chunk in table_chunks(grid):
-        sys.stdout.write(chunk)
 
 
 def _json_text(value: object) -> str:

@@ -5,6 +5,7 @@ table in a pipe and every long one on a terminal.
 """
 
 import os
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,24 @@ class Column(NamedTuple):
         return round(value, self.decimals) if is_fraction else value
 
 
+class Block(NamedTuple):
+    """A row that is told in lines, which hold more than a table has room for.
+
+    Args:
+        mark: begins it, `error[DATA_LOST]`.
+        style: value of `level` that colours the mark.
+        head: stands behind the mark.
+        texts: paragraphs.
+        command: to type next, in one line.
+    """
+
+    mark: str
+    style: str
+    head: str
+    texts: tuple[str, ...]
+    command: str
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One kind of row of a document: its columns, and the rows that an item gives.
@@ -72,6 +91,7 @@ class View:
         rows: the rows of an item, one value a column.
         key: what rows are sorted by, ascending; None keeps the order of the items.
         pick: takes the values of `columns` out of a row, where it holds others too.
+        block: makes a row of what a person reads, where no table does.
     """
 
     name: str
@@ -79,6 +99,7 @@ class View:
     rows: Callable[[Any], Iterable[Row]]
     key: Callable[[Row], Any] | None = None
     pick: Callable[[Row], Row] | None = None
+    block: Callable[[Row], Block] | None = None
 
     def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
@@ -175,6 +196,12 @@ def assignment_text(assignment: Mapping[str, Sequence[int]]) -> str:
         for topic, partitions in sorted(assignment.items())
         if partitions
     )
+
+
+def write_grid(grid: Grid) -> None:
+    """Write a table in plain columns to stdout."""
+    for chunk in table_chunks(grid):
+        sys.stdout.write(chunk)
 
 
 def table_chunks(grid: Grid) -> Iterator[str]:

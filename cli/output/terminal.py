@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kgroups.cli.output.table import Column, Grid
+from kgroups.cli.output.table import Block, Column, Grid
 
 # What deserves an eye: values of these fields get this style.
 STYLES: dict[str, dict[str, str]] = {
@@ -29,6 +29,7 @@ STYLES: dict[str, dict[str, str]] = {
         "topic_missing": "red",
         "leaderless": "red",
     },
+    "level": {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"},
     "result": {
         "done": "green",
         "refused": "red",
@@ -79,6 +80,19 @@ def print_grid(
         _print_facts([grid.columns[index] for index in shared], facts, console)
         _print_table(grid, list(rows), fitting, console)
     return tuple(grid.columns[i].header or "" for i in wanted if i not in fitting)
+
+
+def print_blocks(blocks: Iterable[tuple[Block, Iterable[str]]], *, no_color: bool) -> None:
+    """Print blocks in lines, an empty one between them, their marks in colour."""
+    console = Console(no_color=no_color or None, highlight=False)
+    for number, (block, lines) in enumerate(blocks):
+        if number:
+            console.print()
+        for line in lines:
+            text = Text(line)
+            if line.startswith(block.mark):
+                text.stylize(STYLES["level"].get(block.style, ""), 0, len(block.mark))
+            console.print(text, soft_wrap=True)
 
 
 def _is_the_same(cells: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Block, Column, Item, Row, View, cell_text
 from kgroups.core.conditions.group_figures import (
     Source,
     document_of,
@@ -66,7 +66,7 @@ def doctor_report(
             yield from _fact_rows(item)
 
     facts = View("group", FACT_COLUMNS, fact_rows)
-    findings = View("finding", FINDING_COLUMNS, _finding_rows)
+    findings = View("finding", FINDING_COLUMNS, _finding_rows, block=_block)
     items = [_item(result, reasons) for result in results]
     every = [finding for result in results for finding in result.findings]
 
@@ -127,10 +127,17 @@ def _finding_rows(item: Item) -> Iterator[Row]:
             each["code"],
             each["certainty"],
             _place(each["where"]),
-            ", ".join(f"{name} {_value(value)}" for name, value in each["evidence"].items()),
+            ", ".join(_figure(name, value) for name, value in each["evidence"].items()),
             each["impact"],
             each["next"],
         )
+
+
+def _block(row: Row) -> Block:
+    """A finding as a person reads it, with its command, however narrow the terminal is."""
+    group, level, code, certainty, where, evidence, impact, next_ = row
+    head = group if where is None else f"{group}: {where}"
+    return Block(f"{level}[{code}]", level, head, (f"{impact} ({certainty})", evidence), next_)
 
 
 def _place(where: Mapping[str, Any]) -> str | None:
@@ -142,8 +149,10 @@ def _place(where: Mapping[str, Any]) -> str | None:
     return place if client is None else f"{place} ({client})"
 
 
-def _value(value: object) -> str:
-    return "/".join(map(str, value)) if isinstance(value, list) else str(value)
+def _figure(name: str, value: object) -> str:
+    """`committed_offset 12`, `rate_in 9.97`."""
+    text = f"{round(value, 2):.12g}" if isinstance(value, float) else cell_text(value)
+    return f"{name} {text}"
 
 
 def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[Note]:

@@ -6,6 +6,7 @@ import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
+from tests.support.cli.terminal_run import run_on_terminal
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, produce
 
@@ -65,6 +66,24 @@ def test_a_group_that_is_not_there(address: str) -> None:
     assert outcome.exit_code == 5
     assert [item["group"] for item in outcome.document["items"]] == ["done"]
     assert outcome.document["errors"][0]["target"] == "nope"
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_finding_is_whole_however_narrow_the_terminal_is(width: int) -> None:
+    """Object, impact, figures and the command: folded between words, the command not at all."""
+    words = ("doctor", "billing", "--from", "shop.json", "--quiet")
+    code, written = run_on_terminal(*words, COLUMNS=str(width))
+    assert code == 6
+    facts, _, finding = written.partition("\x1b[1;31merror[DATA_LOST]\x1b[0m")
+    told = "billing: orders-2 (bill-2) these records were never processed (certain)"
+    assert " ".join(finding.split()).startswith(told)
+    assert "lost 40, committed_offset 10" in finding
+    assert "  next: kgroups describe billing --topic orders" in finding.splitlines()
+    assert all(len(line) <= max(width, 50) for line in finding.splitlines())
+    assert "billing" in facts
+    piped = run(*words).stdout.partition("error[DATA_LOST]")[2]
+    assert width != 200 or finding == piped
 
 
 @pytest.mark.usefixtures("files")
