@@ -18,6 +18,10 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "records are consumed more slowly than they are produced",
         "add members up to the number of partitions, or make processing faster",
     ),
+    "HANGING_TRANSACTION": (
+        "a transaction is open for too long, and holds `read_committed` members back",
+        "look at its producer; one that is gone for good: `kafka-transactions.sh abort`",
+    ),
     "HOT_PARTITION": (
         "nearly all of the group's lag is in one partition",
         "spread the keys of the producer, or find out why that member is slow",
@@ -38,9 +42,17 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "brokers delete commits of the group within a day: nobody reads there any more",
         "start its consumers, or save the commits: `kgroups snapshot save FILE`",
     ),
+    "OFFSETS_PENDING": (
+        "an open transaction holds the group's own offsets, so members that start have to wait",
+        "look at its producer; one that is gone for good: `kafka-transactions.sh abort`",
+    ),
     "PARTITIONS_UNAVAILABLE": (
         "partitions of the group's topics have no leader, or too few replicas in sync",
         "look at the brokers: one may be down or slow",
+    ),
+    "PHANTOM_LAG": (
+        "the lag has no records: they were compacted, or are the ends of transactions",
+        "nothing: it is gone with the next record; let alarms look at lag in time",
     ),
     "REBALANCE_STORM": (
         "the group rebalances again and again without a deploy",

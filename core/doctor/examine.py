@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from kgroups.core.doctor.detectors import consumption, stability, topic_health
+from kgroups.core.doctor.detectors import consumption, stability, topic_health, transactions
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.doctor.finding import Finding
 from kgroups.core.doctor.proofs import proved
@@ -27,6 +27,9 @@ DETECTORS: Final = (
     Detector("TOPIC_MISSING", ("offsets",), topic_health.topic_missing),
     Detector("STALE_COMMITS", ("offsets", "members"), topic_health.stale_commits),
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
+    Detector("HANGING_TRANSACTION", ("offsets", "transactions"), transactions.hanging_transaction),
+    Detector("OFFSETS_PENDING", ("pending",), transactions.offsets_pending),
+    Detector("PHANTOM_LAG", ("offsets", "rates"), transactions.phantom_lag),
     Detector("IDLE_MEMBERS", ("members",), stability.idle_members),
     Detector("MIXED_APPLICATIONS", ("members",), stability.mixed_applications),
     Detector("REBALANCE_STUCK", ("long_rates",), stability.rebalance_stuck),

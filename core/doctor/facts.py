@@ -1,19 +1,23 @@
 """The facts of a group that detectors look at."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from shlex import quote
 from typing import Literal
 
+from kgroups.core.doctor.cluster_facts import PendingOffsets, Transactions
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.history.changes import Change
-from kgroups.core.lag.group_lag import OffsetRow
+from kgroups.core.lag.group_lag import NO_LOG, OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
+from kgroups.core.lag.window.unread import Place
 from kgroups.core.offsets.expiry import GroupExpiry
 from kgroups.core.rounds import REBALANCING, rounds_of
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog
 
-Part = Literal["offsets", "members", "rates", "long_rates", "history", "expiry"]
+Part = Literal[
+    "offsets", "members", "rates", "long_rates", "history", "expiry", "transactions", "pending"
+]
 """What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
 
 
@@ -31,6 +35,11 @@ class DoctorFacts:
         changes: with causes, in order; None if its log was not read.
         span_ms: the time that they cover.
         expiry: when its commits expire; None if that was not looked at.
+        snapshot_before: of the first look.
+        gaps: commits with no record to read after them, as `Times` has them.
+        transactions: open on partitions that the group reads; None if that was not looked at.
+        pending: offsets of the group that a transaction holds; None likewise.
+        missing: why parts were not looked at, where that is a matter of this group.
     """
 
     snapshot: ClusterSnapshot
@@ -43,6 +52,11 @@ class DoctorFacts:
     changes: Sequence[Change] | None = None
     span_ms: int = 0
     expiry: GroupExpiry | None = None
+    snapshot_before: ClusterSnapshot | None = None
+    gaps: Set[Place] = frozenset()
+    transactions: Transactions | None = None
+    pending: PendingOffsets | None = None
+    missing: Mapping[Part, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -76,4 +90,16 @@ class DoctorFacts:
             "long_rates": self.times if (self.over_seconds or 0.0) >= STUCK_S else None,
             "history": self.changes,
             "expiry": self.expiry,
+            "transactions": self.transactions,
+            "pending": self.pending,
         }[part] is not None
+
+    def log_of(self, topic: str, partition: int) -> PartitionLog:
+        """The log of a partition, with its last stable offset."""
+        return log_in(self.snapshot, topic, partition)
+
+
+def log_in(snapshot: ClusterSnapshot, topic: str, partition: int) -> PartitionLog:
+    """The log of a partition in a snapshot; one without bounds if it is not there."""
+    found = snapshot.topics.get(topic)
+    return NO_LOG if found is None else found.partitions.get(partition, NO_LOG)

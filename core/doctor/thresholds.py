@@ -26,3 +26,13 @@ HANDOVER_MS: Final = 30_000
 """After a rebalance: the old owner may commit when the new one has begun at an older commit."""
 BACKWARDS_AGAIN: Final = 3
 """Times of one partition: rebalances alone do not make so many."""
+OPEN_SHARE: Final = 0.5
+"""Of `transaction.timeout.ms`: commits that are on time take a small part of it."""
+OPEN_MS: Final = 10_000
+"""A transaction that is younger is no news, however short its timeout."""
+OVERDUE_MS: Final = 30_000
+"""After its timeout: coordinators look every 10 s for what they have to abort."""
+MOST_OPEN_MS: Final = 15 * 60_000
+"""Timeout of transactions whose own is not known: `transaction.max.timeout.ms` of brokers."""
+HELD_S: Final = 10.0
+"""Two looks this far apart that see the same transaction say that it is not a new one."""

@@ -14,6 +14,7 @@ from kgroups.cli.choosing import (
     choice_of,
     snapshot_of_choice,
 )
+from kgroups.cli.commands.doctor.cluster_lookups import look_around
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import learn_expiries
@@ -100,7 +101,13 @@ def doctor(
             printer,
             admin,
             question,
-            lambda: snapshot_of_choice(admin, choice, file=file, progress=printer.progress),
+            lambda: snapshot_of_choice(
+                admin,
+                choice,
+                file=file,
+                isolation="read_uncommitted" if admin is None else "read_committed",
+                progress=printer.progress,
+            ),
         )
         failed = {error.target for error in snapshot.errors}
         unseen = {g.group for g in snapshot.groups if g.offsets is None and g.group in failed}
@@ -110,19 +117,24 @@ def doctor(
             if group.group not in unseen and group.type in ("classic", "consumer")
         ]
         told = _histories(printer, admin, examined, since_ms)
+        over_s = None if times is None else question.over_ms / 1_000
+        facts = look_around(
+            admin, [_facts(snapshot, group, times, over_s) for group in examined], printer.progress
+        )
     logs = read_logs(log or [], told.changes)
     read = [each.log for each in logs]
     changes = {name: with_logs(name, found, read) for name, found in told.changes.items()}
     span_ms = now_ms() - since_ms
-    over_s = None if times is None else question.over_ms / 1_000
     results = [
         examine(
             replace(
-                _facts(snapshot, group, times, over_s, changes.get(group.group), span_ms),
-                expiry=told.expiries.get(group.group),
+                each,
+                changes=changes.get(each.name),
+                span_ms=span_ms,
+                expiry=told.expiries.get(each.name),
             )
         )
-        for group in examined
+        for each in facts
     ]
     reasons = {"history": told.reason, "expiry": told.no_expiry or told.reason}
     report = doctor_report(snapshot, results, reasons, csv=options.output == "csv")
@@ -195,24 +207,22 @@ def _read_histories(
 
 
 def _facts(
-    snapshot: ClusterSnapshot,
-    group: Group,
-    times: Times | None,
-    over_seconds: float | None,
-    changes: Sequence[Change] | None,
-    span_ms: int,
+    snapshot: ClusterSnapshot, group: Group, times: Times | None, over_seconds: float | None
 ) -> DoctorFacts:
     rows = timed = None
     if group.offsets is not None:
         rows = offset_rows(snapshot, group)
         timed = None if times is None else group_times(snapshot, group, rows, times)
-    facts = DoctorFacts(
-        snapshot, group, rows, timed, over_seconds, changes=changes, span_ms=span_ms
-    )
+    facts = DoctorFacts(snapshot, group, rows, timed, over_seconds)
     if times is None or times.before is None:
         return facts
-    has_settled = any(group.group in rounds for rounds in times.between)
-    return replace(facts, before=times.before.group(group.group), has_settled=has_settled)
+    return replace(
+        facts,
+        before=times.before.group(group.group),
+        snapshot_before=times.before,
+        has_settled=any(group.group in rounds for rounds in times.between),
+        gaps=times.gaps,
+    )
 
 
 def _notes(others: Sequence[str]) -> list[Note]:

@@ -13,7 +13,7 @@ from kgroups.core.conditions.group_figures import (
     figures_of,
 )
 from kgroups.core.doctor.examine import Examined
-from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.doctor.finding import LEVELS, Finding, Level
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.errors import CheckFailed, ItemError, counted
@@ -93,9 +93,14 @@ def _item(result: Examined, reasons: Mapping[str, str]) -> Item:
         "facts": _figures(facts),
         "findings": [_finding(finding) for finding in result.findings],
         "not_examined": [
-            {"code": code, "reason": reasons[part]} for code, part in result.not_examined
+            {"code": code, "reason": _reason(facts, part, reasons)}
+            for code, part in result.not_examined
         ],
     }
+
+
+def _reason(facts: DoctorFacts, part: Part, reasons: Mapping[str, str]) -> str:
+    return facts.missing.get(part) or reasons[part]
 
 
 def _figures(facts: DoctorFacts) -> Item:
@@ -160,10 +165,12 @@ def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[
     if well:
         text = f"{counted(well, 'group')} without findings"
         yield Note("NO_FINDINGS", text)
-    parts = {part for result in results for _, part in result.not_examined}
-    for part in sorted(parts):
-        codes = {code for result in results for code, lacks in result.not_examined if lacks == part}
-        yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(codes))} ({reasons[part]})")
+    codes: dict[str, set[str]] = {}
+    for result in results:
+        for code, part in result.not_examined:
+            codes.setdefault(_reason(result.facts, part, reasons), set()).add(code)
+    for reason, each in sorted(codes.items()):
+        yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(each))} ({reason})")
 
 
 def found_at(results: Sequence[Examined], level: Level) -> list[ItemError]:

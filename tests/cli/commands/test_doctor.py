@@ -56,6 +56,7 @@ def test_levels(address: str) -> None:
     assert {each["code"]: each["reason"] for each in item["not_examined"]} == {
         "STALLED_PARTITION": "requires --over",
         "FALLING_BEHIND": "requires --over",
+        "PHANTOM_LAG": "requires --over",
         "REBALANCE_STUCK": "requires --over 30s",
     }
 
@@ -91,6 +92,11 @@ def test_a_snapshot_has_no_history() -> None:
     """What cannot be examined in a file is named; nothing can be added to it."""
     outcome = run("doctor", "billing", "--from", "shop.json", "-o", "json")
     reasons = {each["reason"] for each in outcome.document["items"][0]["not_examined"]}
-    assert reasons == {"requires --over", "requires --over 30s", "a snapshot file has no history"}
+    assert reasons == {
+        "requires --over",
+        "requires --over 30s",
+        "a snapshot file has no history",
+        "a snapshot file does not record it",
+    }
     assert run("doctor", "billing", "--from", "shop.json", *OVER).exit_code == 2
     assert run("doctor", "billing", "--from", "shop.json", "--log", "x.log").exit_code == 2

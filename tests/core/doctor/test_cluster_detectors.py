@@ -1,0 +1,171 @@
+"""Detectors of what is around a group: where each fires, and where it nearly does."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from kgroups.core.doctor.cluster_facts import PendingOffsets, Transactions
+from kgroups.core.doctor.examine import DETECTORS
+from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.kafka.lookups.transactions import HeldPartition, OpenTransaction
+from tests.core.doctor.test_detectors import BOTH, CASES, facts, found, logs_of, only, watched
+
+NOW_MS: Final = 10_000
+MINUTE_MS: Final = 60_000
+HELD: Final = only("t", last_stable_offset=90)
+PLACE: Final[dict[str, object]] = {"topic": "t", "partition": 0}
+
+
+def at(partition: int, first_offset: int, topic: str = "t") -> HeldPartition:
+    """Where a transaction is open; the log ends at 100."""
+    return HeldPartition(topic, partition, first_offset, 100, 0, 0, NOW_MS)
+
+
+def open_for(ms: int, *places: HeldPartition, timeout_ms: int = MINUTE_MS) -> OpenTransaction:
+    """A transaction, by default on ten records of partition 0."""
+    return OpenTransaction(
+        7, places or (at(0, 90),), 0, "pay-1", "Ongoing", 1, NOW_MS - ms, timeout_ms
+    )
+
+
+def unlisted(ms: int) -> OpenTransaction:
+    """A transaction that no coordinator knows, whose first record is this old."""
+    return OpenTransaction(7, (at(0, 90),), 0, started_at_ms=NOW_MS - ms)
+
+
+def held(one: OpenTransaction, committed: int = 90, *, is_whole: bool = True) -> DoctorFacts:
+    """Ten records of a transaction, and a commit."""
+    given = facts(BOTH, logs=HELD, commits={"t": {0: committed}})
+    return replace(given, transactions=Transactions([one], is_whole))
+
+
+def pending(*transactions: OpenTransaction) -> DoctorFacts:
+    """A transaction holds the offset of one partition."""
+    holding = PendingOffsets(frozenset({("t", 0)}), Transactions(transactions))
+    return replace(facts(BOTH), pending=holding)
+
+
+def gap(stable: int) -> DoctorFacts:
+    """The commit stands ten before the end, and a look found no record after it."""
+    logs = {"t": {0: logs_of(100)["t"][0]._replace(last_stable_offset=stable)}}
+    given = facts(BOTH, logs=logs, commits={"t": {0: 90}})
+    return replace(watched(given, given), gaps=frozenset({("t", 0, 90)}))
+
+
+Made = Callable[[], DoctorFacts]
+# As in `test_detectors`.
+CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
+    "HANGING_TRANSACTION": (
+        lambda: held(open_for(3 * MINUTE_MS)),
+        "error",
+        PLACE,
+        lambda: held(open_for(20_000)),
+    ),
+    "OFFSETS_PENDING": (
+        lambda: pending(open_for(40_000)),
+        "warning",
+        PLACE,
+        lambda: pending(open_for(5_000)),
+    ),
+    "PHANTOM_LAG": (lambda: gap(100), "info", {"topic": "t"}, lambda: gap(95)),
+}
+
+
+def test_every_detector_has_a_case() -> None:
+    """Nothing is left out."""
+    assert CASES.keys() | CLUSTER_CASES.keys() == {detector.code for detector in DETECTORS}
+
+
+@pytest.mark.parametrize("code", CLUSTER_CASES)
+def test_it_fires(code: str) -> None:
+    """With its level and object, figures and a command."""
+    make, level, where, _ = CLUSTER_CASES[code]
+    (finding,) = found(make(), code)
+    assert (finding.level, dict(finding.where)) == (level, where)
+    assert finding.evidence
+    assert finding.next.startswith("kgroups ")
+
+
+@pytest.mark.parametrize("code", CLUSTER_CASES)
+def test_it_is_silent_where_it_nearly_holds(code: str) -> None:
+    """A healthy group is left in peace."""
+    assert found(CLUSTER_CASES[code][3](), code) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "certainty"),
+    [
+        (open_for(30_000), "warning", "certain"),
+        (open_for(90_000), "warning", "certain"),
+        (open_for(90_001), "error", "certain"),
+        (unlisted(15 * MINUTE_MS + 30_001), "warning", "possible"),
+    ],
+)
+def test_the_level_of_a_transaction_grows_with_its_age(
+    given: OpenTransaction, level: str, certainty: str
+) -> None:
+    """Half of its timeout, and half a minute after it; of a lost one nobody knows the start."""
+    (finding,) = found(held(given), "HANGING_TRANSACTION")
+    assert (finding.level, finding.certainty) == (level, certainty)
+
+
+def test_a_transaction_of_a_short_timeout_may_take_ten_seconds() -> None:
+    """Half of a second is no age."""
+    assert found(held(open_for(9_999, timeout_ms=1_000)), "HANGING_TRANSACTION") == []
+    assert found(held(open_for(10_000, timeout_ms=1_000)), "HANGING_TRANSACTION")
+
+
+def test_two_looks_make_a_lost_transaction_likely() -> None:
+    """The times of its records may be made up, but it was there before, at the same place."""
+    given = held(unlisted(60 * MINUTE_MS))
+    (finding,) = found(given, "HANGING_TRANSACTION")
+    assert finding.next == "kgroups doctor g --over 30s"
+    looked = replace(given, snapshot_before=given.snapshot, over_seconds=30.0)
+    (finding,) = found(looked, "HANGING_TRANSACTION")
+    assert (finding.level, finding.certainty) == ("error", "likely")
+    elsewhere = facts(BOTH, logs=only("t", last_stable_offset=80)).snapshot
+    (finding,) = found(replace(looked, snapshot_before=elsewhere), "HANGING_TRANSACTION")
+    assert (finding.level, finding.certainty) == ("warning", "possible")
+
+
+def test_nobody_says_that_a_transaction_is_lost_who_could_not_ask() -> None:
+    """A coordinator that was not asked may know it."""
+    given = held(unlisted(60 * MINUTE_MS), is_whole=False)
+    looked = replace(given, snapshot_before=given.snapshot, over_seconds=30.0)
+    (finding,) = found(looked, "HANGING_TRANSACTION")
+    assert (finding.level, finding.certainty) == ("warning", "possible")
+
+
+def test_a_group_that_reads_uncommitted_records_is_not_held() -> None:
+    """It has committed what comes after the transaction."""
+    assert found(held(open_for(60 * MINUTE_MS), committed=95), "HANGING_TRANSACTION") == []
+
+
+def test_a_transaction_behind_another_one_holds_nothing_yet() -> None:
+    """The last stable offset is the other one's."""
+    assert found(held(open_for(60 * MINUTE_MS, at(0, 95))), "HANGING_TRANSACTION") == []
+
+
+def test_one_finding_a_transaction() -> None:
+    """With all the partitions that it holds, and what it holds back there."""
+    logs = {"t": {n: HELD["t"][0]._replace(last_stable_offset=90 - n) for n in range(2)}}
+    given = facts(BOTH, logs=logs, commits={"t": {0: 0, 1: 0}})
+    one = open_for(60 * MINUTE_MS, at(0, 90), at(1, 89), at(0, 3, topic="other"))
+    (finding,) = found(replace(given, transactions=Transactions([one])), "HANGING_TRANSACTION")
+    assert finding.where == {"topic": "t", "partition": 0}
+    assert finding.evidence == {
+        "producer_id": 7,
+        "transactional_id": "pay-1",
+        "open_seconds": 3_600,
+        "transaction_timeout_seconds": 60.0,
+        "partitions": 2,
+        "records_held": 21,
+    }
+
+
+def test_several_transactions_on_one_partition_of_the_offsets() -> None:
+    """Which of them holds this group is not told: an old one is only likely."""
+    (finding,) = found(pending(open_for(40_000), open_for(0)), "OFFSETS_PENDING")
+    assert (finding.certainty, finding.evidence["producer_id"]) == ("likely", 7)
