@@ -1,0 +1,1 @@
+"""Task assignment of streams groups, equal to Kafka's."""
