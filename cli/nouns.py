@@ -11,6 +11,7 @@ SECTIONS: Final = {
         "list": "commands.list",
         "describe": "commands.describe.describe",
         "history": "commands.history.history",
+        "peek": "commands.peek.peek",
         "coordinator": "commands.coordinator",
         "snapshot": "commands.snapshot",
     },

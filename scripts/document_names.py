@@ -63,6 +63,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "result": "what became of it: `done`, `planned`, `refused`, `failed`, `skipped`, `unknown`",
     "error": "why it failed",
     "note": "what to know of it",
+    "reason": "why it is so",
     "undo_file": "file that takes the write back",
     "file": "path of a file",
     "plan_file": "file that holds the plan, with `--plan`",

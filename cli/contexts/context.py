@@ -34,6 +34,7 @@ class Context:
         output: default of `--output`, by its name.
         timeout_ms: default of `--timeout`.
         engine: default of `--engine`, of reports on captures: `lag_query.EngineName`.
+        values: `never` where values of records must not be shown.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Context:
     output: Any = None
     timeout_ms: int | None = None
     engine: Any = None
+    values: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

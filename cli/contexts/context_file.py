@@ -34,6 +34,7 @@ KEYS: Final = (
     "output",
     "timeout",
     "engine",
+    "values",
 )
 _EXPECTED: Final = "contexts of kgroups in YAML"
 
@@ -108,6 +109,7 @@ def _context(name: str, cursor: Cursor, folder: Path) -> Context:
         output=fields.optional("output", lambda at: _as_option(at, "output")),
         timeout_ms=fields.optional("timeout", lambda at: _as_option(at, "timeout")),
         engine=fields.optional("engine", lambda at: at.text(get_args(EngineName))),
+        values=fields.optional("values", lambda at: at.text(("never",))),
     )
 
 

@@ -84,6 +84,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the context is protected from writes",
         "name it with --unprotected if you mean it (docs/contexts.md)",
     ),
+    "VALUES_FORBIDDEN": (
+        4,
+        "the context forbids showing values of records (`values: never`)",
+        "leave out --show-values and --raw",
+    ),
     "OTHER_CLUSTER": (
         4,
         "the cluster is not the one that --expect-cluster-id or the context names",
@@ -203,6 +208,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "a capture could not be written; no partial file is left",
         "free some space, or choose another folder",
     ),
+    "DECODER_FAILED": (
+        1,
+        "a decoder of yours could not read a record's value",
+        "`--value-as hex` shows the bytes",
+    ),
     "NO_CHECKPOINT": (
         5,
         "MirrorMaker 2 has written no checkpoint of what the group committed",
@@ -213,6 +223,7 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the group has no committed offset to start from",
         "use an offset, earliest or latest",
     ),
+    "NO_VALUE": (5, "the record has no value: it is a tombstone", None),
     "NO_RECORD": (
         5,
         "the log has no record to take the time from",

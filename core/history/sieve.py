@@ -16,14 +16,13 @@ from kgroups.core.protocol.batches import (
     TRANSACTIONAL,
     BatchHeader,
     Record,
+    is_commit_marker,
     may_hold,
     read_records,
 )
 from kgroups.core.protocol.reader import DecodeError
 
 _TEXT: Final = struct.Struct(">h")
-_MARKER: Final = struct.Struct(">hh")
-_COMMIT: Final = 1
 LONGEST_NAME: Final = 2**15 - 1
 """Bytes: longer names are in no key."""
 
@@ -86,8 +85,7 @@ class Sieve:
     def _mark(self, producer: int, batch: bytes) -> None:
         entries = self._open.pop(producer, ())
         for marker in read_records(batch):
-            key = marker.key or b""
-            if len(key) >= _MARKER.size and _MARKER.unpack_from(key)[1] == _COMMIT:
+            if is_commit_marker(marker):
                 self._give(entries)
 
     def _give(self, entries: Iterable[tuple[str, LogEntry]]) -> None:

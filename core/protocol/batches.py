@@ -8,9 +8,9 @@ Source: Kafka's DefaultRecordBatch and DefaultRecord.
 
 import struct
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import cramjam
 from crc32c import crc32c
@@ -23,13 +23,21 @@ _LENGTH_START = 12  # base offset and length are not counted in `length`
 _CRC_FROM = 21
 _MAGIC = 2
 _MAX_INFLATED_BYTES = 64 * 1024 * 1024
+_FIRST_INFLATED_BYTES = 64 * 1024
 
 FEW_KEYS = 20
 """Up to so many keys a batch is searched for each of them before it is read."""
 
 COMPRESSION_MASK = 0x07
+LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
+
+_MARKER: Final = struct.Struct(">hh")
+_COMMIT: Final = 1
+
+Header = tuple[bytes, bytes | None]
+"""Name and value of a record's header; names may come twice."""
 
 
 class CorruptBatch(Exception):
@@ -62,6 +70,18 @@ class Record:
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+    @property
+    def next_offset(self) -> int:
+        """The offset after it."""
+        return self.offset + 1
+
+
+def is_commit_marker(marker: Record) -> bool:
+    """Whether a record of a control batch ends a transaction by committing it."""
+    key = marker.key or b""
+    return len(key) >= _MARKER.size and bool(_MARKER.unpack_from(key)[1] == _COMMIT)
 
 
 def read_batch_header(data: bytes, start: int = 0) -> BatchHeader:
@@ -206,10 +226,25 @@ def _read_record(data: bytes, at: int, header: BatchHeader) -> tuple[Record, int
     offset_delta, at = read_varint(data, at)
     key, at = _read_bytes(data, at)
     value, at = _read_bytes(data, at)
+    headers: tuple[Header, ...] = ()
+    if at < stop and data[at]:
+        headers, at = _read_headers(data, at, stop)
     if not at <= stop <= len(data):
         raise CorruptBatch(f"a record ends at byte {stop} and was read to {at} of {len(data)}")
     offset, time_ms = header.base_offset + offset_delta, header.base_timestamp_ms + timestamp_delta
-    return Record(offset, time_ms, key, value), stop
+    if header.attributes & LOG_APPEND_TIME:
+        time_ms = header.max_timestamp_ms
+    return Record(offset, time_ms, key, value, headers), stop
+
+
+def _read_headers(data: bytes, at: int, stop: int) -> tuple[tuple[Header, ...], int]:
+    count, at = read_varint(data, at)
+    found: list[Header] = []
+    while len(found) < count and at < stop:
+        name, at = _read_bytes(data, at)
+        value, at = _read_bytes(data, at)
+        found.append((name or b"", value))
+    return tuple(found), at
 
 
 def _read_bytes(data: bytes, at: int) -> tuple[bytes | None, int]:
@@ -274,12 +309,25 @@ def _inflate(codec: int, content: bytes) -> bytes:
             case 2:
                 return _inflate_snappy(content)
             case 3:
-                return bytes(cramjam.lz4.decompress(content))
+                return _inflate_into(cramjam.lz4.decompress_into, content)
             case 4:
-                return bytes(cramjam.zstd.decompress(content))
+                return _inflate_into(cramjam.zstd.decompress_into, content)
     except (zlib.error, cramjam.DecompressionError, ValueError) as error:
         raise CorruptBatch(f"compressed content: {error}") from error
     raise CorruptBatch(f"compression {codec}")
+
+
+def _inflate_into(inflate: Callable[[bytes, bytearray], int], content: bytes) -> bytes:
+    """Records out of a frame that need not say how long they are, up to the limit."""
+    room = max(_FIRST_INFLATED_BYTES, 8 * len(content))
+    while True:
+        out = bytearray(min(room, _MAX_INFLATED_BYTES))
+        try:
+            return bytes(memoryview(out)[: inflate(content, out)])
+        except cramjam.DecompressionError:  # too little room, or broken
+            if room >= _MAX_INFLATED_BYTES:
+                raise
+            room *= 8
 
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"

@@ -208,6 +208,9 @@ def add(
         EngineName | None,
         typer.Option("--default-engine", help="Default --engine of `lag report`."),
     ] = None,
+    never_values: Annotated[
+        bool, typer.Option("--never-values", help="Forbid `peek --show-values`.")
+    ] = False,
     use_it: Annotated[bool, typer.Option("--use", help="Make it the current context.")] = False,
 ) -> None:
     """`kgroups context add`."""
@@ -230,6 +233,7 @@ def add(
         "output": default_output,
         "timeout": default_timeout,
         "engine": default_engine,
+        "values": "never" if never_values else None,
     }
     fields = {key: value for key, value in given.items() if value is not None}
     store(Printer(options), {name: fields}, pin=pin, current=name if use_it else None)

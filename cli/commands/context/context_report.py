@@ -23,6 +23,7 @@ COLUMNS: Final = (
     Column("output", "OUTPUT", quiet=(None,)),
     Column("timeout_seconds", "TIMEOUT", right=True, quiet=(None,)),
     Column("engine", "ENGINE", quiet=(None,)),
+    Column("values", "VALUES", quiet=(None,)),
 )
 FIELDS: Final = (Column("field", "FIELD"), Column("value", "VALUE"))
 
@@ -43,6 +44,7 @@ def context_item(context: Context, current: str | None) -> Item:
         "output": context.output,
         "timeout_seconds": context.timeout_ms and context.timeout_ms / 1_000,
         "engine": context.engine,
+        "values": context.values,
     }
 
 

@@ -1,4 +1,4 @@
-"""One partition of `__consumer_offsets`, fetched from its leader."""
+"""One partition, as a rule of `__consumer_offsets`, fetched from its leader."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from kgroups.core.kafka.failures import BrokerFailure, only
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.messages import decode_passing
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.protocol.batches import CorruptBatch
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
@@ -22,12 +23,14 @@ def code_of(failure: BrokerFailure | CorruptBatch) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsLog:
-    """Where it is, and until when it is asked; takes READ on `__consumer_offsets`."""
+    """Where it is, and until when it is asked; takes READ on its topic."""
 
     cluster: Cluster
     broker: int
     partition: int
     deadline: Deadline
+    topic: str = OFFSETS_TOPIC
+    isolation: Isolation = "read_uncommitted"
 
     async def bounds(self) -> tuple[int, int]:
         """Its first offset, and the one after its last record.
@@ -46,7 +49,7 @@ class OffsetsLog:
         Raises:
             BrokerFailure: it cannot be read.
         """
-        body = requests.fetch(OFFSETS_TOPIC, self.partition, offset, most)
+        body = requests.fetch(self.topic, self.partition, offset, most, self.isolation)
         until = self.deadline.at
         _, answer = await self.cluster.ask(self.broker, Api.FETCH, body, until, decode_passing)
         code = error_name(answer.error_code)
@@ -61,7 +64,7 @@ class OffsetsLog:
         return part
 
     async def _bound(self, which: int) -> int:
-        body = requests.list_offsets({OFFSETS_TOPIC: [self.partition]}, which)
+        body = requests.list_offsets({self.topic: [self.partition]}, which)
         _, answer = await self.cluster.ask(self.broker, Api.LIST_OFFSETS, body, self.deadline.at)
         part = only(only(answer.topics).partitions)
         code = error_name(part.error_code)

@@ -140,13 +140,16 @@ def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -
     )
 
 
-def fetch(topic: str, partition: int, offset: int, most: int) -> Struct:
+def fetch(
+    topic: str, partition: int, offset: int, most: int, isolation: str = "read_uncommitted"
+) -> Struct:
     """What a partition holds from an offset on, about `most` bytes of it, without waiting."""
     wanted = Struct(partition=partition, fetch_offset=offset, partition_max_bytes=most)
     return Struct(
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=most,
+        isolation_level=ISOLATION_LEVELS[isolation],
         topics=[Struct(topic=topic, partitions=[wanted])],
         forgotten_topics_data=(),
     )

@@ -58,6 +58,7 @@ TAKERS: Final = {
     "plan": "plan {name}",
     "doctor": "doctor {name}",
     "history": "history {name}",
+    "peek": "peek {name}",
     "coordinator": "coordinator {name}",
     "check": "check {name} --fail-on 'lag > 1'",
     "check by a condition": "check origin --fail-on {name}",

@@ -98,6 +98,14 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("peek",): {
+        "describe group": (Refused(("peek", G), G),),
+        "read group": Works(("peek", R)),
+        "delete group": READS,
+        "describe topic": "brokers leave out commits for hidden topics",
+        "read topic": (Refused(("peek", READER), TOPIC["read"]),),
+        "delete topic": READS,
+    },
     ("doctor",): {
         "describe group": (Refused(("doctor", G), G),),
         "read group": Works(("doctor", R)),
@@ -300,7 +308,7 @@ NO_CLUSTER: Mapping[tuple[str, ...], str] = {
 RIGHTS = frozenset(f"{right} {what}" for right in GROUP for what in ("group", "topic"))
 
 # Of these librdkafka's Python client has no call, or they start Spark.
-WIRE_ONLY = frozenset({"delete-offsets", "remove-members", "lag", "coordinator"})
+WIRE_ONLY = frozenset({"delete-offsets", "remove-members", "lag", "coordinator", "peek"})
 
 
 def _shown(line: tuple[str, ...]) -> str:

@@ -23,6 +23,7 @@ CALLS: Final[Mapping[str, int]] = {
     "check as junit": 95_000,
     "wait": 84_000,
     "doctor": 125_000,
+    "peek": 110_000,
     "history": 118_000,
     "coordinator": 74_000,
     "plan": 166_000,

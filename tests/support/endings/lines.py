@@ -69,6 +69,7 @@ LINES: Final = {
         "wait {alive} --until 'member_count = 1' --deadline 2s -o json", "wait", deadline_ms=2_000
     ),
     "doctor": Line("doctor {origin} {alive} -o json", "doctor"),
+    "peek": Line("peek {origin} -o json", "peek"),
     "history": Line("history {origin} {alive} -o json", "history"),
     "coordinator": Line("coordinator {group} {other}", "coordinator"),
     "plan": Line("plan {alive} --add-members 1 -o json", "plan"),

@@ -1,0 +1,1 @@
+"""`kgroups peek`: the records that groups stand at."""
