@@ -13,6 +13,7 @@ SECTIONS: Final = {
         "history": "commands.history.history",
         "peek": "commands.peek.peek",
         "coordinator": "commands.coordinator",
+        "transactions": "commands.transactions.transactions",
         "snapshot": "commands.snapshot",
     },
     "Check": {

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/history" | "/peek" | "/coordinator" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/history" | "/peek" | "/coordinator" | "/transactions" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "transactions/list" | "transactions/abort" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -63,6 +63,13 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "peek/--limit") echo '@free' ;;
     "peek/--max-bytes") echo '@free' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "transactions list/--topic") echo '@topics' ;;
+    "transactions abort/--topic") echo '@topics' ;;
+    "transactions abort/--producer-id") echo '@free' ;;
+    "transactions abort/--transactional-id") echo '@free' ;;
+    "transactions abort/--expect-cluster-id") echo '@free' ;;
+    "transactions abort/--unprotected") echo '@contexts' ;;
+    "transactions abort/--reason") echo '@free' ;;
     "check/--regex") echo '@free' ;;
     "check/--fail-on") echo '@free' ;;
     "check/--warn-on") echo '@free' ;;
@@ -268,6 +275,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "history") echo '@groups' ;;
     "peek") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "transactions list") echo '@groups' ;;
+    "transactions abort") echo '@groups' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     "check") echo '@groups' ;;
@@ -293,7 +302,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context import") echo '@files' ;;
     "official") echo '@free' ;;
     "schema") echo '@free' ;;
-    "explain") echo '0 1 129 130 143 2 3 4 5 6 7 70 74 ACKNOWLEDGING ASSIGNMENT_USER_DATA ASSIGNOR ASSIGNOR_FAILED ASSUMED Assigning AwaitingSync BEYOND_END BROKEN_CAPTURE BROKEN_TABLE BROKER_NOT_AVAILABLE BUG CAPTURES_CHANGED CAPTURES_LOCKED CAPTURES_NOT_SEEN CHANGED_AGAIN CHECKPOINTS_READ CHECK_FAILED CHECK_UNDETERMINED CLIENT_CHOSEN CLIENT_LIBRARY CLIENT_TOO_OLD CLUSTER CLUSTER_AUTHORIZATION_FAILED CLUSTER_MISMATCH COLUMNS_LEFT_OUT COMMAND_FAILED COMMIT_BACKWARDS COMMIT_TIMES_UNKNOWN COMPACTED CONTEXT_ADDED CONTEXT_REMOVED CONTROLLER_ID_NOT_REGISTERED COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE CORRUPT_MESSAGE CORRUPT_RECORD COST_OF_STAYING CURRENT_CONTEXT CompletingRebalance ConsumerGroupHeartbeat DATA_LOST DEADLINE_PASSED DECLINED DECODER_FAILED DEPLOY_FAILED DOUBLED_TOPIC DRAWN_IDS DUCKDB_FAILED Dead DeleteGroups EMPTY_SUBSCRIPTION Empty FAILED FALLING_BEHIND FATAL FENCED FENCED_INSTANCE_ID FENCED_LEADER_EPOCH FENCED_MEMBER_EPOCH FOREIGN_PARTITION FindCoordinator GROUPS_LEFT_OUT GROUP_AUTHORIZATION_FAILED GROUP_DELETION_FAILED GROUP_ID_NOT_FOUND GROUP_MAX_SIZE GROUP_SUBSCRIBED_TO_TOPIC HANGING_TRANSACTION HISTORY_COMPACTED HOT_PARTITION IDLE_MEMBERS ILLEGAL_GENERATION ILLEGAL_SASL_STATE INCONSISTENT_GROUP_PROTOCOL INCONSISTENT_TOPIC_ID INTERRUPTED INVALID_CONFIG INVALID_GROUP_ID INVALID_GROUP_TYPE INVALID_REQUEST INVALID_TOPIC_EXCEPTION JAVA_MISSING JAVA_TOO_OLD JOINING JoinGroup KAFKA_STORAGE_ERROR KEEPS_RUNNING LEADER_FAILS LEADER_NOT_AVAILABLE LEADER_UNKNOWN LEAVING LEFT_AS_IS LIMIT_REACHED LINES_LEFT_OUT LISTENER_NOT_FOUND LOG_READ LOG_UNMATCHED LeaveGroup MEASURED MEMBERS_LEFT MIGRATION_POLICY MISSING_EXTRA MIXED_APPLICATIONS MIXED_FAILURES NETWORK_EXCEPTION NON_EMPTY_GROUP NOTHING_DONE NOTHING_HAPPENED NOTHING_STUCK NOTHING_TO_DO NOT_COORDINATOR NOT_EXAMINED NOT_FOUND NOT_KAFKA NOT_LEADER_OR_FOLLOWER NOT_SETTLED NOT_USED NOT_VERIFIED NOT_WRITTEN NO_CHECKPOINT NO_COMMITTED_OFFSET NO_CONSUMER NO_CONTEXTS NO_FINDINGS NO_GROUP_MATCHES NO_MEMBERS NO_PLAN_SAVED NO_RECORD NO_SUCH_GROUP NO_VALUE NotReady OFFSETS_EXPIRING OFFSETS_PENDING OFFSET_MOVED OFFSET_NOT_AVAILABLE OFFSET_OUT_OF_RANGE OF_A_PLAN OTHER_CLUSTER OffsetCommit OffsetDelete OffsetFetch PARTITIONS_UNAVAILABLE PHANTOM_LAG PHANTOM_PARTITION PING_WARNING PLAN_FAILED PLAN_SAVED POLICY_VIOLATION PREPARE_LEAVING PROGRESS PROMISE_BROKEN PROTECTED_CONTEXT PreparingRebalance REACHABLE_AGAIN READERS_UNKNOWN READ_ONLY REBALANCE_IN_PROGRESS REBALANCE_STORM REBALANCE_STUCK REBALANCING RECORDS_LEFT_OUT RECORDS_UNREAD REFUSED REGULAR_EXPRESSION REPLICA_NOT_AVAILABLE REQUEST_TIMED_OUT RESPONSE_TOO_LARGE RESUMABLE RETENTION_UNKNOWN RETRYING REWIND ROLLED_UP Reconciling RoundRobinAssigner SASL_AUTHENTICATION_FAILED SETTING_CHANGED SNAPSHOT_READ SNAPSHOT_SAVED SOURCE_MOVED SPARK_FAILED SSL_HANDSHAKE_FAILED STALE STALE_COMMITS STALE_MEMBER_EPOCH STALL STALLED_PARTITION STOP STOPPED STORE_FAILED STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED SUBSCRIPTION_USER_DATA ShareGroupHeartbeat Stable StreamsGroupHeartbeat SyncGroup TICKET_NOT_AVAILABLE TOKEN_NOT_AVAILABLE TOPIC_AUTHORIZATION_FAILED TOPIC_IDS_UNKNOWN TRIALS_WITHOUT_VALUE UNCOMMITTED_PARTITIONS UNDOES UNDO_FILE UNJOINED UNKNOWN_ASSIGNOR UNKNOWN_HOST UNKNOWN_LEADER_EPOCH UNKNOWN_MEMBER_ID UNKNOWN_SERVER_ERROR UNKNOWN_TOPIC_ID UNKNOWN_TOPIC_OR_PARTITION UNPRINTED UNRELEASED_PARTITIONS UNREVOKED_PARTITIONS UNSTABLE_OFFSET_COMMIT UNSUBSCRIBED UNSUBSCRIBED_OWNER UNSUPPORTED_GROUP_TYPE UNSUPPORTED_PROTOCOL UNSUPPORTED_SASL_MECHANISM UNSUPPORTED_VERSION USAGE VALUES_FORBIDDEN VALUES_HIDDEN VALUE_SAVED WAITING_FOR_MEMBERS WARN WITHOUT_EFFECT allow.auto.create.topics at_head at_least auto.commit.interval.ms auto.offset.reset below_log_start beyond_log_end bisected broadcast classic client.id client.rack commits_stopped committed-offset compaction connections.max.idle.ms consumer consumer.id cooperative cooperative-sticky coordinator counts created default.api.timeout.ms deploy done draining dynamic-member eager enable.auto.commit epoch exact exclude.internal.topics expires fetch.max.bytes fetch.max.wait.ms fetch.min.bytes follower generation group-epoch group.id group.instance.id group.protocol group.remote.assignor growing heartbeat heartbeat.interval.ms high high-watermark in_use instance-id internal.leave.group.on.close interpolated isolation.level lag lag-sticky lag_never_falls lag_unknown last-stable-offset leader leaderless likely log-start lost low max.partition.fetch.bytes max.poll.interval.ms max.poll.records member-epoch member-id member_closed member_joined member_left member_rejoined member_returned metadata.max.age.ms metadata.recovery.strategy no_commit no_lag nobody_reads offset_stands_still offset_went_back ok outcomes partition.assignment.strategy planned poll_timeout progresses protocol_changed random range rebalance rebalance.backoff.ms rebalance.max.retries rebalance.timeout.ms rebalance_timeout reconnect.backoff.max.ms reconnect.backoff.ms record removed_by_admin request.timeout.ms restart retry.backoff.max.ms retry.backoff.ms revoked roundrobin second_round session session.timeout.ms session_timeout share simple skipped socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms stalled static-member static_return steady sticky streams subscription subscription_changed target-assignment target-epoch tombstone too_few_captures topic_missing topics_changed unfinished uniform unknown warning was_at_head zookeeper zookeeper.connect zookeeper.session.timeout.ms zookeeper.sync.time.ms' ;;
+    "explain") echo '0 1 129 130 143 2 3 4 5 6 7 70 74 ACKNOWLEDGING ASSIGNMENT_USER_DATA ASSIGNOR ASSIGNOR_FAILED ASSUMED Assigning AwaitingSync BEYOND_END BROKEN_CAPTURE BROKEN_TABLE BROKER_NOT_AVAILABLE BUG CAPTURES_CHANGED CAPTURES_LOCKED CAPTURES_NOT_SEEN CHANGED_AGAIN CHECKPOINTS_READ CHECK_FAILED CHECK_UNDETERMINED CLIENT_CHOSEN CLIENT_LIBRARY CLIENT_TOO_OLD CLUSTER CLUSTER_AUTHORIZATION_FAILED CLUSTER_MISMATCH COLUMNS_LEFT_OUT COMMAND_FAILED COMMIT_BACKWARDS COMMIT_TIMES_UNKNOWN COMPACTED CONTEXT_ADDED CONTEXT_REMOVED CONTROLLER_ID_NOT_REGISTERED COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE CORRUPT_MESSAGE CORRUPT_RECORD COST_OF_STAYING CURRENT_CONTEXT CompletingRebalance ConsumerGroupHeartbeat DATA_LOST DEADLINE_PASSED DECLINED DECODER_FAILED DEPLOY_FAILED DOUBLED_TOPIC DRAWN_IDS DUCKDB_FAILED Dead DeleteGroups EMPTY_SUBSCRIPTION Empty FAILED FALLING_BEHIND FATAL FENCED FENCED_INSTANCE_ID FENCED_LEADER_EPOCH FENCED_MEMBER_EPOCH FOREIGN_PARTITION FindCoordinator GROUPS_LEFT_OUT GROUP_AUTHORIZATION_FAILED GROUP_DELETION_FAILED GROUP_ID_NOT_FOUND GROUP_MAX_SIZE GROUP_SUBSCRIBED_TO_TOPIC HANGING_TRANSACTION HANGING_TRANSACTIONS HISTORY_COMPACTED HOT_PARTITION IDLE_MEMBERS ILLEGAL_GENERATION ILLEGAL_SASL_STATE INCONSISTENT_GROUP_PROTOCOL INCONSISTENT_TOPIC_ID INTERRUPTED INVALID_CONFIG INVALID_GROUP_ID INVALID_GROUP_TYPE INVALID_REQUEST INVALID_TOPIC_EXCEPTION JAVA_MISSING JAVA_TOO_OLD JOINING JoinGroup KAFKA_STORAGE_ERROR KEEPS_RUNNING LEADER_FAILS LEADER_NOT_AVAILABLE LEADER_UNKNOWN LEAVING LEFT_AS_IS LIMIT_REACHED LINES_LEFT_OUT LISTENER_NOT_FOUND LOG_READ LOG_UNMATCHED LeaveGroup MEASURED MEMBERS_LEFT MIGRATION_POLICY MISSING_EXTRA MIXED_APPLICATIONS MIXED_FAILURES NETWORK_EXCEPTION NON_EMPTY_GROUP NOTHING_DONE NOTHING_HAPPENED NOTHING_STUCK NOTHING_TO_DO NOT_COORDINATOR NOT_EXAMINED NOT_FOUND NOT_KAFKA NOT_LEADER_OR_FOLLOWER NOT_SETTLED NOT_USED NOT_VERIFIED NOT_WRITTEN NO_CHECKPOINT NO_COMMITTED_OFFSET NO_CONSUMER NO_CONTEXTS NO_FINDINGS NO_GROUP_MATCHES NO_MEMBERS NO_PLAN_SAVED NO_RECORD NO_SUCH_GROUP NO_TRANSACTIONS NO_VALUE NotReady OFFSETS_EXPIRING OFFSETS_PENDING OFFSET_MOVED OFFSET_NOT_AVAILABLE OFFSET_OUT_OF_RANGE OF_A_PLAN OTHER_CLUSTER OffsetCommit OffsetDelete OffsetFetch PARTITIONS_UNAVAILABLE PHANTOM_LAG PHANTOM_PARTITION PING_WARNING PLAN_FAILED PLAN_SAVED POLICY_VIOLATION PREPARE_LEAVING PROGRESS PROMISE_BROKEN PROTECTED_CONTEXT PreparingRebalance REACHABLE_AGAIN READERS_UNKNOWN READ_ONLY REBALANCE_IN_PROGRESS REBALANCE_STORM REBALANCE_STUCK REBALANCING RECORDS_LEFT_OUT RECORDS_UNREAD REFUSED REGULAR_EXPRESSION REPLICA_NOT_AVAILABLE REQUEST_TIMED_OUT RESPONSE_TOO_LARGE RESUMABLE RETENTION_UNKNOWN RETRYING REWIND ROLLED_UP Reconciling RoundRobinAssigner SASL_AUTHENTICATION_FAILED SETTING_CHANGED SNAPSHOT_READ SNAPSHOT_SAVED SOURCE_MOVED SPARK_FAILED SSL_HANDSHAKE_FAILED STALE STALE_COMMITS STALE_MEMBER_EPOCH STALL STALLED_PARTITION STOP STOPPED STORE_FAILED STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED SUBSCRIPTION_USER_DATA ShareGroupHeartbeat Stable StreamsGroupHeartbeat SyncGroup TICKET_NOT_AVAILABLE TOKEN_NOT_AVAILABLE TOPIC_AUTHORIZATION_FAILED TOPIC_IDS_UNKNOWN TRANSACTIONS_UNTOLD TRANSACTION_MAY_END TRANSACTION_NOT_FOUND TRIALS_WITHOUT_VALUE UNCOMMITTED_PARTITIONS UNDOES UNDO_FILE UNJOINED UNKNOWN_ASSIGNOR UNKNOWN_HOST UNKNOWN_LEADER_EPOCH UNKNOWN_MEMBER_ID UNKNOWN_SERVER_ERROR UNKNOWN_TOPIC_ID UNKNOWN_TOPIC_OR_PARTITION UNPRINTED UNRELEASED_PARTITIONS UNREVOKED_PARTITIONS UNSTABLE_OFFSET_COMMIT UNSUBSCRIBED UNSUBSCRIBED_OWNER UNSUPPORTED_GROUP_TYPE UNSUPPORTED_PROTOCOL UNSUPPORTED_SASL_MECHANISM UNSUPPORTED_VERSION USAGE VALUES_FORBIDDEN VALUES_HIDDEN VALUE_SAVED WAITING_FOR_MEMBERS WARN WITHOUT_EFFECT allow.auto.create.topics at_head at_least auto.commit.interval.ms auto.offset.reset below_log_start beyond_log_end bisected broadcast classic client.id client.rack commits_stopped committed-offset compaction connections.max.idle.ms consumer consumer.id cooperative cooperative-sticky coordinator counts created default.api.timeout.ms deploy done draining dynamic-member eager enable.auto.commit epoch exact exclude.internal.topics expires fetch.max.bytes fetch.max.wait.ms fetch.min.bytes follower generation group-epoch group.id group.instance.id group.protocol group.remote.assignor growing heartbeat heartbeat.interval.ms high high-watermark in_use instance-id internal.leave.group.on.close interpolated isolation.level lag lag-sticky lag_never_falls lag_unknown last-stable-offset leader leaderless likely log-start lost low max.partition.fetch.bytes max.poll.interval.ms max.poll.records member-epoch member-id member_closed member_joined member_left member_rejoined member_returned metadata.max.age.ms metadata.recovery.strategy no_commit no_lag nobody_reads offset_stands_still offset_went_back ok outcomes partition.assignment.strategy planned poll_timeout progresses protocol_changed random range rebalance rebalance.backoff.ms rebalance.max.retries rebalance.timeout.ms rebalance_timeout reconnect.backoff.max.ms reconnect.backoff.ms record removed_by_admin request.timeout.ms restart retry.backoff.max.ms retry.backoff.ms revoked roundrobin second_round session session.timeout.ms session_timeout share simple skipped socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms stalled static-member static_return steady sticky streams subscription subscription_changed target-assignment target-epoch tombstone too_few_captures topic_missing topics_changed unfinished uniform unknown warning was_at_head zookeeper zookeeper.connect zookeeper.session.timeout.ms zookeeper.sync.time.ms' ;;
     "completion") echo 'bash zsh fish' ;;
     *) return 1 ;;
   esac
@@ -326,6 +335,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'history:Show what happened to groups, and why.'
         'peek:Show the records that a group reads next.'
         'coordinator:Show which broker coordinates a group, and why.'
+        'transactions:Show open transactions that hold a group back, or abort one.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'check:Fail if a condition holds for a group.'
         'wait:Wait until a condition holds for groups.'
@@ -433,6 +443,40 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
+        '--help-all:Show details and all global options.'
+        '--help:Show help.'
+      )
+      ;;
+    "transactions")
+      commands=(
+        'list:List the open transactions of a group'\''s partitions, or of...'
+        'abort:Abort one open transaction.'
+      )
+      options+=(
+        '--help-all:Show details and all global options.'
+        '--help:Show help.'
+      )
+      ;;
+    "transactions list")
+      options+=(
+        '--topic:A topic, or partitions\: orders\:0,3-5.'
+        '--help-all:Show details and all global options.'
+        '--help:Show help.'
+      )
+      ;;
+    "transactions abort")
+      options+=(
+        '--topic:A topic, or partitions\: orders\:0,3-5.'
+        '--producer-id:The one of this producer.'
+        '--transactional-id:The one of this id.'
+        '--force:Abort it although it may end by itself.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help-all:Show details and all global options.'
         '--help:Show help.'
       )

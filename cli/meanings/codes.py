@@ -142,6 +142,16 @@ _OWN: Final[Mapping[str, _Row]] = {
         "put them where every worker sees them under the same path",
     ),
     "COMMAND_FAILED": (1, "a command of `kgroups demo` failed", "run it by hand with --verbose"),
+    "TRANSACTION_MAY_END": (
+        4,
+        "the transaction may end by itself, so it is not aborted",
+        "wait, or use --force",
+    ),
+    "TRANSACTION_NOT_FOUND": (
+        5,
+        "the transaction is not open any more, or not there",
+        "`kgroups transactions list` shows those that are",
+    ),
     "CLUSTER_MISMATCH": (
         4,
         "the cluster is not the one that was expected",

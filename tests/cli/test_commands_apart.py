@@ -27,6 +27,7 @@ SHARED = {
     "plan": {"lag"},
     "simulate": {"lag"},
     "gates": {"lag"},
+    "transactions": {"writes"},
     "writes": {"gates", "lag"},
 }
 """Modules or folders of commands that use those of another."""

@@ -292,6 +292,8 @@ CASES = {
     "set no value": "config billing --set consumer.session.timeout.ms",
     "set and unset at once": "config billing --set a=1 --unset a",
     "undo and set at once": "config billing --undo last --set a=1",
+    "transactions of nothing": "transactions list",
+    "abort a transaction of a group and a topic": "transactions abort g --topic t --yes",
     "explain an error": "explain non_empty_group",
     "explain a word of several meanings": "explain unknown",
     "explain as json": "explain 74 -o json",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import typer
 
@@ -77,7 +77,7 @@ class Write(Generic[Item]):
         summary: what the report's summary says of the items besides the counts.
     """
 
-    command: Command
+    command: Command | Literal["transactions.abort"]
     verb: str
     item: str
     written: str
@@ -85,7 +85,7 @@ class Write(Generic[Item]):
     row: Callable[[Item], Row]
     question: Callable[[Sequence[Item]], str]
     apply: Callable[[Run, Sequence[Item], Interruption], tuple[list[Item], list[ItemError]]]
-    saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]]
+    saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]] = lambda _: ()
     topic_ids: Mapping[str, str | None] = field(default_factory=dict)
     is_in_place: Callable[[Item], bool] = lambda _: False
     save_undo: Callable[[Sequence[Item]], Path | None] = _no_file
@@ -183,6 +183,7 @@ def _saved_plan(
         run.printer.note("NO_PLAN_SAVED", text)
         return None
     assert run.consent.plan is not None, "asked for"
+    assert write.command != "transactions.abort", "it saves none"
     kept = [
         item
         for item in items

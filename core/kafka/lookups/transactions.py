@@ -82,6 +82,11 @@ class OpenTransaction:
     timeout_ms: int | None = None
 
     @property
+    def name(self) -> str:
+        """Its transactional id, else `producer 7`."""
+        return self.transactional_id or f"producer {self.producer_id}"
+
+    @property
     def is_known(self) -> bool:
         """Whether a coordinator knows it, so that it ends by itself, at the latest by timeout."""
         return self.state is not None

@@ -78,6 +78,7 @@ HANDLERS: Mapping[Api, Handler] = MappingProxyType(
         Api.DESCRIBE_CONFIGS: topic_admin.describe_configs,
         Api.CREATE_PARTITIONS: topic_admin.create_partitions,
         Api.DESCRIBE_CLUSTER: metadata.describe_cluster,
+        Api.DESCRIBE_PRODUCERS: log_offsets.describe_producers,
         Api.DESCRIBE_TOPIC_PARTITIONS: metadata.describe_topic_partitions,
     }
 )

@@ -1,4 +1,4 @@
-"""ListOffsets, OffsetForLeaderEpoch and DeleteRecords: where logs begin and end."""
+"""Where logs begin and end: ListOffsets, OffsetForLeaderEpoch, DeleteRecords, DescribeProducers."""
 
 from collections.abc import Callable
 
@@ -102,6 +102,27 @@ def _end_of_epoch(call: Call, name: str, asked: Message) -> tuple[ErrorCode, int
         return code, -1, -1
     epoch, end = partition.log.end_of_epoch(asked.leader_epoch, partition.leader_epoch)
     return ErrorCode.NONE, epoch, end
+
+
+def describe_producers(call: Call) -> Struct:
+    """Nobody has a transaction open: there are none here."""
+    return Struct(
+        topics=[
+            Struct(
+                name=entry.name,
+                partitions=[_producers_row(call, entry.name, n) for n in entry.partition_indexes],
+            )
+            for entry in call.body.topics
+        ]
+    )
+
+
+def _producers_row(call: Call, name: str, number: int) -> Struct:
+    partition = call.cluster.topics.partition(name, number)
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if partition is not None:
+        code = leader_error(call, partition, -1)
+    return Struct(partition_index=number, error_code=code, active_producers=())
 
 
 def delete_records(call: Call) -> Struct:

@@ -34,6 +34,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     ("line", "near", "far"),
     [
         pytest.param(("list",), 3, 5, id="list"),
+        pytest.param(("transactions", "billing"), 7, 7, id="transactions"),
         pytest.param(("describe", "billing"), 5, 5, id="describe"),
         pytest.param(("describe", *GROUPS, "--members"), 5, 7, id="describe several"),
         pytest.param(("describe", "--all-groups"), 6, 8, id="describe all"),

@@ -224,6 +224,24 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("transactions", "list"): {
+        "describe group": (Refused(("transactions", G), G),),
+        "read group": READS,
+        "delete group": READS,
+        "describe topic": (Refused(("transactions", "--topic", T), T),),
+        "read topic": (Refused(("transactions", "--topic", TOPIC["read"]), TOPIC["read"]),),
+        "delete topic": READS,
+    },
+    ("transactions", "abort"): {
+        "describe group": (Refused(("transactions", "abort", G, "--yes"), G),),
+        "read group": "it needs no more of a group than to see it",
+        "delete group": "it deletes no group",
+        "describe topic": (Refused(("transactions", "abort", "--topic", T, "--yes"), T),),
+        "read topic": (
+            Refused(("transactions", "abort", "--topic", TOPIC["read"], "--yes"), TOPIC["read"]),
+        ),
+        "delete topic": "it deletes no records",
+    },
     ("apply",): {
         "describe group": (Refused(APPLY, G, plan=("delete", G)),),
         "read group": (Refused(APPLY, R, plan=("reset-offsets", R, "--all-topics", *TO[:2])),),
@@ -290,6 +308,7 @@ NO_CLUSTER: Mapping[tuple[str, ...], str] = {
     ("snapshot",): "a noun",
     ("snapshot", "show"): "it reads a file",
     ("lag",): "a noun",
+    ("transactions",): "a noun",
     ("lag", "compact"): "it merges files",
     ("audit",): "it shows a file",
     ("schema",): "it prints a schema",
@@ -308,7 +327,9 @@ NO_CLUSTER: Mapping[tuple[str, ...], str] = {
 RIGHTS = frozenset(f"{right} {what}" for right in GROUP for what in ("group", "topic"))
 
 # Of these librdkafka's Python client has no call, or they start Spark.
-WIRE_ONLY = frozenset({"delete-offsets", "remove-members", "lag", "coordinator", "peek"})
+WIRE_ONLY = frozenset(
+    {"delete-offsets", "remove-members", "lag", "coordinator", "peek", "transactions"}
+)
 
 
 def _shown(line: tuple[str, ...]) -> str:

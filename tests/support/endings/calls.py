@@ -41,6 +41,8 @@ CALLS: Final[Mapping[str, int]] = {
     "remove-members": 94_000,
     "config": 104_000,
     "apply": 112_000,
+    "transactions": 100_000,
+    "transactions abort": 100_000,
     "context list": 79_000,
     "context show": 79_000,
     "context use": 79_000,

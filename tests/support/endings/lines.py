@@ -122,6 +122,8 @@ LINES: Final = {
         writes="offsets",
         given="saved",
     ),
+    "transactions": Line("transactions {origin} -o json", "transactions list"),
+    "transactions abort": Line("transactions abort {origin} --yes -o json", "transactions abort"),
     "context list": Line("context list -o json", "context list", asks=False),
     "context show": Line("context show here -o json", "context show", asks=False),
     "context use": Line("context use spare", "context use", asks=False, silent=True),

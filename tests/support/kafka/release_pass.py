@@ -40,6 +40,8 @@ ROWS: Final[Mapping[str, str]] = {
     "history": f"history {CLASSIC} {EMPTY[0]} -o json",
     "doctor": f"doctor {CLASSIC} {EMPTY[0]} --over 300ms -o json",
     "coordinator": f"coordinator {CLASSIC} -o json",
+    "transactions list": f"transactions {EMPTY[0]} -o json",
+    "transactions abort": f"transactions abort {EMPTY[0]} --yes -o json",
     "plan": f"plan {CLASSIC} --add-members 1 -o json",
     "plan --leader-from-log": f"plan {CLASSIC} --leader-from-log -o json",
     "plan --to-protocol consumer": f"plan {CLASSIC} --to-protocol consumer -o json",

@@ -1,0 +1,1 @@
+"""`kgroups transactions`: open transactions, listed and ended."""

@@ -1,0 +1,171 @@
+"""`kgroups transactions` on a real broker: what is open is shown, and exactly one is ended."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.hung_transactions import (
+    STRANGER,
+    hang,
+    hang_offsets,
+    left_open,
+    unverified,
+)
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
+
+pytestmark = pytest.mark.kafka
+
+TOPIC, GROUP = "aborts", "aborts-app"
+YOUNG_TOPIC, WAITING = "aborts-young", "aborts-waiting"
+OLD_S = 7_200
+HUNG, OF_OFFSETS, YOUNG, KEEPS_WAITING = range(STRANGER + 100, STRANGER + 104)
+
+
+@pytest.fixture(scope="module")
+def address(kafka: KafkaCluster) -> str:
+    """Transactions that hang, behind two records of each partition, and a record behind them."""
+    address = kafka.bootstrap
+    create_topics(address, {TOPIC: 3, YOUNG_TOPIC: 2})
+    places = [(TOPIC, 0), (TOPIC, 1), (TOPIC, 2), (YOUNG_TOPIC, 0), (YOUNG_TOPIC, 1)]
+    produce(address, dict.fromkeys(places, 2))
+    commit_offsets(address, dict.fromkeys((GROUP, WAITING), dict.fromkeys(places[:3], 2)))
+    with unverified(address, 1):
+        hang(address, (TOPIC, 0), HUNG, records=3, age_s=OLD_S)
+        hang(address, (TOPIC, 1), HUNG, records=3, age_s=OLD_S)
+        hang(address, (YOUNG_TOPIC, 0), YOUNG)
+        hang_offsets(address, GROUP, {(TOPIC, 0): 5}, OF_OFFSETS)
+        hang_offsets(address, WAITING, {(TOPIC, 2): 2}, KEEPS_WAITING)
+    produce(address, dict.fromkeys(places, 1))
+    return address
+
+
+def said(
+    address: str, *words: str, exit_code: int = 0, env: Mapping[str, str] | None = None
+) -> Outcome:
+    """What `kgroups transactions` says."""
+    line = ("transactions", *words, "-b", address, "-o", "json", "--timeout", "60s")
+    outcome = run(*line, env=env)
+    assert outcome.exit_code == exit_code, outcome
+    return outcome
+
+
+def open_now(address: str, group: str = GROUP) -> dict[int, list[tuple[str, int]]]:
+    """The producers of the group's open transactions, and where they are open."""
+    return {
+        item["producer_id"]: [(at["topic"], at["partition"]) for at in item["partitions"]]
+        for item in said(address, group).document["items"]
+    }
+
+
+def codes_of(outcome: Outcome) -> set[str]:
+    """The codes of what is noted."""
+    return {note["code"] for note in outcome.document["notes"]}
+
+
+def read_on(address: str, topic: str, partition: int) -> bytes | None:
+    """The next record that a `read_committed` consumer gets behind the first two."""
+    reader = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "aborts-reader",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "log_level": 0,
+        }
+    )
+    try:
+        reader.assign([TopicPartition(topic, partition, 2)])
+        message = reader.poll(60)
+        assert message is not None
+        return None if message.error() is not None else message.value()
+    finally:
+        reader.close()
+
+
+def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
+    """The oldest, in both its partitions; consumers go on there, and nowhere else."""
+    alive = left_open(address, "aborts-alive", {(TOPIC, 0): 1, (TOPIC, 2): 1})
+    before = open_now(address)
+    (known,) = [each for each in before if each < STRANGER]
+    assert {at[0] for at in before[OF_OFFSETS]} == {OFFSETS_TOPIC}
+    assert before[HUNG] == [(TOPIC, 0), (TOPIC, 1)]
+    assert codes_of(said(address, GROUP)) == {"OFFSETS_PENDING", "HANGING_TRANSACTIONS"}
+    assert read_on(address, TOPIC, 1) is None
+    one = ("abort", GROUP, "--producer-id", str(HUNG))
+    dry = said(address, *one, "--dry-run")
+    assert [item["result"] for item in dry.document["items"]] == ["planned"]
+    said(address, *one, "--yes", exit_code=4, env={"KGROUPS_READ_ONLY": "1"})
+    assert open_now(address) == before
+    log = {"XDG_STATE_HOME": str(tmp_path), "KGROUPS_NO_AUDIT": ""}
+    done = said(address, *one, "--yes", "--reason", "INC-7", env=log)
+    (item,) = done.document["items"]
+    assert (item["result"], item["partition_count"], item["error"]) == ("done", 2, None)
+    assert open_now(address) == {at: where for at, where in before.items() if at != HUNG}
+    (line,) = (tmp_path / "kgroups" / "audit.jsonl").read_text().splitlines()
+    audited = json.loads(line)
+    assert (audited["reason"], audited["results"]) == ("INC-7", {"done": 1})
+    assert read_on(address, TOPIC, 1) is not None
+    said(address, *one, "--yes", exit_code=5)
+    said(address, "abort", GROUP, "--yes", exit_code=2)
+    said(address, "abort", GROUP, "--producer-id", str(known), "--yes", exit_code=4)
+    alive.commit_transaction(30)
+
+
+def test_young_ones_are_aborted_by_force(address: str) -> None:
+    """Of a stranger that may yet be alive, and of one whose coordinator knows it."""
+    young = ("abort", "--topic", f"{YOUNG_TOPIC}:0", "--yes")
+    (item,) = said(address, *young, exit_code=4).document["items"]
+    assert (item["result"], item["error"]) == ("refused", "TRANSACTION_MAY_END")
+    alive = left_open(address, "aborts-fenced", {(YOUNG_TOPIC, 1): 2})
+    other = left_open(address, "aborts-other", {(YOUNG_TOPIC, 1): 2})
+    named = ("abort", "--topic", YOUNG_TOPIC, "--transactional-id", "aborts-fenced", "--yes")
+    assert "alive" in said(address, *named, exit_code=4).document["errors"][0]["message"]
+    assert said(address, *named, "--force").document["summary"]["done"] == 1
+    with pytest.raises(KafkaException):
+        alive.commit_transaction(30)
+    other.commit_transaction(30)
+    assert read_on(address, YOUNG_TOPIC, 0) is None
+    assert said(address, *young, "--force").document["summary"]["done"] == 1
+    assert read_on(address, YOUNG_TOPIC, 0) is not None
+
+
+def test_a_group_whose_commits_wait_starts(address: str) -> None:
+    """Its commits were pending for ever; afterwards its members read on from its last commit."""
+    assert "OFFSETS_PENDING" in codes_of(said(address, WAITING))
+    one = ("abort", WAITING, "--producer-id", str(KEEPS_WAITING), "--yes", "--force")
+    assert said(address, *one).document["summary"]["done"] == 1
+    assert KEEPS_WAITING not in open_now(address, WAITING)
+    assert "OFFSETS_PENDING" not in codes_of(said(address, WAITING))
+    settings = {"bootstrap.servers": address, "group.id": WAITING, "log_level": 0}
+    member = Consumer(settings)
+    member.subscribe([TOPIC])
+    read = set()
+
+    def reads() -> bool:
+        message = member.poll(0.1)
+        if message is not None and message.error() is None:
+            read.add(message.partition())
+        return 2 in read
+
+    try:
+        wait_until(reads, "the member reads the partition whose commit was pending")
+    finally:
+        member.close()
+
+
+def test_one_of_them_is_named(address: str) -> None:
+    """A group or a topic, not both; an id that is not open; nothing open, nothing to do."""
+    said(address, "abort", GROUP, "--topic", TOPIC, "--yes", exit_code=2)
+    said(address, "list", exit_code=2)
+    said(address, "--topic", "aborts-no-topic", exit_code=5)
+    create_topics(address, {"aborts-none": 1})
+    assert codes_of(said(address, "--topic", "aborts-none")) == {"NO_TRANSACTIONS"}
+    nothing = said(address, "abort", "--topic", "aborts-none", "--yes")
+    assert codes_of(nothing) == {"NOTHING_TO_DO"}
