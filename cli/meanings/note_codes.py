@@ -20,6 +20,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "GROUPS_LEFT_OUT": "groups were left out, and why",
     "ASSUMED": "a figure of the scenario is an assumption",
     "HANGING_TRANSACTIONS": "open transactions that no coordinator knows",
+    "HELD_BY_TRANSACTION": "an open transaction holds a read_committed consumer of the group back",
     "HISTORY_COMPACTED": "compaction may have removed part of a group's history",
     "KEEPS_RUNNING": "the demo cluster keeps running until Ctrl-C",
     "LEADER_UNKNOWN": "the leader of a group is not known",

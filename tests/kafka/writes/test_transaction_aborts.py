@@ -69,6 +69,13 @@ def codes_of(outcome: Outcome) -> set[str]:
     return {note["code"] for note in outcome.document["notes"]}
 
 
+def held(address: str) -> list[str]:
+    """What `describe` says of transactions that hold the group back."""
+    document = run("describe", GROUP, "-b", address, "-o", "json").document
+    notes = document["notes"]
+    return [note["message"] for note in notes if note["code"] == "HELD_BY_TRANSACTION"]
+
+
 def read_on(address: str, topic: str, partition: int) -> bytes | None:
     """The next record that a `read_committed` consumer gets behind the first two."""
     reader = Consumer(
@@ -97,6 +104,10 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     assert {at[0] for at in before[OF_OFFSETS]} == {OFFSETS_TOPIC}
     assert before[HUNG] == [(TOPIC, 0), (TOPIC, 1)]
     assert codes_of(said(address, GROUP)) == {"OFFSETS_PENDING", "HANGING_TRANSACTIONS"}
+    assert held(address) == [
+        f"an open transaction, not the consumer, holds `{GROUP}` back: 9 records of {TOPIC}:0-1; "
+        f"`kgroups transactions {GROUP}` shows it"
+    ]
     assert read_on(address, TOPIC, 1) is None
     one = ("abort", GROUP, "--producer-id", str(HUNG))
     dry = said(address, *one, "--dry-run")

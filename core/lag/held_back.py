@@ -1,0 +1,57 @@
+"""Partitions that an open transaction holds, not their consumer: the commit stands at its start.
+
+A `read_committed` consumer gets no record from the last stable offset on, which is where the oldest
+open transaction begins (KIP-98). One that reads uncommitted records commits beyond it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kgroups.core.errors import counted
+from kgroups.core.lag.uncommitted import NAMED, ranges_text
+from kgroups.core.offsets.scope import log_of
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+
+
+def held_partitions(snapshot: ClusterSnapshot, group: Group) -> dict[TopicPartition, int]:
+    """The records from the last stable offset on, by partition whose commit stands there.
+
+    Returns:
+        Empty where last stable offsets or commits are not known.
+    """
+    found: dict[TopicPartition, int] = {}
+    for topic, commits in (group.offsets or {}).items():
+        for number, commit in commits.items():
+            log = log_of(snapshot.topics, (topic, number))
+            stable = None if log is None else log.last_stable_offset
+            end = None if log is None else log.log_end_offset
+            if stable == commit.offset and end is not None and stable < end:
+                found[topic, number] = end - stable
+    return found
+
+
+def held_notes(snapshot: ClusterSnapshot) -> Iterator[str]:
+    """A sentence for each of the first groups that have such partitions."""
+    held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
+    names = [name for name, partitions in held.items() if partitions]
+    for name in names[:NAMED]:
+        records, places = counted(sum(held[name].values()), "record"), ranges_text([*held[name]])
+        yield (
+            f"an open transaction, not the consumer, holds `{name}` back: {records} of {places}; "
+            f"`kgroups transactions {name}` shows it"
+        )
+
+
+def without_stable_offsets(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """The snapshot as if last stable offsets had not been asked for."""
+    topics = {
+        name: replace(
+            topic,
+            partitions={
+                number: log._replace(last_stable_offset=None)
+                for number, log in topic.partitions.items()
+            },
+        )
+        for name, topic in snapshot.topics.items()
+    }
+    return replace(snapshot, topics=topics)
