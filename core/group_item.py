@@ -11,9 +11,10 @@ from typing import Any, Final, Literal
 
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, owners_known
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+from kgroups.core.streams_tasks import task_rows
 
 Item = dict[str, Any]
-View = Literal["state", "members", "offsets", "planning"]
+View = Literal["state", "members", "offsets", "tasks", "planning"]
 
 DEFAULT_VIEWS: Final[tuple[View, ...]] = ("offsets",)
 
@@ -30,8 +31,8 @@ def describe_item(
 
     Args:
         rows: the group's offset rows; None if its offsets were not asked for or not readable.
-        views: `members` and `offsets` add the lists of that name, `planning` adds to the members
-            what a dry run needs; without any of them the item is the group's state alone.
+        views: `members`, `offsets` and `tasks` add the lists of that name, `planning` adds to the
+            members what a dry run needs; without any of them the item is the group's state alone.
         flat: leave the offset rows as the tuples they are, for who shows them in columns.
     Returns:
         The fields in a fixed order; what is not known is None.
@@ -49,6 +50,10 @@ def describe_item(
     }
     if group.topology is not None:
         item["topology"] = [asdict(part) for part in group.topology]
+    if "tasks" in views:
+        lags = {(row.topic, row.partition): row.lag for row in rows or ()}
+        tasks = task_rows(snapshot, group, lags)
+        item["tasks"] = None if tasks is None else [row._asdict() for row in tasks]
     if "members" in views:
         if "planning" in views:
             item |= _leader_item(group)
@@ -141,6 +146,8 @@ def member_item(member: Member, lag: int | None, planning: bool = False) -> Item
         "partitions": _count(member.assignment),
         "lag": lag,
     }
+    if member.streams is not None:
+        item["streams"] = asdict(member.streams)
     if planning:
         item |= {
             "rack": member.rack,

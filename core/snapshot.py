@@ -83,6 +83,40 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True)
+class Tasks:
+    """Tasks of a member of a streams group: subtopology to partitions.
+
+    Args:
+        active: that it processes.
+        standby: whose state it keeps a copy of.
+        warmup: whose state it restores, to take them over.
+    """
+
+    active: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    standby: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    warmup: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsMember:
+    """What a member of a streams group has besides: it is a thread of an application.
+
+    Args:
+        process_id: of the application instance, which its threads share.
+        endpoint: `host:port` for interactive queries; None if it has none.
+        target_tasks: that it is to have.
+        state_offsets: subtopology to partition to how far its copy of the state is.
+    """
+
+    process_id: str
+    topology_epoch: int
+    endpoint: str | None = None
+    assigned_tasks: Tasks = field(default_factory=Tasks)
+    target_tasks: Tasks = field(default_factory=Tasks)
+    state_offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One member of a group, as DescribeGroups or ConsumerGroupDescribe shows it.
 
@@ -93,7 +127,8 @@ class Member:
         subscription: topic names; None where the protocol does not show them (a classic group
             that is not Stable).
         subscription_regex: KIP-848 pattern, RE2 dialect; None if none.
-        assignment: topic to partitions, in the order of the wire; None if not shown.
+        assignment: topic to partitions, in the order of the wire; None if not shown. Of a streams
+            group what its active tasks read.
         target_assignment: KIP-848 only.
         rack: from the subscription (classic, version 3) or the member (KIP-848).
         subscription_version: version of the classic subscription bytes.
@@ -102,6 +137,7 @@ class Member:
         user_data: the assignor's own bytes of the last join.
         assignment_version: version of the classic assignment bytes, which the leader wrote.
         assignment_user_data: the assignor's own bytes in them.
+        streams: of a streams group only.
     """
 
     member_id: str
@@ -121,6 +157,7 @@ class Member:
     user_data: bytes | None = None
     assignment_version: int | None = None
     assignment_user_data: bytes | None = None
+    streams: StreamsMember | None = None
 
 
 @dataclass(frozen=True, slots=True)

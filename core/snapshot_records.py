@@ -64,6 +64,25 @@ class CommitRecord(Record):
     shared_with: list[str] | None = None
 
 
+class TasksRecord(Record):
+    """Tasks of a member of a streams group."""
+
+    active: Assignment = msgspec.field(default_factory=dict)
+    standby: Assignment = msgspec.field(default_factory=dict)
+    warmup: Assignment = msgspec.field(default_factory=dict)
+
+
+class StreamsMemberRecord(Record):
+    """What a member of a streams group has besides."""
+
+    process_id: str
+    topology_epoch: Int32
+    endpoint: str | None = None
+    assigned_tasks: TasksRecord = msgspec.field(default_factory=TasksRecord)
+    target_tasks: TasksRecord = msgspec.field(default_factory=TasksRecord)
+    state_offsets: dict[str, dict[PartitionNumber, Int64]] = msgspec.field(default_factory=dict)
+
+
 class MemberRecord(Record):
     """A member: the fields of `Member`."""
 
@@ -84,6 +103,7 @@ class MemberRecord(Record):
     user_data: bytes | None = None
     assignment_version: Int64 | None = None
     assignment_user_data: bytes | None = None
+    streams: StreamsMemberRecord | None = None
     # derived
     partitions: int | None = None
     lag: int | None = None

@@ -41,6 +41,8 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NO_SUCH_GROUP": "the group does not exist; the answer holds for its name",
     "NOTHING_STUCK": "no commit stands still before a record",
     "NOT_EXAMINED": "findings that `doctor` could not look for, and why",
+    "NOT_READY": "a streams group has no assignment yet, and what it lacks",
+    "NO_TASKS": "a group of which tasks were asked is no streams group",
     "NOT_USED": "groups of this type use none of the configurations shown",
     "NO_FINDINGS": "how many groups have no findings",
     "NO_MEMBERS": "groups have no active members",

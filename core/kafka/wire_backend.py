@@ -36,6 +36,7 @@ from kgroups.core.kafka.reads.log_bounds import (
     read_bounds,
     read_topics,
 )
+from kgroups.core.kafka.reads.streams_groups import with_partitions
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.offsets.result import Doubt, result_of
@@ -259,7 +260,7 @@ class WireClient:
                 errors += _partition_errors(topics)
         return ClusterSnapshot(
             captured_at_ms=time.time_ns() // 1_000_000,
-            groups=tuple(found),
+            groups=tuple(with_partitions(group, topics) for group in found),
             topics=topics,
             brokers=tuple(self._cluster.brokers.values()),
             cluster_id=self._cluster.cluster_id,

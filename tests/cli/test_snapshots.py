@@ -289,6 +289,7 @@ CASES = {
     "apply and drift somehow": "apply saved.json --drift maybe",
     "save a plan and do it": "reset-offsets g --to 5 --all-topics --yes --plan saved.json",
     "remove no members": "remove-members billing --yes",
+    "describe tasks of another group": "describe billing --tasks --from shop.json",
     "set no value": "config billing --set consumer.session.timeout.ms",
     "set and unset at once": "config billing --set a=1 --unset a",
     "undo and set at once": "config billing --undo last --set a=1",

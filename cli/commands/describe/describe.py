@@ -21,6 +21,7 @@ from kgroups.cli.commands.describe.describe_report import (
     describe_report,
     largest_lag,
     notes,
+    streams_notes,
     with_leader_ends,
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
@@ -95,6 +96,7 @@ TIMES    (of partitions and of groups; null or - is unknown)
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
   --members  members with their number of partitions and their lag
+  --tasks    tasks of streams groups: active, standby and warm-up, with member
   --state    state, assignor, coordinator, number of members
 
 LAG is log end minus committed offset, counted from the log start if the
@@ -129,6 +131,7 @@ def describe(
     ] = None,
     offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="Show tasks of streams groups.")] = False,
     state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
     sort: Annotated[
         Literal["name", "lag"] | None,
@@ -164,11 +167,15 @@ def describe(
         views.append("state")
     if members:
         views.append("members")
+    if tasks:
+        views.append("tasks")
     if offsets or not views:
         views.append("offsets")
     by_lag = sort == "lag" or top is not None
-    if by_lag and views == ["state"]:
-        raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
+    if by_lag and not {"offsets", "members"} & {*views}:
+        raise UsageError(
+            f"the {views[0]} view cannot be sorted by lag", hint="add --offsets or --members"
+        )
     if by_lag and options.output == "plain":
         raise UsageError("the official layout has a fixed order", hint="use --output table")
     kept = parse_where(where, uncommitted, isolation)
@@ -284,6 +291,7 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
         report = with_leader_ends(report, leader_ends(admin, snapshot.topics))
     report = request.chosen.of(report)
     said += notes(snapshot.groups)
+    said += streams_notes(snapshot, views)
     if "offsets" in views and request.uncommitted is None:
         texts = uncommitted_notes(snapshot, snapshot.groups)
         said += [Note("UNCOMMITTED_PARTITIONS", text) for text in texts]

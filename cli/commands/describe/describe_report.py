@@ -23,6 +23,7 @@ from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.rounds import REBALANCING
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+from kgroups.core.streams_tasks import TaskRow, not_ready_causes
 
 OFFSET_COLUMNS = (
     Column("group", "GROUP"),
@@ -76,10 +77,26 @@ STATE_COLUMNS = (
     Column("member_count", "MEMBERS", right=True),
     Column("topology", "SUBTOPOLOGIES", verbose=True, quiet=(None,)),
 )
+TASK_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("subtopology_id", "SUBTOPOLOGY", right=True),
+    Column("partition", "PARTITION", right=True),
+    Column("role", "ROLE"),
+    Column("status", "STATUS", quiet=("assigned",)),
+    Column("member_id", "MEMBER-ID", is_member=True),
+    Column("client_id", "CLIENT-ID", verbose=True),
+    Column("host", "HOST"),
+    Column("process_id", "PROCESS-ID", verbose=True),
+    Column("endpoint", "ENDPOINT", quiet=(None,)),
+    Column("topics", "TOPICS", verbose=True),
+    Column("lag", "LAG", right=True),
+    Column("state_offset", "STATE-OFFSET", right=True, quiet=(None,)),
+)
 
 VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
     "state": tuple(column.field for column in STATE_COLUMNS),
     "members": tuple(column.field for column in MEMBER_COLUMNS),
+    "tasks": tuple(column.field for column in TASK_COLUMNS),
     "offsets": tuple(column.field for column in OFFSET_COLUMNS),
 }
 """The columns of each view by their names."""
@@ -90,6 +107,8 @@ SUMMED: Final = tuple(name for name in LagSummary._fields if name != "lag_max")
 NAMES_IN_A_NOTE = 3
 
 assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields)
+
+assert [column.field for column in TASK_COLUMNS[1:]] == list(TaskRow._fields)
 
 _member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
 
@@ -195,6 +214,7 @@ def describe_report(
     kinds: dict[str, View] = {
         "state": View("group", STATE_COLUMNS, _state_rows),
         "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
+        "tasks": View("task", TASK_COLUMNS, _task_rows),
         "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
     }
     shown = fields_shown(question)
@@ -237,6 +257,11 @@ def _member_rows(item: Item) -> Iterator[Row]:
     for member in item["members"] or ():
         *values, subscription, assignment, target = _member_values(member)
         yield (group, *values, _joined(subscription), _joined(assignment), _joined(target))
+
+
+def _task_rows(item: Item) -> Iterator[Row]:
+    for task in item["tasks"] or ():
+        yield (item["group"], *(_joined(v) if k == "topics" else v for k, v in task.items()))
 
 
 def _joined(value: Any) -> str | None:
@@ -314,6 +339,25 @@ def notes(groups: Sequence[Group]) -> Iterator[Note]:
     if moving:
         some = _some(moving, "is rebalancing", "are rebalancing")
         yield Note("REBALANCING", f"{some}; owners may be out of date", _only(moving))
+
+
+def streams_notes(snapshot: ClusterSnapshot, views: Collection[ItemView]) -> Iterator[Note]:
+    """Why streams groups are not ready, and groups of which tasks are asked that have none."""
+    for group in snapshot.groups:
+        if group.state == "NotReady":
+            causes = not_ready_causes(group, snapshot.topics)
+            why = "; ".join(causes) or "the logs of its members say why"
+            yield Note("NOT_READY", f"`{group.group}` is not ready: {why}", group.group)
+        if "tasks" not in views or group.type == "streams":
+            continue
+        text = f"`{group.group}` is a {group.type} group: it has no tasks"
+        if group.assignor == "stream":  # Kafka Streams on the classic protocol
+            text = (
+                f"`{group.group}` is a Kafka Streams application on the classic protocol, which "
+                "tells no tasks; moving it to the streams protocol is broken on brokers of "
+                "Kafka 4.2.0 (KAFKA-20254)"
+            )
+        yield Note("NO_TASKS", text, group.group)
 
 
 def _only(names: list[str]) -> str | None:

@@ -10,11 +10,13 @@ from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.reads.settling import ask_coordinators, unsettled_leaders
+from kgroups.core.kafka.reads.streams_groups import streams_group
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol, Subtopology
+from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
+from kgroups.core.streams_tasks import sources_of
 
 DESCRIBERS: dict[GroupType, Api] = {
     "classic": Api.DESCRIBE_GROUPS,
@@ -166,6 +168,15 @@ async def _describe_on(
     return described
 
 
+NOT_SERVED: Final[Mapping[GroupType, str]] = {
+    "share": "the brokers do not serve share groups: the feature `share.version` is off",
+    "streams": (
+        "the brokers do not serve streams groups: the feature `streams.version` is off, or "
+        "`group.coordinator.rebalance.protocols` lacks `streams`"
+    ),
+}
+"""Why brokers that know the request refuse it."""
+
 _SAYS_LEAST: Final = ("GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION")
 """Of answers about one group by several APIs. The second is that of Kafka 3.7 to 3.9 whose
 coordinator does not serve KIP-848: they offer ConsumerGroupDescribe all the same.
@@ -222,7 +233,8 @@ async def _describe_as(
 def _described(kind: GroupType, version: int, item: Any, broker: int) -> Described:
     problem = error_name(item.error_code)
     if problem is not None:
-        return BrokerFailure(problem)
+        off = NOT_SERVED.get(kind) if problem == "UNSUPPORTED_VERSION" else None
+        return BrokerFailure(problem, off)
     if kind == "classic":
         # Below version 6 a group that does not exist, or is not classic, is said to be Dead.
         if item.group_state == "Dead" and version < 6:
@@ -254,7 +266,8 @@ def _classic_member(item: Any, is_consumer: bool) -> Member:
 
 
 def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
-    member = _streams_member if kind == "streams" else _kip848_member
+    if kind == "streams":
+        return streams_group(item, broker)
     return Group(
         group=item.group_id,
         type=kind,
@@ -264,24 +277,7 @@ def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
         coordinator=broker,
         group_epoch=item.group_epoch,
         target_epoch=item.assignment_epoch,
-        topology=_topology(getattr(item, "topology", None)),
-        members=tuple(member(entry) for entry in item.members),
-    )
-
-
-def _topology(item: Any) -> tuple[Subtopology, ...] | None:
-    """A streams group's topology; internal topics by their names."""
-    if item is None or item.subtopologies is None:
-        return None
-    return tuple(
-        Subtopology(
-            part.subtopology_id,
-            tuple(part.source_topics),
-            tuple(topic.name for topic in part.repartition_source_topics),
-            tuple(part.repartition_sink_topics),
-            tuple(topic.name for topic in part.state_changelog_topics),
-        )
-        for part in item.subtopologies
+        members=tuple(_kip848_member(entry) for entry in item.members),
     )
 
 
@@ -303,19 +299,6 @@ def _kip848_member(item: Any) -> Member:
     )
 
 
-def _streams_member(item: Any) -> Member:
-    """A member of a streams group: it owns tasks, which are not shown as partitions."""
-    return Member(
-        member_id=item.member_id,
-        client_id=item.client_id,
-        host=item.client_host,
-        instance_id=item.instance_id,
-        member_protocol="classic" if item.is_classic else "consumer",
-        member_epoch=item.member_epoch,
-        rack=item.rack_id,
-    )
-
-
 def _assignment(item: Any) -> dict[str, tuple[int, ...]]:
     """Topic to partitions; two topics of one name (deleted, created anew) are joined."""
     partitions: dict[str, tuple[int, ...]] = {}
@@ -326,10 +309,12 @@ def _assignment(item: Any) -> dict[str, tuple[int, ...]]:
 
 
 def topics_of(groups: Iterable[Group]) -> set[str]:
-    """Every topic that these groups subscribe to, are assigned, or committed."""
+    """Every topic that these groups subscribe to, are assigned, or committed; internal ones too."""
     topics: set[str] = set()
     for group in groups:
         topics.update(group.offsets or ())
+        for part in group.topology or ():
+            topics.update(sources_of(part), part.state_changelog_topics)
         for member in group.members or ():
             topics.update(member.subscription or (), member.assignment or ())
             topics.update(member.target_assignment or ())

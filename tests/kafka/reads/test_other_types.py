@@ -1,22 +1,14 @@
 """Share and streams groups: listed and described as far as their state goes, never written to."""
 
 import uuid
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
 from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResponse
-from kio.schema.streams_group_heartbeat.v0.request import (
-    StreamsGroupHeartbeatRequest,
-    Subtopology,
-    TopicInfo,
-    Topology,
-)
-from kio.schema.streams_group_heartbeat.v0.response import StreamsGroupHeartbeatResponse
 from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i16, i32, i32Timedelta
+from kio.static.primitive import i32
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -29,6 +21,7 @@ from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics, produce
 from tests.support.official.running import run_ours
+from tests.support.streams.heartbeats import hand_member, subtopology
 
 pytestmark = pytest.mark.kafka
 
@@ -148,46 +141,11 @@ def test_streams_group(kafka: KafkaCluster, official: WarmTools, tmp_path: Path)
     """A streams application of one task a partition, spoken to the broker by hand."""
     name, topic = "streams-app", "streams-app-topic"
     create_topics(kafka.bootstrap, {topic: 2})
-    part = Subtopology(
-        subtopology_id="0",
-        source_topics=(TopicName(topic),),
-        state_changelog_topics=(
-            TopicInfo(
-                name=TopicName(f"{name}-store-changelog"),
-                partitions=i32(0),
-                replication_factor=i16(-1),
-                topic_configs=(),
-            ),
-        ),
-        repartition_source_topics=(),
-        copartition_groups=(),
-    )
-    member, state = str(uuid.uuid4()), {"epoch": 0}
-    with WireConnection(kafka.address(), client_id="streamer") as connection:
-
-        def beat(epoch: int) -> StreamsGroupHeartbeatResponse:
-            first = epoch == 0
-            request = StreamsGroupHeartbeatRequest(
-                group_id=GroupId(name),
-                member_id=member,
-                member_epoch=i32(epoch),
-                endpoint_information_epoch=i32(-1),
-                rebalance_timeout=i32Timedelta.parse(timedelta(minutes=5 if first else 0)),
-                topology=Topology(epoch=i32(0), subtopologies=(part,)) if first else None,
-                active_tasks=() if first else None,
-                standby_tasks=() if first else None,
-                warmup_tasks=() if first else None,
-                process_id="process" if first else None,
-                client_tags=() if first else None,
-                task_offsets=None,
-                task_end_offsets=None,
-            )
-            answer = connection.ask(request, StreamsGroupHeartbeatResponse)
-            assert answer.error_code == ErrorCode.none, answer.error_message
-            return answer
+    part = subtopology("0", [topic], f"{name}-store-changelog")
+    with hand_member(kafka.address(), name, [part]) as streamer:
 
         def stable() -> bool:
-            state["epoch"] = int(beat(state["epoch"]).member_epoch)
+            streamer.beat()
             return bool(listed(kafka, name).get("state") in ("Stable", "Reconciling"))
 
         wait_until(stable, "it has a member", pause_s=0.2)
@@ -199,10 +157,10 @@ def test_streams_group(kafka: KafkaCluster, official: WarmTools, tmp_path: Path)
         assert item["state"] in ("Stable", "Reconciling")
         assert item["group_epoch"] is not None
         (only,) = item["members"]
-        assert (only["member_id"], only["client_id"]) == (member, "streamer")
-        (subtopology,) = item["topology"]
-        assert (subtopology["subtopology_id"], subtopology["source_topics"]) == ("0", [topic])
-        assert subtopology["state_changelog_topics"] == [f"{name}-store-changelog"]
+        assert (only["member_id"], only["client_id"]) == (streamer.member_id, "streamer")
+        (told_part,) = item["topology"]
+        assert (told_part["subtopology_id"], told_part["source_topics"]) == ("0", [topic])
+        assert told_part["state_changelog_topics"] == [f"{name}-store-changelog"]
         shown = run("-b", kafka.bootstrap, "describe", name, "--state", "--verbose").stdout
         assert f"0 ({topic})" in shown
         with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
@@ -213,5 +171,4 @@ def test_streams_group(kafka: KafkaCluster, official: WarmTools, tmp_path: Path)
         line = ("reset-offsets", name, "--topic", topic, "--to", "earliest", "--dry-run")
         refused = run("-b", kafka.bootstrap, *line)
         assert refused.exit_code == 4
-        beat(-1)
     wait_until(lambda: listed(kafka, name).get("state") == "Empty", "it is Empty")

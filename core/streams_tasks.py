@@ -1,0 +1,152 @@
+"""Tasks of streams groups: what they read, who has them, and why there are none. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    Group,
+    Member,
+    StreamsMember,
+    Subtopology,
+    Tasks,
+    Topic,
+)
+
+TaskRole = Literal["active", "standby", "warmup"]
+ROLES: tuple[TaskRole, ...] = ("active", "standby", "warmup")
+TaskStatus = Literal["assigned", "pending", "revoking", "unassigned"]
+
+
+class TaskRow(NamedTuple):
+    """A task of a group and who has it.
+
+    Args:
+        status: `pending`: not given to the member yet; `revoking`: it has to give it up;
+            `unassigned`: nobody has it active, or is to have it.
+        topics: that it reads.
+        lag: records that it still has to read, of an active task; None if not known.
+        state_offset: how far the member's copy of its state is, summed over the changelogs; None
+            where the member does not tell.
+    """
+
+    subtopology_id: str
+    partition: int
+    role: TaskRole
+    status: TaskStatus
+    member_id: str | None
+    client_id: str | None
+    host: str | None
+    process_id: str | None
+    endpoint: str | None
+    topics: tuple[str, ...]
+    lag: int | None
+    state_offset: int | None
+
+
+def sources_of(part: Subtopology) -> tuple[str, ...]:
+    """Every topic that a subtopology reads, its own and internal ones."""
+    return part.source_topics + part.repartition_source_topics
+
+
+def task_count(part: Subtopology, topics: Mapping[str, Topic]) -> int:
+    """Tasks of a subtopology: one for each partition of its widest source."""
+    return max((_width(topics, name) for name in sources_of(part)), default=0)
+
+
+def _width(topics: Mapping[str, Topic], name: str) -> int:
+    return len(topics[name].partitions) if name in topics else 0
+
+
+def partitions_read(
+    parts: Iterable[Subtopology], tasks: Tasks, topics: Mapping[str, Topic]
+) -> dict[str, tuple[int, ...]]:
+    """Topic to the partitions that active tasks read."""
+    found: dict[str, tuple[int, ...]] = {}
+    for part in parts:
+        held = tasks.active.get(part.subtopology_id, ())
+        for name in sources_of(part):
+            numbers = tuple(number for number in held if number < _width(topics, name))
+            if numbers:
+                found[name] = tuple(sorted({*found.get(name, ()), *numbers}))
+    return found
+
+
+def task_rows(
+    snapshot: ClusterSnapshot, group: Group, lags: Mapping[tuple[str, int], int | None]
+) -> list[TaskRow] | None:
+    """The tasks of a streams group by subtopology, partition and role; None of another group.
+
+    Args:
+        lags: of the partitions that it reads.
+    """
+    if group.type != "streams" or group.members is None:
+        return None
+    rows: list[TaskRow] = []
+    for part in group.topology or ():
+        for number in range(task_count(part, snapshot.topics)):
+            rows += _rows_of(part, number, group.members, lags)
+    return rows
+
+
+def _rows_of(
+    part: Subtopology,
+    number: int,
+    members: Sequence[Member],
+    lags: Mapping[tuple[str, int], int | None],
+) -> Iterator[TaskRow]:
+    """Whoever has a task, or is to have it; a row without a member where nobody is active."""
+    topics, name = sources_of(part), part.subtopology_id
+    known = [lags.get((topic, number)) for topic in topics if (topic, number) in lags]
+    lag = None if not known or None in known else sum(each or 0 for each in known)
+    active = False
+    for role in ROLES:
+        for member in members:
+            streams = member.streams
+            status = None if streams is None else _status(streams, role, name, number)
+            if streams is None or status is None:
+                continue
+            active = active or role == "active"
+            yield TaskRow(
+                name,
+                number,
+                role,
+                status,
+                member.member_id,
+                member.client_id,
+                member.host,
+                streams.process_id,
+                streams.endpoint,
+                topics,
+                lag if role == "active" else None,
+                streams.state_offsets.get(name, {}).get(number),
+            )
+    if not active:
+        nobody = (None,) * 5
+        yield TaskRow(name, number, "active", "unassigned", *nobody, topics, lag, None)
+
+
+def _status(streams: StreamsMember, role: TaskRole, name: str, number: int) -> TaskStatus | None:
+    has = number in getattr(streams.assigned_tasks, role).get(name, ())
+    will = number in getattr(streams.target_tasks, role).get(name, ())
+    if has:
+        # warm-up tasks are never in a target: they end when the state is there
+        return "assigned" if will or role == "warmup" else "revoking"
+    return "pending" if will else None
+
+
+def not_ready_causes(group: Group, topics: Mapping[str, Topic]) -> list[str]:
+    """What a group that is NotReady lacks, as far as it can be seen from outside."""
+    causes = []
+    for part in group.topology or ():
+        for name in (*sources_of(part), *part.state_changelog_topics):
+            if name not in topics:
+                kind = "source" if name in part.source_topics else "internal"
+                causes.append(f"{kind} topic `{name}` does not exist")
+        widths = {name: _width(topics, name) for name in part.source_topics if name in topics}
+        if len(set(widths.values())) > 1:
+            told = ", ".join(f"`{name}` has {count}" for name, count in widths.items())
+            causes.append(
+                f"the sources of subtopology {part.subtopology_id} differ in partitions: {told}"
+            )
+    return list(dict.fromkeys(causes))

@@ -1,0 +1,149 @@
+"""Streams groups on the real broker: tasks and who has them, lag, and why there are none."""
+
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.snapshot_file import read_snapshot
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.streams.application import word_count
+from tests.support.streams.heartbeats import hand_member, subtopology
+
+pytestmark = pytest.mark.kafka
+
+
+def described(kafka: KafkaCluster, group: str, *args: str) -> Any:
+    """The group as `describe` tells it."""
+    outcome = run("-b", kafka.bootstrap, "describe", group, *args, "-o", "json")
+    return outcome.document["items"][0] if outcome.document["items"] else {}
+
+
+def test_tasks_of_two_threads(kafka: KafkaCluster) -> None:
+    """Active tasks are shared out; what they read counts as the members' partitions."""
+    group, topic = "tasks-hand", "tasks-hand-t"
+    create_topics(kafka.bootstrap, {topic: 4})
+    produce(kafka.bootstrap, {(topic, 0): 5})
+    part = subtopology("0", [topic], f"{group}-store-changelog")
+    with (
+        hand_member(kafka.address(), group, [part]) as one,
+        hand_member(kafka.address(), group, [part], "another") as two,
+    ):
+
+        def shared_out() -> bool:
+            one.beat()
+            two.beat()
+            return [len(row.partitions) for row in (*one.active, *two.active)] == [2, 2]
+
+        wait_until(shared_out, "each has two tasks", pause_s=0.2)
+        item = described(
+            kafka, group, "--tasks", "--members", "--offsets", "--uncommitted", "start"
+        )
+        assert [(row["partition"], row["role"], row["status"]) for row in item["tasks"]] == [
+            (number, "active", "assigned") for number in range(4)
+        ]
+        holder = {row["partition"]: row for row in item["tasks"]}
+        assert {holder[n]["member_id"] for n in one.active[0].partitions} == {one.member_id}
+        assert (holder[0]["lag"], holder[1]["lag"], holder[0]["topics"]) == (5, 0, [topic])
+        members = {row["member_id"]: row for row in item["members"]}
+        assert members[two.member_id]["streams"]["process_id"] == "another"
+        assert members[one.member_id]["assignment"] == {topic: sorted(one.active[0].partitions)}
+        assert sorted(row["lag"] for row in members.values()) == [0, 5]
+        owners = {row["partition"]: row["member_id"] for row in item["offsets"]}
+        assert owners == {n: row["member_id"] for n, row in holder.items()}
+        table = run("-b", kafka.bootstrap, "describe", group, "--tasks").stdout.splitlines()
+        assert len(table) == 5
+        assert table[0].split()[:4] == ["GROUP", "SUBTOPOLOGY", "PARTITION", "ROLE"]
+
+
+def test_not_ready(kafka: KafkaCluster) -> None:
+    """A note says which topics are missing, and which differ in partitions."""
+    create_topics(kafka.bootstrap, {"tasks-narrow": 1, "tasks-wide": 3})
+    parts = [
+        subtopology("0", ["tasks-absent"]),
+        subtopology("1", ["tasks-narrow", "tasks-wide"]),
+    ]
+    with hand_member(kafka.address(), "tasks-not-ready", parts) as member:
+        wait_until(
+            lambda: (
+                member.beat() is not None
+                and described(kafka, "tasks-not-ready").get("state") == "NotReady"
+            ),
+            "it is NotReady",
+            pause_s=0.2,
+        )
+        outcome = run("-b", kafka.bootstrap, "describe", "tasks-not-ready", "--tasks")
+    assert "is not ready: source topic `tasks-absent` does not exist" in outcome.stderr
+    assert "`tasks-narrow` has 1, `tasks-wide` has 3" in outcome.stderr
+
+
+def test_other_groups_have_no_tasks(kafka: KafkaCluster) -> None:
+    """Asked for, a note says so; the document has null."""
+    create_topics(kafka.bootstrap, {"tasks-other": 1})
+    commit_offsets(kafka.bootstrap, {"tasks-classic": {("tasks-other", 0): 0}})
+    outcome = run("-b", kafka.bootstrap, "describe", "tasks-classic", "--tasks", "-o", "json")
+    assert outcome.document["items"][0]["tasks"] is None
+    assert "NO_TASKS" in {note["code"] for note in outcome.document["notes"]}
+
+
+@pytest.mark.slow(
+    "a JVM with Kafka Streams; its tasks by hand: tests/kafka/reads/test_streams_groups.py"
+)
+def test_a_real_application(kafka: KafkaCluster, tmp_path: Any) -> None:
+    """Two subtopologies, two threads, standby replicas; lag goes to 0; a snapshot holds it all."""
+    group, topics = "tasks-real", ("tasks-real-in", "tasks-real-out")
+    create_topics(kafka.bootstrap, dict.fromkeys(topics, 2))
+    produce(kafka.bootstrap, {(topics[0], 0): 20, (topics[0], 1): 20})
+    set_up = ("config", group, "--set", "streams.num.standby.replicas=1", "--yes")
+    assert run("-b", kafka.bootstrap, *set_up).exit_code == 0
+    with (
+        word_count(kafka.bootstrap, group, topics) as one,
+        word_count(kafka.bootstrap, group, topics) as two,
+    ):
+        one.line_that("RUNNING")
+        two.line_that("RUNNING")
+
+        def roles() -> dict[str, int]:
+            rows = described(kafka, group, "--tasks")["tasks"]
+            found = [row["role"] for row in rows if row["status"] == "assigned"]
+            return {role: found.count(role) for role in set(found)}
+
+        wait_until(lambda: roles() == {"active": 4, "standby": 2}, "all tasks are given out")
+        wait_until(lambda: described(kafka, group)["lag"] == 0, "it has read all")
+        item = described(kafka, group, "--tasks")
+        assert {row["subtopology_id"] for row in item["tasks"]} == {"0", "1"}
+        assert {row["subtopology_id"] for row in item["tasks"] if row["role"] == "standby"} == {"1"}
+        file = tmp_path / "groups.json"
+        assert run("-b", kafka.bootstrap, "snapshot", "save", str(file)).exit_code == 0
+        kept = run("describe", group, "--from", str(file), "--tasks", "-o", "json")
+        assert len(kept.document["items"][0]["tasks"]) == 6
+        with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+            now = admin.snapshot([group]).groups[0]
+        (then,) = [each for each in read_snapshot(file).groups if each.group == group]
+        assert then.members == now.members
+
+
+@pytest.mark.slow(
+    "a broker started anew; groups that it serves: tests/kafka/reads/test_streams_groups.py"
+)
+def test_brokers_that_serve_them_no_more() -> None:
+    """The group is listed; one sentence names the settings, also where it is asked for by name."""
+    with KafkaCluster(ClusterSpec()) as cluster:
+        create_topics(cluster.bootstrap, {"tasks-off": 1})
+        with hand_member(cluster.address(), "tasks-off", [subtopology("0", ["tasks-off"])]) as one:
+            one.beat()
+        cluster.stop()
+        file = cluster.folder / "broker-1" / "server.properties"
+        file.write_text(
+            file.read_text() + "group.coordinator.rebalance.protocols=classic,consumer\n"
+        )
+        cluster.start()
+        for which in ("tasks-off", "--all-groups"):
+            outcome = run("-b", cluster.bootstrap, "describe", which)
+            assert outcome.exit_code == 1
+            assert "`group.coordinator.rebalance.protocols` lacks `streams`" in outcome.stderr

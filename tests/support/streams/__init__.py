@@ -1,0 +1,1 @@
+"""A real Kafka Streams application for the tests."""
