@@ -64,6 +64,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "error": "why it failed",
     "note": "what to know of it",
     "reason": "why it is so",
+    "value": "of a configuration, a header, a record, a trial",
     "undo_file": "file that takes the write back",
     "file": "path of a file",
     "plan_file": "file that holds the plan, with `--plan`",

@@ -84,6 +84,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the context is protected from writes",
         "name it with --unprotected if you mean it (docs/contexts.md)",
     ),
+    "TOO_FEW_RECORDS": (
+        4,
+        "the log has fewer records that can be read than --to next asks for",
+        "`kgroups peek` shows what is there",
+    ),
     "VALUES_FORBIDDEN": (
         4,
         "the context forbids showing values of records (`values: never`)",

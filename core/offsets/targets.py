@@ -3,20 +3,25 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.core.counts import parse_count
 from kgroups.core.errors import UsageError
 from kgroups.core.times import duration_ms, is_instant, parse_instant_ms
 
-TargetKind = Literal["earliest", "latest", "current", "offset", "shift", "time", "file", "group"]
+TargetKind = Literal[
+    "earliest", "latest", "current", "next", "first", "offset", "shift", "time", "file", "group"
+]
 
 FORMS: Final = (
-    "earliest, latest, current, an offset (`1500`), a shift (`+10`, `-10`), a time with its zone "
-    "(`2026-11-21T06:00:00Z`), a span of time (`1h30m`), `file:PATH` or `group:NAME`"
+    "earliest, latest, current, next, `next:5`, first, an offset (`1500`), a shift (`+10`, "
+    "`-10`), a time with its zone (`2026-11-21T06:00:00Z`), a span of time (`1h30m`), "
+    "`file:PATH` or `group:NAME`"
 )
 
 _WORDS: Final[dict[str, TargetKind]] = {
     "earliest": "earliest",
     "latest": "latest",
     "current": "current",
+    "first": "first",
 }
 MAX_OFFSET: Final = 2**63 - 1
 
@@ -27,7 +32,8 @@ class Target:
 
     Args:
         kind: which of the forms.
-        number: the offset, the shift, or the time in epoch milliseconds; 0 for the other forms.
+        number: the offset, the shift, how many records are passed, or the time in epoch
+            milliseconds; 0 for the other forms.
         name: the path of `file`, the group of `group`; empty for the other forms.
     """
 
@@ -50,6 +56,8 @@ def parse_target(text: str, now_ms: int) -> Target:
     if kind is not None:
         return Target(kind)
     prefix, colon, name = word.partition(":")
+    if prefix.lower() == "next":
+        return Target("next", parse_count(name) if colon else 1)
     if colon and name and prefix in ("file", "group"):
         return Target("file" if prefix == "file" else "group", name=name)
     digits = word[1:] if word[:1] in "+-" and word else word

@@ -91,6 +91,8 @@ CASES = {
     "snapshot show a torn file": "snapshot show torn.json",
     "snapshot show another document": "snapshot show other.json",
     "snapshot show no file": "snapshot show missing.json",
+    "reset to the first of nothing": "reset-offsets billing --to first --all-topics",
+    "reset to none": "reset-offsets billing --to next:0 --all-topics",
     "peek with a form for hidden values": "peek billing --value-as hex",
     "peek by no decoder": "peek billing --show-values --value-as avro",
     "peek at too few records": "peek billing --limit none",

@@ -77,6 +77,7 @@ def offset_write(
     watch_ms: int = 0,
     verify: Verify | None = None,
     summary: Mapping[str, Any] | None = None,
+    more: Callable[[Change], Mapping[str, Any]] = lambda _: {},
 ) -> Write[Change]:
     """A write of commits.
 
@@ -87,6 +88,7 @@ def offset_write(
         watch_ms: for how long it is watched, after the write, whether somebody else commits.
         verify: looks again after the write; what has changed since has failed.
         summary: what else the report's summary says.
+        more: what else documents say of a change.
     """
     ids = {name: topic.topic_id for name, topic in topics.items()}
 
@@ -124,6 +126,7 @@ def offset_write(
         is_blocking=lambda change: not row_by_row or change.topic is None,
         plain=lambda changes: plain_text(command, changes),
         summary=lambda changes: {**_totals(command, changes), **(summary or {})},
+        more=more,
     )
 
 

@@ -1,10 +1,10 @@
 """`kgroups reset-offsets`: reset committed offsets, undo a reset, finish an interrupted one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,27 +28,39 @@ from kgroups.cli.commands.writes.offset_writes import (
     untold,
 )
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing, SavePlan
+from kgroups.cli.commands.writes.record_skips import (
+    Limit,
+    View,
+    WhereHeader,
+    WhereKey,
+    offsets_of,
+    passed_by,
+    passed_items,
+    search_of,
+    with_passed,
+)
+from kgroups.cli.commands.writes.reset_request import Request, request_of
 from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, cluster_to_change, now_ms
+from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
+from kgroups.core.kafka.lookups.record_search import Passed
 from kgroups.core.kafka.reads.log_bounds import led_only
-from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.change import Change, Key
 from kgroups.core.offsets.commit_rows import Replaced
-from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
+from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Scope, parse_scope
-from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
 from kgroups.core.offsets.write_file import WriteFile
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
+Passages = dict[Key, Passed | str]
 MakeWrite = Callable[..., Write[Change]]
 """Makes the write of a run, given its topics."""
 
@@ -63,6 +75,8 @@ Saves replaced offsets to an undo file first, and reads back what it wrote.
 TARGETS (--to)
   earliest, latest      start or end of the log
   current               the committed offset, clamped to the log
+  next, next:5          past the next record that can be read, or five
+  first                 the first record with --where-header or --where-key
   1500                  an offset
   +10, -10              relative to the committed offset
   2026-11-21T06:00:00Z  the first record that is not older; needs a zone
@@ -76,8 +90,14 @@ other targets give is clamped without being asked, and the row says so.
 remain; a group that still has members then is refused as usual. --watch-after
 30s reports commits that overwrite the new offsets; those rows have failed.
 
+next and first read the log from the commit on, over compacted and aborted
+records and transactions' markers (READ on the topic is required), at most
+--limit 1m records or, by --limit 30s, so long; rows say what they skip.
+
 EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
+  kgroups reset-offsets billing --to next --topic orders:3
+  kgroups reset-offsets billing --to first --where-header v=2 --topic orders:3
   kgroups reset-offsets billing --to 2h --all-topics
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
   kgroups reset-offsets billing --to group:billing-old --yes
@@ -126,6 +146,10 @@ def reset_offsets(
     clamp: Annotated[
         bool, typer.Option("--clamp", help="Move an offset outside the log to its edge.")
     ] = False,
+    where_header: WhereHeader = None,
+    where_key: WhereKey = None,
+    limit: Limit = None,
+    isolation: View = "read_committed",
     undo: Annotated[
         Path | None,
         typer.Option(
@@ -165,6 +189,7 @@ def reset_offsets(
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging, clamp)
+    wheres = (where_header, where_key, limit)
     old = choice = request = None
     file = undo or resume
     is_last = undo == LAST
@@ -172,9 +197,10 @@ def reset_offsets(
         if overwrite_moved:
             raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
-        request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
-        request = replace(request, clamp=clamp)
-    elif any(alone) or (undo and resume):
+        request = request_of(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+        search = search_of(request.target, *wheres, isolation)
+        request = replace(request, clamp=clamp, search=search)
+    elif any((*alone, *wheres)) or (undo and resume):
         raise UsageError(
             "--undo and --resume take no groups, topics or target: the file names them"
         )
@@ -210,7 +236,7 @@ def _waited_for(
     return None if choice is None or choice.every else chosen(admin, choice)[0]
 
 
-def _reset(run: Run, write: MakeWrite, choice: Choice, request: "Request") -> None:
+def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None:
     """Put groups where the target says."""
     names, strangers = ([], []) if choice.every else chosen(run.admin, choice)
     other = [request.target.name] if request.target.kind == "group" else []
@@ -221,10 +247,18 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: "Request") -> No
     )
     if choice.every:
         names = [group.group for group in looked.groups if group.type != "share" and group.offsets]
-    changes, topics = _reset_changes(run.admin, looked, names, request, in_use=run.consent.dry_run)
+    passages: Passages = {}
+    changes, topics = _reset_changes(
+        run, looked, names, request, passages, in_use=run.consent.dry_run
+    )
     errors = [*strangers, *untold(looked, changes)]
     run = replace(run, cluster_id=looked.cluster_id)
-    carry_out(run, write(run, topics=topics), changes, errors, blocked=bool(strangers))
+
+    def passed(change: Change) -> Mapping[str, Any]:
+        return passed_items(passages.get(change.key))
+
+    ready = write(run, topics=topics, more=passed)
+    carry_out(run, ready, changes, errors, blocked=bool(strangers))
 
 
 def _undo(run: Run, write: MakeWrite, old: WriteFile, *, overwrite_moved: bool) -> None:
@@ -266,60 +300,19 @@ def _by_file(
     carry_out(run, write(run, topics=topics, row_by_row=True), changes, errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be put where.
-
-    Args:
-        given: offsets of a file, by group; those under None are for every group.
-        clamp: whether an offset outside the log is moved to its edge, or refused.
-    """
-
-    target: Target
-    scope: Scope
-    all_topics: bool
-    only_lagging: bool
-    given: Mapping[str | None, Offsets]
-    clamp: bool = False
-
-
-def _request(
-    to: str | None, topics: Sequence[str], *, all_topics: bool, only_lagging: bool
-) -> Request:
-    """The request that the options make; a file is read now.
-
-    Raises:
-        UsageError: there is no target, or not exactly one scope where one is needed.
-    """
-    if to is None:
-        raise UsageError("no target given", hint="use --to earliest, --to 2h, … or --undo FILE")
-    target = parse_target(to, now_ms())
-    scope = parse_scope(topics)
-    if all_topics and topics:
-        raise UsageError("--all-topics and --topic cannot be used together")
-    named = target.kind in ("file", "group")
-    if not (all_topics or topics or named):
-        raise UsageError(
-            "no topic given", hint="use --topic orders, --topic orders:0,3-5 or --all-topics"
-        )
-    given: Mapping[str | None, Offsets] = {}
-    if target.kind == "file":
-        path = Path(target.name).expanduser()
-        given = parse_offsets(read_plan_text(path), str(path))
-    return Request(target, scope, all_topics, only_lagging, given)
-
-
 def _reset_changes(
-    admin: ClusterAdmin,
+    run: Run,
     looked: ClusterSnapshot,
     names: Sequence[str],
     request: Request,
+    passages: Passages,
     *,
     in_use: bool,
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about.
 
     Args:
+        passages: filled with what a search passes.
         in_use: plan for groups with members, too: each row is refused with them.
     """
     free, refused = free_groups(looked, names)
@@ -332,7 +325,7 @@ def _reset_changes(
     free += [group for group in looked.groups if group.group in held]
     given = {group.group: _given(looked, group.group, request) for group in free}
     topics = read_logs(
-        admin,
+        run.admin,
         request.scope.names
         or {
             topic
@@ -344,7 +337,7 @@ def _reset_changes(
     at_time: Mapping[TopicPartition, int | None] = {}
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
-        at_time = offsets_at(admin, led_only(topics), request.target.number)
+        at_time = offsets_at(run.admin, led_only(topics), request.target.number)
     shared = Known(topics, at_time)
     for group in free:
         own = given[group.group]
@@ -355,6 +348,11 @@ def _reset_changes(
             partitions = []
         else:
             partitions = named or committed_partitions(group)
+        found: Mapping[TopicPartition, Passed | str] = {}
+        if request.search is not None:
+            found = passed_by(run, group, partitions, topics, request.search)
+            own = offsets_of(group, found)
+            passages.update(((group.group, *at), passed) for at, passed in found.items())
         known = Known(topics, at_time, own) if own else shared
         planned = plan_reset(
             group,
@@ -364,6 +362,10 @@ def _reset_changes(
             only_lagging=request.only_lagging,
             clamp=request.clamp or request.target.kind != "offset",
         )
+        if request.search is not None:
+            planned = [
+                with_passed(change, passages.get(change.key), request.search) for change in planned
+            ]
         error = held.get(group.group)
         changes += planned if error is None else [change.failed(error) for change in planned]
     return changes, topics

@@ -75,6 +75,7 @@ class Write(Generic[Item]):
         reason: for the audit log, where the command has an option of its own for that.
         is_resumable: whether `reset-offsets --resume` takes its undo file.
         summary: what the report's summary says of the items besides the counts.
+        more: what documents say of an item besides the columns.
     """
 
     command: Command | Literal["transactions.abort"]
@@ -94,6 +95,7 @@ class Write(Generic[Item]):
     reason: str | None = None
     is_resumable: bool = True
     summary: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda _: {}
+    more: Callable[[Item], Mapping[str, Any]] = lambda _: {}
 
 
 def carry_out(
@@ -222,7 +224,10 @@ def _report(
         errors=errors,
         summary=lambda: {**counts, **paths, **write.summary(items)},
         plain=None if plain is None else lambda: plain(items),
-        document_of=lambda item: dict(zip(fields, write.row(item), strict=True)),
+        document_of=lambda item: {
+            **dict(zip(fields, write.row(item), strict=True)),
+            **write.more(item),
+        },
     )
 
 

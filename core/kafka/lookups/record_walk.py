@@ -52,15 +52,17 @@ Spot = Record | Gap | End
 
 @dataclass(slots=True)
 class Allowance:
-    """What may still be read, by all walks together."""
+    """What may still be read, by all walks together, and until when."""
 
     records: int
     fetched_bytes: int
+    until: Deadline | None = None
 
     @property
     def is_spent(self) -> bool:
         """Whether no more may be."""
-        return self.records <= 0 or self.fetched_bytes <= 0
+        is_late = self.until is not None and self.until.is_over
+        return is_late or self.records <= 0 or self.fetched_bytes <= 0
 
 
 class Stand(NamedTuple):

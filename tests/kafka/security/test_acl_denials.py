@@ -166,7 +166,13 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read group": (Refused((*RESET, R, "--all-topics"), R),),
         "delete group": Works((*RESET[:2], "--to", "earliest", "--dry-run", D, "--all-topics")),
         "describe topic": (Refused((*RESET, READER, "--topic", T), T),),
-        "read topic": (Refused((*RESET, READER, "--topic", TOPIC["read"]), TOPIC["read"]),),
+        "read topic": (
+            Refused((*RESET, READER, "--topic", TOPIC["read"]), TOPIC["read"]),
+            Refused(
+                (*RESET[:2], "--to", "next", READER, "--topic", TOPIC["read"], "--dry-run"),
+                TOPIC["read"],
+            ),
+        ),
         "delete topic": "it deletes nothing",
     },
     ("copy-offsets",): {

@@ -1,0 +1,57 @@
+"""What a reset is asked to do: the target, the partitions, and what the target needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgroups.cli.commands.writes.record_skips import Search
+from kgroups.cli.source import now_ms
+from kgroups.core.errors import UsageError
+from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
+from kgroups.core.offsets.scope import Scope, parse_scope
+from kgroups.core.offsets.targets import Target, parse_target
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be put where.
+
+    Args:
+        given: offsets of a file, by group; those under None are for every group.
+        clamp: whether an offset outside the log is moved to its edge, or refused.
+        search: for records, where the target is one of them.
+    """
+
+    target: Target
+    scope: Scope
+    all_topics: bool
+    only_lagging: bool
+    given: Mapping[str | None, Offsets]
+    clamp: bool = False
+    search: Search | None = None
+
+
+def request_of(
+    to: str | None, topics: Sequence[str], *, all_topics: bool, only_lagging: bool
+) -> Request:
+    """The request that the options make; a file is read now.
+
+    Raises:
+        UsageError: there is no target, or not exactly one scope where one is needed.
+    """
+    if to is None:
+        raise UsageError("no target given", hint="use --to earliest, --to 2h, … or --undo FILE")
+    target = parse_target(to, now_ms())
+    scope = parse_scope(topics)
+    if all_topics and topics:
+        raise UsageError("--all-topics and --topic cannot be used together")
+    named = target.kind in ("file", "group")
+    if not (all_topics or topics or named):
+        raise UsageError(
+            "no topic given", hint="use --topic orders, --topic orders:0,3-5 or --all-topics"
+        )
+    given: Mapping[str | None, Offsets] = {}
+    if target.kind == "file":
+        path = Path(target.name).expanduser()
+        given = parse_offsets(read_plan_text(path), str(path))
+    return Request(target, scope, all_topics, only_lagging, given)
