@@ -144,6 +144,23 @@ def timed_look(
     return snapshot, times
 
 
+def captured_times(
+    printer: Printer,
+    admin: ClusterAdmin | None,
+    snapshot: ClusterSnapshot,
+    captures: Sequence[ClusterSnapshot],
+) -> Times:
+    """What the oldest of some captures tells of time, as a look before; no waiting.
+
+    Args:
+        admin: None: no gap is known.
+    """
+    before, *later = captures
+    gaps = frozenset() if admin is None else gaps_of(admin, before, snapshot, printer)
+    between = [settled_rounds(each.groups) for each in later]
+    return Times(before=before, between=between, gaps=gaps)
+
+
 def _looks_between(
     admin: ClusterAdmin, names: Sequence[str], over_s: float
 ) -> list[Mapping[str, Hashable]]:

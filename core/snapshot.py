@@ -191,6 +191,7 @@ class Group:
         group_epoch, target_epoch: KIP-848 only.
         topology: of a streams group; None where it has none yet.
         leader: member id of a classic group's leader; known only from `__consumer_offsets`.
+        generation: of a classic group; known only from there, and not shown.
         led: rounds that the leader has assigned under this id, oldest first: the group as it was
             then, the round of now among them; known only from `__consumer_offsets`, and not shown.
         leader_is_back: whether the leader is a static member that came back without a rebalance,
@@ -211,6 +212,7 @@ class Group:
     target_epoch: int | None = None
     topology: tuple[Subtopology, ...] | None = None
     leader: str | None = None
+    generation: int | None = None
     led: tuple["Group", ...] = ()
     leader_is_back: bool = False
     members: tuple[Member, ...] | None = None

@@ -146,6 +146,7 @@ EXPIRIES: Final[Rows] = {
 }
 CAUSES: Final[Rows] = {
     "compaction": ("compaction has removed the records in between", None),
+    "between_captures": ("between two captures, and no record of it is left", None),
     "unfinished": (
         "rebalances that ended before their leader had assigned: a member joined or left meanwhile",
         "make members poll more often, or join at once (`group.initial.rebalance.delay.ms`)",

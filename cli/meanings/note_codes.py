@@ -21,6 +21,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "ASSUMED": "a figure of the scenario is an assumption",
     "HANGING_TRANSACTIONS": "open transactions that no coordinator knows",
     "HELD_BY_TRANSACTION": "an open transaction holds a read_committed consumer of the group back",
+    "LOG_UNREAD": "a history is from captures alone, as records could not be read",
     "HISTORY_COMPACTED": "compaction may have removed part of a group's history",
     "KEEPS_RUNNING": "the demo cluster keeps running until Ctrl-C",
     "LEADER_UNKNOWN": "the leader of a group is not known",

@@ -34,6 +34,7 @@ class Scene(NamedTuple):
         returns: whether a client that is gone came back, now or later.
         is_return: whether all that joined had left shortly before.
         is_deploy: whether it is one of the changes that replaced every member.
+        is_captured: whether only captures tell of it, whose times say little of timeouts.
     """
 
     change: Change
@@ -43,6 +44,7 @@ class Scene(NamedTuple):
     returns: bool = False
     is_return: bool = False
     is_deploy: bool = False
+    is_captured: bool = False
 
 
 class Rule(NamedTuple):
@@ -54,6 +56,7 @@ class Rule(NamedTuple):
 
 
 RULES: Final = (
+    Rule("between_captures", "certain", lambda s: s.is_captured and s.change.kind == "gap"),
     Rule("compaction", "likely", lambda s: s.change.kind == "gap" and s.change.is_torn),
     Rule("unfinished", "certain", lambda s: s.change.kind == "gap"),
     Rule("protocol_changed", "certain", lambda s: "converted" in s.change.facts),
@@ -91,17 +94,22 @@ def _with_cause(scene: Scene) -> Change:
     rule = next((rule for rule in RULES if rule.holds(scene)), None)
     if rule is None:
         return scene.change
-    return replace(scene.change, cause=rule.cause, certainty=rule.certainty)
+    certainty = rule.certainty
+    if scene.is_captured and certainty == "certain" and scene.change.kind != "gap":
+        certainty = "likely"  # more may have happened between two captures
+    return replace(scene.change, cause=rule.cause, certainty=certainty)
 
 
 def _scene(changes: Sequence[Change], at: int, *, is_deploy: bool) -> Scene:
     change = changes[at]
-    members = change.members
+    members, is_captured = change.members, change.within_ms is not None
     later, earlier = _near(changes, at, 1), _near(changes, at, -1)
     return Scene(
         change,
-        polls=any(_exceeds(one, one.seat.rebalance_timeout_ms) for one in members.gone),
-        sessions=any(_exceeds(one, one.seat.session_timeout_ms) for one in members.gone),
+        polls=not is_captured
+        and any(_exceeds(one, one.seat.rebalance_timeout_ms) for one in members.gone),
+        sessions=not is_captured
+        and any(_exceeds(one, one.seat.session_timeout_ms) for one in members.gone),
         commits=any(one.silent_ms is not None for one in members.gone),
         returns=bool(members.replaced)
         or any(
@@ -112,6 +120,7 @@ def _scene(changes: Sequence[Change], at: int, *, is_deploy: bool) -> Scene:
         ),
         is_return=bool(members.joined) and _all_were_there(members.joined, earlier),
         is_deploy=is_deploy,
+        is_captured=is_captured,
     )
 
 

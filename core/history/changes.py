@@ -68,6 +68,8 @@ class Change:
         facts: what the records say besides; see `causes.py`.
         since_previous_ms: since the rebalance before it.
         reason: why the broker began the rebalance, by its log.
+        within_ms: what only captures tell happened so long before `at_ms` at most; None of what
+            records tell.
     """
 
     at_ms: int
@@ -91,3 +93,4 @@ class Change:
     cause: str | None = None
     certainty: Certainty | None = None
     reason: str | None = None
+    within_ms: int | None = None

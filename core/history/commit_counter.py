@@ -1,5 +1,6 @@
 """Commits between two changes of a group, counted as they come."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
@@ -20,6 +21,7 @@ class CommitCounter:
     def __init__(self, since_ms: int) -> None:
         self._since_ms = since_ms
         self._last: dict[tuple[str | UUID, int], tuple[int, int]] = {}  # time and offset
+        self._seen: dict[tuple[str, int], int] | None = None  # offsets in captures so far
         self._begin()
 
     def _begin(self) -> None:
@@ -29,6 +31,34 @@ class CommitCounter:
         self._setbacks: list[Setback] = []
         self._partitions: set[tuple[str, int]] = set()
         self._is_torn = False
+        self._within_ms: int | None = None
+
+    def see(self, offsets: Mapping[tuple[str, int], int], at_ms: int, within_ms: int) -> None:
+        """What was committed at the time of a capture: one commit of each that has moved.
+
+        Args:
+            within_ms: since the capture before.
+        """
+        is_first, known = self._seen is None, self._seen or {}
+        self._seen = {**known, **offsets}
+        for place, offset in offsets.items():
+            seen, last = known.get(place), self._last.get(place)
+            if last is not None and last[1] == offset:
+                continue
+            self._last[place] = at_ms, offset
+            if is_first or at_ms < self._since_ms:
+                continue
+            self._first_ms = at_ms if self._first_ms is None else self._first_ms
+            self._until_ms, self._within_ms = at_ms, max(within_ms, self._within_ms or 0)
+            self._count += 1
+            self._partitions.add(place)
+            if last is not None and last[1] == seen and offset < seen:
+                self._step_back(Setback(at_ms, *place, seen, offset))
+
+    def _step_back(self, setback: Setback) -> None:
+        self._backwards += 1
+        if len(self._setbacks) < MOST_SETBACKS:
+            self._setbacks.append(setback)
 
     def take(
         self,
@@ -61,9 +91,7 @@ class CommitCounter:
         self._count += 1
         self._partitions.add(place)
         if before is not None and value.offset < before[1]:
-            self._backwards += 1
-            if len(self._setbacks) < MOST_SETBACKS:
-                self._setbacks.append(Setback(at_ms, *place, before[1], value.offset))
+            self._step_back(Setback(at_ms, *place, before[1], value.offset))
         self._unowned += owned is not None and _has_no_owner(key, value, owned)
 
     def last_ms(self, seat: Seat) -> int | None:
@@ -84,7 +112,13 @@ class CommitCounter:
             self._unowned,
             self._deleted,
         )
-        change = Change(self._first_ms, "commits", commits=commits, is_torn=self._is_torn)
+        change = Change(
+            self._first_ms,
+            "commits",
+            commits=commits,
+            is_torn=self._is_torn,
+            within_ms=self._within_ms,
+        )
         self._begin()
         return change
 

@@ -35,6 +35,7 @@ class HistoryReader:
     Attributes:
         oldest_ms: time of the first record.
         whole_since_ms: from when on compaction has removed nothing; None: it never has.
+        records, captures: how many there were of the group.
     """
 
     def __init__(self, since_ms: int = 0) -> None:
@@ -42,6 +43,7 @@ class HistoryReader:
         self.oldest_ms: int | None = None
         self.whole_since_ms: int | None = None
         self.records = 0
+        self.captures = 0
         self._since_ms = since_ms
         self._commits = CommitCounter(since_ms)
         self._type: Protocol | None = None
@@ -59,6 +61,7 @@ class HistoryReader:
         self._targets: dict[str, Partitions] = {}
         self._epochs: dict[str, tuple[int, int]] = {}  # of members, with their states
         self._last_rebalance: int | None = None  # its place in `changes`
+        self._within_ms: int | None = None  # of what is told now: see `Change`
 
     def take(self, entry: LogEntry) -> None:
         """The next record."""
@@ -67,6 +70,7 @@ class HistoryReader:
             self.oldest_ms = entry.at_ms
         if entry.is_torn:
             self.whole_since_ms = entry.at_ms
+        self._is_torn |= entry.is_torn
         if self._deleted and entry.at_ms - self._deleted.at_ms > CONVERSION_MS:
             self._tell_deletion()
         key, value = entry.record
@@ -74,7 +78,6 @@ class HistoryReader:
             assert value is None or isinstance(value, r.OffsetCommitValue)
             self._commits.take(key, value, entry.at_ms, self._owned_now(), is_torn=entry.is_torn)
             return
-        self._is_torn |= entry.is_torn
         taker = TAKERS.get(type(key))
         if taker is not None:
             taker(self, entry, key, value)
@@ -90,18 +93,18 @@ class HistoryReader:
             self._delete(entry, "classic")
             return
         self._now = {member.member_id: _classic_seat(member) for member in value.members}
-        if self._begins(entry, "classic", value.generation):
-            self._rebalance(entry, value.generation, value.leader, value.protocol)
+        if self._begins(entry.at_ms, "classic", value.generation):
+            self._rebalance(entry.at_ms, value.generation, value.leader, value.protocol)
         else:
-            self._members(entry, value.leader, value.protocol)
+            self._members(entry.at_ms, value.leader, value.protocol)
 
     def _epoch(self, entry: LogEntry, _: Any, value: r.ConsumerGroupMetadataValue | None) -> None:
         if value is None:
             self._delete(entry, "consumer")
             return
         self._note_metadata(value.metadata_hash)
-        if self._begins(entry, "consumer", value.epoch):
-            self._rebalance(entry, value.epoch, None, None)
+        if self._begins(entry.at_ms, "consumer", value.epoch):
+            self._rebalance(entry.at_ms, value.epoch, None, None)
 
     def _topics(self, _: LogEntry, __: Any, value: Any) -> None:
         if value is not None:
@@ -160,7 +163,7 @@ class HistoryReader:
         given = (*value.assigned_partitions, *value.partitions_pending_revocation)
         self._now[key.member_id] = seat._replace(partitions=partitions_by_id(given))
         if key.member_id not in self._before:
-            self._members(entry, None, None)
+            self._members(entry.at_ms, None, None)
         self._before[key.member_id] = self._now[key.member_id]
         self._owned = None
         self._settle(entry, seat)
@@ -185,7 +188,7 @@ class HistoryReader:
         if type(old) is type(metadata) and old != metadata:
             self._facts.add("metadata")
 
-    def _begins(self, entry: LogEntry, of: Protocol, number: int) -> bool:
+    def _begins(self, at_ms: int, of: Protocol, number: int) -> bool:
         """Whether a generation or epoch begins with this record; a gap before it is told."""
         if self._deleted is not None and self._type != of:
             self._deleted, self._number = None, None
@@ -205,12 +208,13 @@ class HistoryReader:
             before = 0
             self._is_torn = True
         # a coordinator of KIP-848 writes every epoch, and begins at 1 or 2
-        if number > before + 1 and (self._is_torn or of == "classic"):
-            self._tell_gap(entry, before + 1, number - 1)
+        misses = self._is_torn or of == "classic" or self._within_ms is not None
+        if number > before + 1 and misses:
+            self._tell_gap(at_ms, before + 1, number - 1)
         return number > 0
 
-    def _tell_gap(self, entry: LogEntry, first: int, last: int) -> None:
-        self._tell(Change(entry.at_ms, "gap", last, first, self._type, is_torn=self._is_torn))
+    def _tell_gap(self, at_ms: int, first: int, last: int) -> None:
+        self._tell(Change(at_ms, "gap", last, first, self._type, is_torn=self._is_torn))
 
     def _delete(self, entry: LogEntry, of: Protocol) -> None:
         if self._type not in (None, of):
@@ -229,9 +233,9 @@ class HistoryReader:
         self._before = {}
 
     def _rebalance(
-        self, entry: LogEntry, number: int, leader: str | None, protocol: str | None
+        self, at_ms: int, number: int | None, leader: str | None, protocol: str | None
     ) -> None:
-        members = self._difference(entry)
+        members = self._difference(at_ms)
         had, has = _all_of(self._before), _all_of(self._now)
         is_classic = self._type == "classic"
         if is_classic and has != had:
@@ -239,13 +243,13 @@ class HistoryReader:
             self._facts.add("second_round" if is_second else "partitions")
         self._lost = had - has
         old = {name: self._before.get(name, seat) for name, seat in self._now.items()}
-        if any(old[name].subscription != seat.subscription for name, seat in self._now.items()):
+        if any(old[name].asks_otherwise(seat) for name, seat in self._now.items()):
             self._facts.add("subscription")
-        before_ms, self._rebalance_ms = self._rebalance_ms, entry.at_ms
+        before_ms, self._rebalance_ms = self._rebalance_ms, at_ms
         self._last_rebalance = None
         self._tell(
             Change(
-                entry.at_ms,
+                at_ms,
                 "rebalance",
                 number,
                 type=self._type,
@@ -257,22 +261,22 @@ class HistoryReader:
                 moved=_moved(self._before, self._now) if is_classic else None,
                 is_torn=self._is_torn,
                 facts=frozenset(self._facts),
-                since_previous_ms=None if before_ms is None else entry.at_ms - before_ms,
+                since_previous_ms=_since(at_ms, before_ms),
             )
         )
         if self.changes and self.changes[-1].kind == "rebalance":
             self._last_rebalance = len(self.changes) - 1
         self._go_on()
 
-    def _members(self, entry: LogEntry, leader: str | None, protocol: str | None) -> None:
+    def _members(self, at_ms: int, leader: str | None, protocol: str | None) -> None:
         """Members changed, and no generation began."""
-        members = self._difference(entry)
+        members = self._difference(at_ms)
         if not (members.came or members.gone):
             return
         self._count_commits()
         self._tell(
             Change(
-                entry.at_ms,
+                at_ms,
                 "members",
                 self._number,
                 type=self._type,
@@ -291,15 +295,15 @@ class HistoryReader:
         self._facts = set()
         self._is_torn = False
 
-    def _difference(self, entry: LogEntry) -> Difference:
+    def _difference(self, at_ms: int) -> Difference:
         def departed(seat: Seat) -> Departure:
             joined_ms = self._joined_ms.pop(seat.member_id, None)
             last_ms = self._commits.last_ms(seat)
-            return Departure(seat, _since(entry, joined_ms), _since(entry, last_ms))
+            return Departure(seat, _since(at_ms, joined_ms), _since(at_ms, last_ms))
 
         found = difference(self._before, self._now, departed)
-        at_ms = None if self._is_torn and not self._before else entry.at_ms
-        self._joined_ms.update(dict.fromkeys((seat.member_id for seat in found.came), at_ms))
+        joined_ms = None if self._is_torn and not self._before else at_ms
+        self._joined_ms.update(dict.fromkeys((seat.member_id for seat in found.came), joined_ms))
         return found
 
     def _owned_now(self) -> Partitions | None:
@@ -316,7 +320,7 @@ class HistoryReader:
 
     def _tell(self, change: Change) -> None:
         if change.at_ms >= self._since_ms:
-            self.changes.append(change)
+            self.changes.append(replace(change, within_ms=self._within_ms))
 
 
 TAKERS: Final[Mapping[type, Callable[[HistoryReader, LogEntry, Any, Any], None]]] = {
@@ -356,5 +360,5 @@ def _moved(before: Roster, after: Roster) -> int:
     )
 
 
-def _since(entry: LogEntry, then_ms: int | None) -> int | None:
-    return None if then_ms is None else entry.at_ms - then_ms
+def _since(at_ms: int, then_ms: int | None) -> int | None:
+    return None if then_ms is None else at_ms - then_ms

@@ -10,19 +10,25 @@ class Seat(NamedTuple):
     """A member as records describe it.
 
     Args:
+        rebalance_timeout_ms: None where only captures tell of it.
+        session_timeout_ms: None for a member of KIP-848 too, whose group or broker has it.
         subscription: what it asked for, to be compared; None where that cannot be read.
         partitions: that it has, or was given.
-        session_timeout_ms: None for a member of KIP-848, whose group or broker has it.
     """
 
     client_id: str
     member_id: str
     instance_id: str | None
     host: str
-    rebalance_timeout_ms: int
+    rebalance_timeout_ms: int | None
     session_timeout_ms: int | None = None
     subscription: Hashable = None
     partitions: Partitions = frozenset()
+
+    def asks_otherwise(self, later: "Seat") -> bool:
+        """Whether it is known that it asks for something else later."""
+        both = (self.subscription, later.subscription)
+        return None not in both and both[0] != both[1]
 
 
 Roster = Mapping[str, Seat]

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from kgroups.cli.broker_logs import check_logs, log_notes, read_logs
+from kgroups.cli.captures import Captures, read_captures
 from kgroups.cli.choosing import (
     AllGroups,
+    Choice,
     GroupNames,
     Regex,
     choice_of,
@@ -18,7 +21,14 @@ from kgroups.cli.commands.doctor.cluster_lookups import look_around
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import learn_expiries
-from kgroups.cli.lag_times import Over, time_question, timed_look
+from kgroups.cli.lag_times import (
+    LEAST_OVER_MS,
+    MOST_OVER_MS,
+    Over,
+    captured_times,
+    time_question,
+    timed_look,
+)
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import asked, now_ms
@@ -32,26 +42,31 @@ from kgroups.core.history.changes import Change
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.stores.places import Place
 from kgroups.core.offsets.expiry import GroupExpiry
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from kgroups.core.times import parse_instant_ms
+from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 MOST_HISTORIES: Final = 20
 """Groups whose logs are read: of more it would take as long as reading all of the topic."""
+MANY_LOOKS: Final = 2
+"""Captures that are read of more groups: for rates, and whether a rebalance had ended."""
 
 HELP = """Find out what is wrong with groups, and what to do.
 
 Shows facts, then findings, worst first, each with its evidence and the
 command to type next. `kgroups explain CODE` explains a code. Nothing is
 changed. What was not examined, and why, is said; --over 30s examines rates
-and stalled partitions too. The history of up to 20 groups is read from
-__consumer_offsets, which requires READ. Share and streams groups are not
-covered.
+and stalled partitions too, --captures DIR does so without waiting, from
+captures of `lag collect` of the last --over (10m). The history of up to 20
+groups is read from __consumer_offsets, which requires READ, and from
+captures. Share and streams groups are not covered.
 
 EXAMPLES
   kgroups doctor orders-app
   kgroups doctor orders-app --over 30s
   kgroups doctor orders-app --since 2h --log server.log
+  kgroups doctor orders-app --captures ~/captures
   kgroups doctor --all-groups --fail-on-level warning
   kgroups doctor 'orders-*' --output json | jq '.items[].findings'
 
@@ -81,6 +96,7 @@ def doctor(
         list[str] | None,
         typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
     ] = None,
+    captures: Captures = None,
     fail_on_level: Annotated[
         Level,
         typer.Option("--fail-on-level", help="Exit with 6 from this level on."),
@@ -92,23 +108,19 @@ def doctor(
     printer = Printer(options)
     choice = choice_of(groups, regex, every=all_groups)
     check_logs(log or [])
-    question = time_question(lag_time=False, record_times=False, over=over, file=file)
+    wait = over if captures is None else None
+    question = time_question(lag_time=False, record_times=False, over=wait, file=file)
     if log and file is not None:
         raise UsageError("--log and --from cannot be used together", hint="leave out --from")
     since_ms = parse_instant_ms(since or "24h", now_ms())
     with asked(options, file) as admin:
         snapshot, times = timed_look(
-            printer,
-            admin,
-            question,
-            lambda: snapshot_of_choice(
-                admin,
-                choice,
-                file=file,
-                isolation="read_uncommitted" if admin is None else "read_committed",
-                progress=printer.progress,
-            ),
+            printer, admin, question, lambda: _look(printer, admin, choice, file)
         )
+        captured = Captured()
+        if captures is not None:
+            captured = _captured(printer, admin, snapshot, captures, (over or "10m", since_ms))
+            times = captured.times
         failed = {error.target for error in snapshot.errors}
         unseen = {g.group for g in snapshot.groups if g.offsets is None and g.group in failed}
         examined = [
@@ -116,8 +128,8 @@ def doctor(
             for group in snapshot.groups
             if group.group not in unseen and group.type in ("classic", "consumer")
         ]
-        told = _histories(printer, admin, examined, since_ms)
-        over_s = None if times is None else question.over_ms / 1_000
+        told = _histories(printer, admin, examined, since_ms, captured.history)
+        over_s = None if times is None else captured.over_s or question.over_ms / 1_000
         facts = look_around(
             admin, [_facts(snapshot, group, times, over_s) for group in examined], printer.progress
         )
@@ -144,6 +156,65 @@ def doctor(
     end_with([*found_at(results, fail_on_level), *snapshot.errors])
 
 
+def _look(
+    printer: Printer, admin: ClusterAdmin | None, choice: Choice, file: Path | None
+) -> ClusterSnapshot:
+    """The groups now, or in a file."""
+    return snapshot_of_choice(
+        admin,
+        choice,
+        file=file,
+        isolation="read_uncommitted" if admin is None else "read_committed",
+        progress=printer.progress,
+    )
+
+
+class Captured(NamedTuple):
+    """What captures tell.
+
+    Args:
+        times: rates since the oldest capture of `--over`.
+        over_s: how old that is.
+        history: captures since `--since`; none if there are many groups.
+    """
+
+    times: Times | None = None
+    over_s: float = 0.0
+    history: Sequence[ClusterSnapshot] = ()
+
+
+def _captured(
+    printer: Printer,
+    admin: ClusterAdmin | None,
+    snapshot: ClusterSnapshot,
+    folder: Place,
+    since: tuple[str, int],
+) -> Captured:
+    """What captures tell of the groups before the look at them.
+
+    Args:
+        since: the length of time for rates, and when histories begin.
+    Raises:
+        NotFoundError: there are no captures in that time.
+        UsageError: they are of another cluster.
+    """
+    over, since_ms = since
+    over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
+    at_ms = snapshot.captured_at_ms
+    names = [group.group for group in snapshot.groups]
+    are_few = len(names) <= MOST_HISTORIES
+    printer.progress("reading captures")
+
+    def read(from_ms: int, most: int | None) -> Sequence[ClusterSnapshot]:
+        window = (from_ms, at_ms)
+        return read_captures(printer.options, folder, names, snapshot.cluster_id, window, most)
+
+    looks = read(at_ms - over_ms, None if are_few else MANY_LOOKS)
+    times = captured_times(printer, admin, snapshot, looks)
+    over_s = (at_ms - looks[0].captured_at_ms) / 1_000
+    return Captured(times, over_s, read(since_ms, None) if are_few else ())
+
+
 class Histories(NamedTuple):
     """What was read of groups' logs.
 
@@ -161,21 +232,45 @@ class Histories(NamedTuple):
 
 
 def _histories(
-    printer: Printer, admin: ClusterAdmin | None, groups: Sequence[Group], since_ms: int
+    printer: Printer,
+    admin: ClusterAdmin | None,
+    groups: Sequence[Group],
+    since_ms: int,
+    captures: Sequence[ClusterSnapshot],
 ) -> Histories:
-    """The changes of the groups, where they are few enough and their logs can be read."""
-    if admin is None:
-        return Histories({}, "a snapshot file has no history")
+    """The changes of the groups, where they are few enough and their logs can be read.
+
+    Captures tell what logs do not, or all of it where those cannot be read.
+    """
     if len(groups) > MOST_HISTORIES:
         return Histories({}, f"history is read for {MOST_HISTORIES} groups at most")
-    try:
-        return _read_histories(printer, admin, groups, since_ms)
-    except ClusterError as error:  # the rest is examined all the same
-        return Histories({}, error.message)
+    found = Histories({}, "a snapshot file has no history")
+    if admin is not None:
+        try:
+            found = _read_histories(printer, admin, groups, since_ms, captures)
+        except ClusterError as error:  # the rest is examined all the same
+            found = Histories({}, error.message)
+    if found.changes or not captures:
+        return found
+    if admin is not None:
+        printer.note("LOG_UNREAD", f"history is from captures only: {found.reason}")
+    from kgroups.cli.group_histories import readers_of
+
+    readers = readers_of([group.group for group in groups], since_ms, captures)
+    return Histories(
+        {name: with_causes(one.end()) for name, one in readers.items() if one.captures},
+        "no captures",
+        found.expiries,
+        found.no_expiry or found.reason,
+    )
 
 
 def _read_histories(
-    printer: Printer, admin: ClusterAdmin, groups: Sequence[Group], since_ms: int
+    printer: Printer,
+    admin: ClusterAdmin,
+    groups: Sequence[Group],
+    since_ms: int,
+    captures: Sequence[ClusterSnapshot],
 ) -> Histories:
     """The changes of the groups.
 
@@ -184,7 +279,8 @@ def _read_histories(
     """
     from kgroups.cli.group_histories import read_histories  # records: 40 ms of a start
 
-    readers, _, logs = read_histories(printer, admin, [group.group for group in groups], since_ms)
+    names = [group.group for group in groups]
+    readers, _, logs = read_histories(printer, admin, names, since_ms, lambda _: captures)
     if logs is None:
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))

@@ -45,7 +45,7 @@ FINDING_COLUMNS: Final = (
 NEEDS: Final = {
     "offsets": "commits could not be read",
     "members": "members could not be read",
-    "rates": "requires --over",
+    "rates": "requires --over or --captures",
     "long_rates": f"requires --over {STUCK_S:g}s",
 }
 

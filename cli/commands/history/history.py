@@ -1,11 +1,12 @@
 """`kgroups history`: what became of groups, out of `__consumer_offsets`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from kgroups.cli.broker_logs import check_logs, log_notes, read_logs
+from kgroups.cli.captures import Captures, read_captures
 from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.history.change_text import time_text
 from kgroups.cli.commands.history.history_report import (
@@ -17,18 +18,20 @@ from kgroups.cli.commands.history.history_report import (
     view_of,
 )
 from kgroups.cli.exits import Note, end_with
-from kgroups.cli.group_histories import read_histories
+from kgroups.cli.group_histories import GroupHistories, read_histories, readers_of
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms, unknown_group
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.reader import HistoryReader
 from kgroups.core.kafka.answers import Placement
 from kgroups.core.kafka.lookups.group_log import GroupLogs
+from kgroups.core.lag.stores.places import Place
 from kgroups.core.protocol.errors import broker_error
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_instant_ms
 
 SCHEMA = "kgroups.history/1"
@@ -42,6 +45,10 @@ client are one line; JSON has each. Read from the group's partition of
 __consumer_offsets, which requires READ, from its oldest record on; a large
 one may take more than the default --timeout. Compaction keeps only the
 newest record of a group, which is said where it shows.
+
+Captures of `lag collect` outlive compaction: --captures tells from them what
+records no longer do, to within their interval (WITHIN), and all of it where
+the cluster cannot be read.
 
 Brokers' logs say more: --log reads those of Kafka 2.8 to 4.4, and adds the
 reasons of leaves and expired sessions. Their clocks may differ from the
@@ -58,6 +65,7 @@ EXAMPLES
   kgroups history orders-app
   kgroups history orders-app billing --since 2h
   kgroups history orders-app --log server.log --log server.log.1.gz
+  kgroups history orders-app --since 7d --captures ~/captures
   kgroups history orders-app --since 2026-11-21T06:00Z --output json
 """
 
@@ -73,6 +81,7 @@ def history(
         list[str] | None,
         typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
     ] = None,
+    captures: Captures = None,
 ) -> None:
     """`kgroups history`."""
     options = options_of(ctx)
@@ -81,11 +90,15 @@ def history(
     check_logs(log or [])
     until_ms = now_ms()
     since_ms = parse_instant_ms(since or "24h", until_ms)
-    with cluster(options) as admin:
-        readers, placement, logs = read_histories(printer, admin, names, since_ms)
+    if captures is None:
+        with cluster(options) as admin:
+            readers, placement, logs = read_histories(printer, admin, names, since_ms)
+    else:
+        window = (since_ms, until_ms)
+        readers, placement, logs = _with_captures(printer, names, captures, window)
     if logs is None:
         raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
-    errors = (*placement.errors, *_errors(names, placement, logs, readers))
+    errors = _errors(names, placement, logs, readers, captures)
     failed = {error.target for error in errors}
     found = [_history(name, readers[name]) for name in names if name not in failed]
     read = read_logs(log or [], {one.group: one.changes for one in found})
@@ -111,30 +124,66 @@ def history(
     end_with(errors)
 
 
+def _with_captures(
+    printer: Printer, names: list[str], folder: Place, window: tuple[int, int]
+) -> GroupHistories:
+    """Histories from records and captures, or from captures alone where there are no records."""
+    options, since_ms = printer.options, window[0]
+
+    def captures_of(name: str | None) -> Sequence[ClusterSnapshot]:
+        return read_captures(options, folder, names, name, window)
+
+    given = (options.bootstrap_server, options.command_config, options.context)
+    why = "no cluster given"
+    if any(given):
+        try:
+            with cluster(options) as admin:
+                found = read_histories(printer, admin, names, since_ms, captures_of)
+            if found.logs is not None:
+                return found
+            why = _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).message
+        except ClusterError as error:
+            why = error.message
+    printer.note("LOG_UNREAD", f"from captures only: {why}")
+    captures = captures_of(None)
+    readers = readers_of(names, since_ms, captures)
+    return GroupHistories(readers, Placement(None, {}, captures[0].cluster_id), GroupLogs())
+
+
 def _history(name: str, reader: HistoryReader) -> GroupHistory:
     return GroupHistory(
         name,
         with_causes(reader.end()),
         reader.records,
+        reader.captures,
         reader.oldest_ms,
         reader.whole_since_ms,
     )
 
 
 def _errors(
-    names: list[str], placement: Placement, logs: GroupLogs, readers: Mapping[str, HistoryReader]
+    names: list[str],
+    placement: Placement,
+    logs: GroupLogs,
+    readers: Mapping[str, HistoryReader],
+    captures: Place | None,
 ) -> list[ItemError]:
-    """Groups whose partition could not be read, or has no record of them."""
-    errors = []
+    """Groups of which nothing is known: no record could be read, or there is none."""
+    told = {name for name in names if readers[name].captures and not readers[name].records}
+    errors = [error for error in placement.errors if error.target not in told]
+    failed = {error.target for error in errors}
     for name in names:
+        if name in failed or name in told:
+            continue
         if name in logs.failures:
             errors.append(_unread(name, logs.failures[name], _place(name, placement)))
-        elif name in placement.coordinators and not readers[name].records:
+        elif not readers[name].records:
             if name in logs.unread.others:
                 text = f"`{name}` is a share or streams group"
                 errors.append(broker_error(name, "UNSUPPORTED_VERSION", text))
             else:
-                errors.append(unknown_group(name, f"`{_place(name, placement)}`"))
+                place = _place(name, placement) if placement.coordinators else str(captures)
+                errors.append(unknown_group(name, f"`{place}`"))
     return errors
 
 

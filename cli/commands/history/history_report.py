@@ -17,11 +17,12 @@ from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.changes import Change, Commits
 from kgroups.core.history.repeats import Repeat, figures, repeats
 from kgroups.core.history.roster import Departure, Seat
-from kgroups.core.times import timestamp
+from kgroups.core.times import show_ms, timestamp
 
 TABLE: Final = (
     Column("group", "GROUP", shared=True),
     Column("at", "AT"),
+    Column("within", "WITHIN", right=True, quiet=(None,)),
     Column("number", "GEN", right=True, quiet=(None,)),
     Column("change", "CHANGE"),
     Column("cause", "CAUSE", quiet=("",)),
@@ -46,6 +47,8 @@ CSV: Final = tuple(
         "cause",
         "certainty",
         "seconds_since_previous",
+        "source",
+        "within_seconds",
         "commits",
         "commits_backwards",
         "commits_without_owner",
@@ -60,6 +63,7 @@ class GroupHistory:
 
     Args:
         records: of the group, those before the window too.
+        captures: that have the group.
         oldest_ms: time of the first of them.
         whole_since_ms: from when on compaction has removed nothing.
     """
@@ -67,6 +71,7 @@ class GroupHistory:
     group: str
     changes: tuple[Change, ...]
     records: int
+    captures: int
     oldest_ms: int | None
     whole_since_ms: int | None
 
@@ -105,12 +110,14 @@ def _table_rows(line: Line) -> list[Row]:
     if isinstance(what, Repeat):
         last = what.rebalances[-1]
         at, number, count = last.at_ms, numbers_text(what), last.member_count
-        text, cause = repeat_text(what), _common_cause(what)
+        text, cause, within_ms = repeat_text(what), _common_cause(what), last.within_ms
     else:
-        at, count = what.at_ms, what.member_count
-        number = str(what.number) if what.kind in ("rebalance", "members") else ""
+        at, count, within_ms = what.at_ms, what.member_count, what.within_ms
+        is_numbered = what.kind in ("rebalance", "members") and what.number is not None
+        number = str(what.number) if is_numbered else ""
         text, cause = change_text(what), cause_text(what)
-    return [(line.group, time_text(at), number, text, cause, count)]
+    within = None if within_ms is None else show_ms(within_ms)
+    return [(line.group, time_text(at), within, number, text, cause, count)]
 
 
 def _common_cause(repeat: Repeat) -> str:
@@ -168,6 +175,8 @@ def change_item(line: Line) -> Item:
         "certainty": change.certainty,
         "reason": change.reason,
         "seconds_since_previous": _seconds(change.since_previous_ms),
+        "source": "records" if change.within_ms is None else "captures",
+        "within_seconds": _seconds(change.within_ms),
     }
 
 
@@ -242,6 +251,7 @@ def _group_summary(history: GroupHistory, span_ms: int) -> Item:
     return {
         "group": history.group,
         "records": history.records,
+        "captures": history.captures,
         "oldest_at": None if history.oldest_ms is None else timestamp(history.oldest_ms),
         "whole_since_at": None
         if history.whole_since_ms is None

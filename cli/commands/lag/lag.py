@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from kgroups.cli.captures import place_of
 from kgroups.cli.choosing import Choice, GroupNames, choice_of, chosen_of, snapshot_of_choice
 from kgroups.cli.commands.lag.cluster_times import next_times
 from kgroups.cli.commands.lag.lag_answer import (
@@ -33,7 +34,6 @@ from kgroups.cli.commands.lag.lag_options import (
     Until,
     column_name,
     conditions_on_rows,
-    place_of,
     window_of,
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import place_of
+from kgroups.cli.captures import place_of
 from kgroups.cli.exits import Note, end_with, show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -18,6 +18,7 @@ from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError, counted
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.leader_watch import LeaderWatch
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms, timestamp
@@ -33,9 +34,11 @@ COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
 COLLECT_HELP = """Append a capture of all groups to a folder.
 
-A capture holds every group's committed offsets and members and the log bounds
-(start, end, last stable offset) of the partitions it reads. `kgroups lag
-report --captures DIR` reports on them. Needs no Java.
+A capture holds every group's committed offsets, members and epochs and the
+log bounds (start, end, last stable offset) of the partitions it reads, and
+where __consumer_offsets may be read, who leads classic groups. `lag report`,
+`history`, `doctor` and `simulate` read them with --captures DIR. Needs no
+Java.
 
 DIR/captures, DIR/rows, DIR/members and DIR/topics are Delta tables by cluster
 and date, which any Delta reader opens. Captures are written atomically, and
@@ -174,8 +177,10 @@ class CollectLog:
                 lambda: admin.snapshot(isolation="read_committed", progress=self.printer.progress)
             )
             self._add(snapshot.errors, is_live=bool(every_ms))
-            return snapshot
+            led: ClusterSnapshot = pauses.during(lambda: leaders.add_to(snapshot))
+            return led
 
+        leaders = LeaderWatch(admin)
         captures = collect_captures(
             take,
             self.folder,

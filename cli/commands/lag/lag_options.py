@@ -1,30 +1,20 @@
 """Options that reports on lag share: `lag report`, `lag history`, and what they mean."""
 
 import json
-import os
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
 
+from kgroups.cli.captures import place_of
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.stores.places import Place, parse_place
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 DEFAULT_TOP = 100
-
-
-def place_of(text: str) -> Place:
-    """A local path, or a URI with the login that the environment has for its store.
-
-    Raises:
-        UsageError: no such kind of store.
-    """
-    return parse_place(text, os.environ)
 
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]

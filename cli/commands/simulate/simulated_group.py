@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import place_of
+from kgroups.cli.captures import place_of
 from kgroups.cli.lag_times import LEAST_OVER_MS, MOST_OVER_MS, TimeQuestion, timed_look
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import asked, now_ms, snapshot_of, take_snapshot

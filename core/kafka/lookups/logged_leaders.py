@@ -99,12 +99,14 @@ class LoggedLeader:
 
     Args:
         leader: member id.
+        generation: of the record.
         members: ids of those who were there.
         led: rounds that the leader has assigned, as of `Group.led`.
         is_back: as of `Group.leader_is_back`.
     """
 
     leader: str | None
+    generation: int
     protocol: str | None
     members: frozenset[str]
     led: tuple[Group, ...] = ()
@@ -135,7 +137,13 @@ class LoggedLeaders:
         logged = self._of_now(group)
         if logged is None:
             return group
-        return replace(group, leader=logged.leader, led=logged.led, leader_is_back=logged.is_back)
+        return replace(
+            group,
+            leader=logged.leader,
+            generation=logged.generation,
+            led=logged.led,
+            leader_is_back=logged.is_back,
+        )
 
     def _of_now(self, group: Group) -> LoggedLeader | None:
         logged = self.found.get(group.group)
@@ -179,6 +187,7 @@ def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:
         return None
     return LoggedLeader(
         newest.leader,
+        newest.generation,
         newest.protocol,
         frozenset(member.member_id for member in newest.members),
         led_rounds(records),

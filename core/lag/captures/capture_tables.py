@@ -49,6 +49,7 @@ def capture_tables(
                         *(*capture, group.group, group.type, ordinal),
                         *_member(member, reads),
                         group.assignor,
+                        *_round(group, member),
                     )
                 )
         for topic in snapshot.topics.values():
@@ -174,8 +175,27 @@ def _member(member: Member, reads: Subscriptions) -> tuple[Any, ...]:
         member.instance_id,
         member.rack,
         reads.of(member),
-        [{"topic": name, "partitions": list(held)} for name, held in owned.items()],
+        _owned(owned),
     )
+
+
+def _round(group: Group, member: Member) -> tuple[Any, ...]:
+    """How far the group is, and its member."""
+    is_as_owned = member.target_assignment in (None, member.assignment)
+    return (
+        group.state,
+        group.generation,
+        None if group.leader is None else group.leader == member.member_id,
+        group.group_epoch,
+        group.target_epoch,
+        member.member_epoch,
+        member.generation,
+        None if is_as_owned or member.assignment is None else _owned(member.assignment),
+    )
+
+
+def _owned(assignment: Mapping[str, tuple[int, ...]]) -> list[dict[str, Any]]:
+    return [{"topic": name, "partitions": list(held)} for name, held in assignment.items()]
 
 
 def _topic(topic: Topic) -> tuple[Any, ...]:

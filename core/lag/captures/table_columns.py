@@ -58,9 +58,10 @@ ROWS: Final[Columns] = (
     Column("next_record_at_ms", LONG, True),
 )
 
-# One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
-# the next rebalance starts from: the assignment, in a KIP-848 group the target assignment.
-MEMBERS: Final[Columns] = (
+# One member as a dry run needs it; `ordinal` keeps the order of the broker's answer, which decides
+# ties. `owned` is what the next rebalance starts from: the assignment, in a KIP-848 group the
+# target assignment.
+PLANNED: Final[Columns] = (
     *CAPTURE,
     Column("group", STRING),
     Column("group_type", STRING),
@@ -75,10 +76,26 @@ MEMBERS: Final[Columns] = (
     Column("assignor", STRING, True),
 )
 
+# One member. Of its group: state, and how far it is: in a classic group the generation, and whether
+# this member leads, where the log of the group tells; in a KIP-848 group the epochs. Of the member:
+# `joined_with`, the generation that it had when it joined last, and `assigned` where that is not
+# `owned`.
+MEMBERS: Final[Columns] = (
+    *PLANNED,
+    Column("group_state", STRING, True),
+    Column("generation", INT, True),
+    Column("leads", FLAG, True),
+    Column("group_epoch", INT, True),
+    Column("target_epoch", INT, True),
+    Column("member_epoch", INT, True),
+    Column("joined_with", INT, True),
+    Column("assigned", OWNED, True),
+)
+
 # One member as it is planned: `assumed_id` is drawn for a member that joins, whose `member_id` is
 # only a name; `leader` is the client library whose rules the plan follows.
 PLAN_MEMBERS: Final[Columns] = (
-    *MEMBERS,
+    *PLANNED,
     Column("assumed_id", STRING, True),
     Column("leader", STRING),
 )

@@ -1,14 +1,27 @@
 """`kgroups doctor` on the embedded cluster with a live member, and on files."""
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+)
+from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.runner import run
 from tests.support.cli.terminal_run import run_on_terminal
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, produce
+from tests.support.lag.made_fleet import fleet
 
 OVER = ("--over", "300ms")
 
@@ -45,6 +58,58 @@ def test_a_stuck_partition(address: str) -> None:
     assert done["not_examined"] == not_examined
 
 
+def test_captures_take_the_place_of_waiting(address: str, tmp_path: Path) -> None:
+    """The same finding, over the time since the capture; for all groups too."""
+    folder = str(tmp_path / "captures")
+    assert run("-b", address, "lag", "collect", folder).exit_code == 0
+    for words in (("app", "done"), ("--all-groups",)):
+        words = ("doctor", *words, "--captures", folder, "--fail-on-level", "info")
+        outcome = run(*words, "-b", address, "-o", "json")
+        assert outcome.exit_code == 6, outcome.stderr
+        items = {item["group"]: item for item in outcome.document["items"]}
+        assert [found["code"] for found in items["app"]["findings"]] == ["STALLED_PARTITION"]
+        assert items["app"]["findings"][0]["evidence"]["over_seconds"] > 0
+        assert items["done"]["findings"] == []
+        assert [each["code"] for each in items["done"]["not_examined"]] == ["REBALANCE_STUCK"]
+    late = run("doctor", "app", "--captures", folder, "--over", "100ms", "-b", address)
+    assert late.exit_code == 5
+    assert "no captures in the window" in late.stderr
+
+
+def test_captures_of_another_cluster(address: str, tmp_path: Path) -> None:
+    """One sentence; of a history too."""
+    write_capture(tmp_path, fleet(1, at_ms=time.time_ns() // 1_000_000))
+    for command in ("doctor", "history"):
+        outcome = run(command, "app", "--captures", str(tmp_path), "-b", address)
+        assert outcome.exit_code == 2
+        assert "are of `c1`, not of cluster `" in outcome.stderr
+
+
+def test_a_snapshot_file_beside_captures(tmp_path: Path) -> None:
+    """Rates and history come from them, and nothing is asked of a cluster."""
+    now_ms = time.time_ns() // 1_000_000
+    taken = [stuck(now_ms - ago_ms) for ago_ms in (60_000, 30_000, 1_000)]
+    for each in taken:
+        write_capture(tmp_path / "captures", each)
+    write_snapshot(taken[-1], tmp_path / "g.json")
+    words = ("--from", str(tmp_path / "g.json"), "--captures", str(tmp_path / "captures"))
+    outcome = run("doctor", "g", *words, "-o", "json")
+    (item,) = outcome.document["items"]
+    assert [found["code"] for found in item["findings"]] == ["STALLED_PARTITION"]
+    assert item["findings"][0]["evidence"]["over_seconds"] == 59.0
+    lacking = {each["reason"] for each in item["not_examined"]}
+    assert lacking == {"a snapshot file has no history", "a snapshot file does not record it"}
+
+
+def stuck(at_ms: int) -> ClusterSnapshot:
+    """A group whose only member does not move on, though records come in."""
+    member = Member("a", "app", "/h", subscription=("t",), assignment={"t": (0,)}, generation=3)
+    offsets = {"t": {0: CommittedOffset(5)}}
+    group = Group("g", "classic", "Stable", assignor="range", members=(member,), offsets=offsets)
+    logs = {0: PartitionLog(0, 100 + at_ms // 1_000, leader=1)}
+    return ClusterSnapshot(at_ms, (group,), {"t": Topic("t", logs)}, cluster_id="c1")
+
+
 def test_levels(address: str) -> None:
     """A group that waits for its consumer is worth knowing, and no failure."""
     words = ("doctor", "late", "-b", address)
@@ -54,9 +119,9 @@ def test_levels(address: str) -> None:
     (item,) = outcome.document["items"]
     assert [finding["code"] for finding in item["findings"]] == ["NO_CONSUMER"]
     assert {each["code"]: each["reason"] for each in item["not_examined"]} == {
-        "STALLED_PARTITION": "requires --over",
-        "FALLING_BEHIND": "requires --over",
-        "PHANTOM_LAG": "requires --over",
+        "STALLED_PARTITION": "requires --over or --captures",
+        "FALLING_BEHIND": "requires --over or --captures",
+        "PHANTOM_LAG": "requires --over or --captures",
         "REBALANCE_STUCK": "requires --over 30s",
     }
 
@@ -93,7 +158,7 @@ def test_a_snapshot_has_no_history() -> None:
     outcome = run("doctor", "billing", "--from", "shop.json", "-o", "json")
     reasons = {each["reason"] for each in outcome.document["items"][0]["not_examined"]}
     assert reasons == {
-        "requires --over",
+        "requires --over or --captures",
         "requires --over 30s",
         "a snapshot file has no history",
         "a snapshot file does not record it",
