@@ -10,6 +10,10 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "commits were lower than those before, while members were there",
         "look for two consumers of one partition, a reset, or an application that seeks",
     ),
+    "COORDINATOR_UNSTABLE": (
+        "the group's coordinator moved while it was watched, or eight times within an hour",
+        "look at the brokers: one may restart again and again, or lose its session",
+    ),
     "DATA_LOST": (
         "records expired before the group read them",
         "raise the topic's retention, or make the group faster; what is lost is lost",
@@ -18,9 +22,13 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "records are consumed more slowly than they are produced",
         "add members up to the number of partitions, or make processing faster",
     ),
+    "GROUP_NEAR_LIMIT": (
+        "the group has nine tenths of the members that its brokers allow, or more",
+        "raise `group.max.size` or `group.consumer.max.size`, or start fewer members",
+    ),
     "HANGING_TRANSACTION": (
         "a transaction is open for too long, and holds `read_committed` members back",
-        "look at its producer; one that is gone for good: `kafka-transactions.sh abort`",
+        "look at its producer; if it is gone for good: `kgroups transactions abort`",
     ),
     "HOT_PARTITION": (
         "nearly all of the group's lag is in one partition",
@@ -44,10 +52,14 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "OFFSETS_PENDING": (
         "an open transaction holds the group's own offsets, so members that start have to wait",
-        "look at its producer; one that is gone for good: `kafka-transactions.sh abort`",
+        "look at its producer; if it is gone for good: `kgroups transactions abort`",
+    ),
+    "ORPHAN_CONFIG": (
+        "a name has configurations of its own and no group",
+        "remove them, unless the group is still to come: `kgroups config GROUP --unset SETTING`",
     ),
     "PARTITIONS_UNAVAILABLE": (
-        "partitions of the group's topics have no leader, or too few replicas in sync",
+        "partitions of its topics or of its commits have no leader, or too few replicas in sync",
         "look at the brokers: one may be down or slow",
     ),
     "PHANTOM_LAG": (

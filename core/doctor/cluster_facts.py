@@ -1,9 +1,10 @@
 """What detectors know of the cluster around a group."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from kgroups.core.snapshot import TopicPartition
+from kgroups.core.offsets.group_settings import Setting
+from kgroups.core.snapshot import PartitionLog, TopicPartition
 
 
 class Held(Protocol):
@@ -73,3 +74,28 @@ class PendingOffsets(NamedTuple):
 
     partitions: frozenset[TopicPartition]
     transactions: Transactions = Transactions()
+
+
+class OffsetsPartition(NamedTuple):
+    """A group's partition of `__consumer_offsets`, whose leader coordinates the group.
+
+    Args:
+        elections: of its leader in the last hour, as far as its records tell.
+    """
+
+    log: PartitionLog
+    elections: int = 0
+
+
+class GroupSettings(NamedTuple):
+    """Settings of brokers, and of the group itself, that decide about its members.
+
+    Args:
+        max_size: members that the group may have; None if its coordinator has no such setting.
+        max_size_name: the broker's setting that says so.
+        own: of a KIP-848 group, by name: `consumer.session.timeout.ms`; empty if not known.
+    """
+
+    max_size: int | None
+    max_size_name: str
+    own: Mapping[str, Setting] = {}

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from kgroups.core.doctor.detectors import consumption, stability, topic_health, transactions
+from kgroups.core.doctor.detectors import (
+    cluster,
+    consumption,
+    stability,
+    topic_health,
+    transactions,
+)
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.doctor.finding import Finding
 from kgroups.core.doctor.proofs import proved
@@ -27,6 +33,9 @@ DETECTORS: Final = (
     Detector("TOPIC_MISSING", ("offsets",), topic_health.topic_missing),
     Detector("STALE_COMMITS", ("offsets", "members"), topic_health.stale_commits),
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
+    Detector("COORDINATOR_UNSTABLE", ("offsets_partition",), cluster.coordinator_unstable),
+    Detector("GROUP_NEAR_LIMIT", ("members", "settings"), cluster.group_near_limit),
+    Detector("ORPHAN_CONFIG", ("own_settings",), cluster.orphan_config),
     Detector("HANGING_TRANSACTION", ("offsets", "transactions"), transactions.hanging_transaction),
     Detector("OFFSETS_PENDING", ("pending",), transactions.offsets_pending),
     Detector("PHANTOM_LAG", ("offsets", "rates"), transactions.phantom_lag),
@@ -52,7 +61,9 @@ class Examined(NamedTuple):
 
 
 def examine(facts: DoctorFacts) -> Examined:
-    """What is wrong with a group, worst first."""
+    """What is wrong with a group, worst first; of a name without a group nothing else is asked."""
+    if facts.own_settings:
+        return Examined(facts, tuple(cluster.orphan_config(facts)), ())
     findings: list[Finding] = []
     missing: list[tuple[str, Part]] = []
     for detector in DETECTORS:

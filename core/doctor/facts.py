@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Literal
 
-from kgroups.core.doctor.cluster_facts import PendingOffsets, Transactions
+from kgroups.core.doctor.cluster_facts import (
+    GroupSettings,
+    OffsetsPartition,
+    PendingOffsets,
+    Transactions,
+)
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import NO_LOG, OffsetRow
@@ -16,7 +21,17 @@ from kgroups.core.rounds import REBALANCING, rounds_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog
 
 Part = Literal[
-    "offsets", "members", "rates", "long_rates", "history", "expiry", "transactions", "pending"
+    "offsets",
+    "members",
+    "rates",
+    "long_rates",
+    "history",
+    "expiry",
+    "transactions",
+    "pending",
+    "offsets_partition",
+    "settings",
+    "own_settings",
 ]
 """What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
 
@@ -39,6 +54,9 @@ class DoctorFacts:
         gaps: commits with no record to read after them, as `Times` has them.
         transactions: open on partitions that the group reads; None if that was not looked at.
         pending: offsets of the group that a transaction holds; None likewise.
+        offsets_partition: where the group's own offsets are; None likewise.
+        settings: that decide about its members; None likewise.
+        own_settings: names of those of a group that does not exist; None if they are not told.
         missing: why parts were not looked at, where that is a matter of this group.
     """
 
@@ -56,6 +74,9 @@ class DoctorFacts:
     gaps: Set[Place] = frozenset()
     transactions: Transactions | None = None
     pending: PendingOffsets | None = None
+    offsets_partition: OffsetsPartition | None = None
+    settings: GroupSettings | None = None
+    own_settings: Sequence[str] | None = ()
     missing: Mapping[Part, str] = field(default_factory=dict)
 
     @property
@@ -92,6 +113,9 @@ class DoctorFacts:
             "expiry": self.expiry,
             "transactions": self.transactions,
             "pending": self.pending,
+            "offsets_partition": self.offsets_partition,
+            "settings": self.settings,
+            "own_settings": self.own_settings,
         }[part] is not None
 
     def log_of(self, topic: str, partition: int) -> PartitionLog:

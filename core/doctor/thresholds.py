@@ -36,3 +36,7 @@ MOST_OPEN_MS: Final = 15 * 60_000
 """Timeout of transactions whose own is not known: `transaction.max.timeout.ms` of brokers."""
 HELD_S: Final = 10.0
 """Two looks this far apart that see the same transaction say that it is not a new one."""
+ELECTIONS: Final = 8
+"""Of a coordinator in an hour: a restart of all brokers in turn takes four to six."""
+NEAR_SHARE: Final = 0.9
+"""Of the members that a group may have: a deploy that starts new ones first passes it."""

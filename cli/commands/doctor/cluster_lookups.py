@@ -1,24 +1,35 @@
 """What `kgroups doctor` learns of the cluster around groups: a few requests for all of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor import cluster_facts
-from kgroups.core.doctor.cluster_facts import PendingOffsets
+from kgroups.core.doctor.cluster_facts import GroupSettings, OffsetsPartition, PendingOffsets
 from kgroups.core.doctor.detectors.transactions import holds_back
 from kgroups.core.doctor.facts import DoctorFacts, Part
-from kgroups.core.errors import ClusterError
+from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
+from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.kafka.lookups.transactions import Transactions, open_transactions
-from kgroups.core.snapshot import PartitionLog, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
-AROUND: Final[tuple[Part, ...]] = ("transactions", "pending")
+AROUND: Final[tuple[Part, ...]] = ("transactions", "pending", "offsets_partition", "settings")
 NO_CLUSTER: Final = "a snapshot file does not record it"
 OLDER: Final = "requires brokers of Kafka {} or later"
+CLUSTER_CONFIGS: Final = "DESCRIBE_CONFIGS on the cluster"
+ELECTIONS_MS: Final = 3_600_000
+"""How far back elections of coordinators are counted."""
+SIZES: Final = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
+MOST_SETTINGS: Final = 20
+"""Groups whose own settings are read: a request each."""
+
+Step = Callable[[ClusterAdmin, Sequence[DoctorFacts]], list[DoctorFacts]]
 
 
 def look_around(
@@ -26,12 +37,22 @@ def look_around(
 ) -> list[DoctorFacts]:
     """The facts with what the cluster tells; what it does not tell is `missing`, and why."""
     if admin is None:
-        return [replace(each, missing=dict.fromkeys(AROUND, NO_CLUSTER)) for each in every]
-    progress("looking at transactions")
-    try:
-        return _with_transactions(admin, every)
-    except ClusterError as error:  # the rest is examined all the same
-        return [replace(each, missing=dict.fromkeys(AROUND, error.message)) for each in every]
+        return [_without(each, AROUND, NO_CLUSTER) for each in every]
+    steps: tuple[tuple[str, Step, tuple[Part, ...]], ...] = (
+        ("transactions", _with_transactions, AROUND[:3]),
+        ("settings", _with_settings, AROUND[3:]),
+    )
+    for what, step, parts in steps:
+        progress(f"looking at {what}")
+        try:
+            every = step(admin, every)
+        except KgroupsError as error:  # the rest is examined all the same
+            every = [_without(each, parts, error.message) for each in every]
+    return list(every)
+
+
+def _without(facts: DoctorFacts, parts: Iterable[Part], why: str) -> DoctorFacts:
+    return replace(facts, missing={**facts.missing, **dict.fromkeys(parts, why)})
 
 
 def _with_transactions(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
@@ -41,13 +62,29 @@ def _with_transactions(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> lis
         ClusterError: the cluster cannot be asked.
     """
     own = {facts.group.offsets_partition for facts in every} - {None}
-    logs = offsets_partitions(admin, {number for number in own if number is not None})
+    since_ms = every[0].snapshot.captured_at_ms - ELECTIONS_MS if every else 0
+    logs = offsets_partitions(admin, {number for number in own if number is not None}, since_ms)
     held = {facts.name: _held(facts) for facts in every}
     pending = pending_offsets(admin, dict(_doubtful(every, logs)))
     places = {at for each in held.values() for at in each}
     places |= {_place(facts) for facts in every if pending.get(facts.name)}
     found = open_transactions(admin, places)
-    return [_joined(facts, held[facts.name], pending.get(facts.name), found) for facts in every]
+    return [
+        _joined(_placed(facts, logs), held[facts.name], pending.get(facts.name), found)
+        for facts in every
+    ]
+
+
+def _placed(facts: DoctorFacts, logs: Mapping[int, OffsetsPartition] | str) -> DoctorFacts:
+    """The facts with the group's partition of the topic."""
+    if isinstance(logs, str):
+        right = f"DESCRIBE on topic `{OFFSETS_TOPIC}`"
+        return _without(facts, ["offsets_partition"], why_not(logs, right, "2.1"))
+    own = logs.get(_place(facts)[1])
+    why = "the group's partition of `__consumer_offsets` is not known"
+    if own is None:
+        return _without(facts, ["offsets_partition"], why)
+    return replace(facts, offsets_partition=own)
 
 
 def _held(facts: DoctorFacts) -> set[TopicPartition]:
@@ -60,7 +97,7 @@ def _place(facts: DoctorFacts) -> TopicPartition:
 
 
 def _doubtful(
-    every: Sequence[DoctorFacts], logs: Mapping[int, PartitionLog] | str
+    every: Sequence[DoctorFacts], logs: Mapping[int, OffsetsPartition] | str
 ) -> Iterator[tuple[str, list[TopicPartition]]]:
     """Groups on whose partitions of the topic a transaction is open, and what they read.
 
@@ -68,8 +105,8 @@ def _doubtful(
     """
     for facts in every:
         number = facts.group.offsets_partition
-        log = None if isinstance(logs, str) or number is None else logs.get(number)
-        is_whole = log is not None and log.last_stable_offset == log.log_end_offset
+        own = None if isinstance(logs, str) or number is None else logs.get(number)
+        is_whole = own is not None and own.log.last_stable_offset == own.log.log_end_offset
         if facts.rows and not is_whole:
             yield facts.name, [(row.topic, row.partition) for row in facts.rows]
 
@@ -104,6 +141,66 @@ def _among(places: Set[TopicPartition], found: Transactions) -> cluster_facts.Tr
     """The transactions that are open in some of these partitions."""
     those = [one for one in found.open if not places.isdisjoint(held.at for held in one.partitions)]
     return cluster_facts.Transactions(those, not found.unlisted)
+
+
+def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
+    """The facts with what coordinators are set to, and what few groups have of their own.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    brokers = {facts.group.coordinator for facts in every} - {None}
+    asked = [broker for broker in brokers if broker is not None]
+    told = broker_settings(admin, asked, list(SIZES.values())) if asked else {}
+    modern = [facts.name for facts in every if facts.group.type == "consumer"]
+    own = {}
+    for name in modern if len(modern) <= MOST_SETTINGS else ():
+        with suppress(KgroupsError):  # facts to show, no more
+            own[name] = group_settings(admin, name)
+    found = []
+    for facts in every:
+        answer = told.get(facts.group.coordinator or 0, BrokerSettings({}, "NOT_COORDINATOR"))
+        if answer.failure is not None:
+            why = why_not(answer.failure, CLUSTER_CONFIGS, "0.11")
+            found.append(_without(facts, ["settings"], why))
+            continue
+        name = SIZES[facts.group.type]
+        size = answer.values.get(name, "")
+        most = int(size) if size.isdecimal() else None
+        settings = GroupSettings(most, name, own.get(facts.name, {}))
+        found.append(replace(facts, settings=settings))
+    return found
+
+
+def with_orphans(
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, every: Sequence[DoctorFacts]
+) -> list[DoctorFacts]:
+    """The facts, and those of names with configurations and without a group.
+
+    Args:
+        snapshot: of all groups.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    try:
+        named = configured_groups(admin)
+    except KgroupsError as error:
+        why = why_not(error.code or error.message, CLUSTER_CONFIGS, "4.1")
+        return [replace(_without(each, ["own_settings"], why), own_settings=None) for each in every]
+    known = {group.group for group in snapshot.groups} | {each.target for each in snapshot.errors}
+    strange = [name for name in named if name not in known]
+    if not strange:
+        return list(every)
+    looked = admin.snapshot(strange, log_offsets=False)  # some may only be hidden
+    gone = [each.target for each in looked.errors if each.code == "GROUP_ID_NOT_FOUND"]
+    return [*every, *(_orphan(admin, snapshot, name) for name in gone[:MOST_SETTINGS])]
+
+
+def _orphan(admin: ClusterAdmin, snapshot: ClusterSnapshot, name: str) -> DoctorFacts:
+    settings = group_settings(admin, name)
+    own = [name for name, setting in settings.items() if setting.own is not None]
+    group = Group(name, "consumer", "Dead", members=(), offsets={})
+    return DoctorFacts(snapshot, group, rows=(), own_settings=own)
 
 
 def why_not(code: str, right: str, since: str) -> str:

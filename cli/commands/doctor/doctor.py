@@ -17,7 +17,7 @@ from kgroups.cli.choosing import (
     choice_of,
     snapshot_of_choice,
 )
-from kgroups.cli.commands.doctor.cluster_lookups import look_around
+from kgroups.cli.commands.doctor.cluster_lookups import look_around, with_orphans
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import learn_expiries
@@ -133,6 +133,8 @@ def doctor(
         facts = look_around(
             admin, [_facts(snapshot, group, times, over_s) for group in examined], printer.progress
         )
+        if admin is not None and choice.every:
+            facts = with_orphans(admin, snapshot, facts)
     logs = read_logs(log or [], told.changes)
     read = [each.log for each in logs]
     changes = {name: with_logs(name, found, read) for name, found in told.changes.items()}

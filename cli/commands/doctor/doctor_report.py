@@ -31,6 +31,8 @@ FACT_COLUMNS: Final = (
     Column("lag", "LAG", right=True),
     Column("rate_in", "RATE-IN", right=True, quiet=(None,)),
     Column("rate_out", "RATE-OUT", right=True, quiet=(None,)),
+    Column("session_timeout_seconds", "SESSION-S", right=True, quiet=(None,)),
+    Column("session_timeout_source", "SESSION-FROM", quiet=(None,)),
 )
 FINDING_COLUMNS: Final = (
     Column("group", "GROUP", shared=True),
@@ -105,7 +107,25 @@ def _reason(facts: DoctorFacts, part: Part, reasons: Mapping[str, str]) -> str:
 
 def _figures(facts: DoctorFacts) -> Item:
     source: Source = "offsets" if facts.times is None else "times"
-    return document_of(figures_of(facts_of(facts.group, facts.rows, facts.times), source))
+    figures = figures_of(facts_of(facts.group, facts.rows, facts.times), source)
+    return document_of(figures) | dict(_timeouts(facts))
+
+
+def _timeouts(facts: DoctorFacts) -> Iterator[tuple[str, Any]]:
+    """The session timeout and heartbeat interval in force, and who sets them, where it is known."""
+    own = {} if facts.settings is None else facts.settings.own
+    for field in ("session_timeout", "heartbeat_interval"):
+        setting = own.get(f"consumer.{field.replace('_', '.')}.ms")
+        if setting is not None and setting.value is not None:
+            yield f"{field}_seconds", int(setting.value) / 1_000
+            yield f"{field}_source", setting.source
+    ids = {member.member_id for member in facts.group.members or ()}
+    came = (seat for change in facts.changes or () for seat in change.members.came)
+    sessions = [each.session_timeout_ms for each in came if each.member_id in ids]
+    known = [each for each in sessions if each is not None]
+    if known:
+        yield "session_timeout_seconds", min(known) / 1_000
+        yield "session_timeout_source", "member"
 
 
 def _finding(finding: Finding) -> Item:

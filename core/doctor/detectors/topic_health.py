@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from shlex import quote
 
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor.detectors.consumption import place
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
@@ -90,20 +91,26 @@ def stale_commits(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def partitions_unavailable(facts: DoctorFacts) -> Iterator[Finding]:
-    """Partitions without a leader, or with replicas that lag behind."""
-    for row in facts.rows or ():
-        topic = facts.snapshot.topics.get(row.topic)
-        log = None if topic is None else topic.partitions.get(row.partition)
-        replicas = 0 if log is None else len(log.racks)
-        in_sync = 0 if log is None else len(log.in_sync_replicas)
-        if row.lag_status == "leaderless":
+    """Partitions without a leader, or with replicas that lag behind; also that of its commits."""
+    own = facts.offsets_partition
+    found = [
+        (place(row), facts.log_of(row.topic, row.partition), row.lag_status == "leaderless")
+        for row in facts.rows or ()
+    ]
+    if own is not None and facts.group.offsets_partition is not None:
+        where: dict[str, str | int] = {"topic": OFFSETS_TOPIC}
+        where["partition"] = facts.group.offsets_partition
+        found.append((where, own.log, own.log.leader is None))
+    for where, log, is_leaderless in found:
+        replicas, in_sync = len(log.racks), len(log.in_sync_replicas)
+        if is_leaderless:
             yield Finding(
                 "PARTITIONS_UNAVAILABLE",
                 "error",
                 "certain",
                 "it can be neither read nor written",
                 "kgroups ping",
-                place(row),
+                where,
                 {"in_sync_replicas": in_sync, "replicas": replicas} if replicas else {},
             )
         elif 0 < in_sync < replicas:
@@ -113,6 +120,6 @@ def partitions_unavailable(facts: DoctorFacts) -> Iterator[Finding]:
                 "certain",
                 "it has fewer copies than it should",
                 f"kgroups describe {facts.word} --verbose",
-                place(row),
+                where,
                 {"in_sync_replicas": in_sync, "replicas": replicas},
             )

@@ -77,7 +77,7 @@ def hanging_transaction(facts: DoctorFacts) -> Iterator[Finding]:
             "members that read committed records wait for its end",
             f"kgroups doctor {facts.word} --over 30s"
             if is_doubtful
-            else "kgroups explain HANGING_TRANSACTION",
+            else f"kgroups transactions {facts.word}",
             {"topic": topic, "partition": partition},
             {
                 **_evidence(one, judgement),
@@ -103,7 +103,7 @@ def offsets_pending(facts: DoctorFacts) -> Iterator[Finding]:
             judgement.level,
             judgement.certainty if len(found.open) == 1 else "likely",
             "members that start, or are given its partitions, wait for its end",
-            "kgroups explain OFFSETS_PENDING",
+            f"kgroups transactions {facts.word}",
             {"topic": topic, "partition": partition},
             {**_evidence(one, judgement), "partitions": len(pending.partitions)},
         )

@@ -52,6 +52,27 @@ def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
     return admin.over_wire(ask)
 
 
+def configured_groups(admin: ClusterAdmin) -> tuple[str, ...]:
+    """The names that have configurations of their own, ascending, whether such groups exist or not.
+
+    Takes DESCRIBE_CONFIGS on the cluster, and brokers of Kafka 4.1 or later.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> tuple[str, ...]:
+        message = Struct(resource_types=[GROUP_RESOURCE])
+        broker = next(iter(cluster.brokers))
+        _, answer = await cluster.ask(broker, Api.LIST_CONFIG_RESOURCES, message, deadline.at)
+        problem = error_name(answer.error_code)
+        if problem is not None:
+            raise BrokerFailure(problem)
+        return tuple(sorted(row.resource_name for row in answer.config_resources))
+
+    return admin.over_wire(ask)
+
+
 def _setting(row: Any) -> Setting:
     own = [each.value for each in row.synonyms if each.source == _OF_GROUP]
     others = [each for each in row.synonyms if each.source != _OF_GROUP]

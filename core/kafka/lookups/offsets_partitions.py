@@ -1,35 +1,75 @@
 """Partitions of `__consumer_offsets`: who leads them, how many copies they have, where they end."""
 
-from collections.abc import Collection
+import asyncio
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.doctor.cluster_facts import OffsetsPartition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, read_bounds, read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.snapshot import PartitionLog
+from kgroups.core.kafka.transport.requests import list_offsets_at
+from kgroups.core.protocol.errors import error_name
+from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.snapshot import TopicPartition
 
 
 def offsets_partitions(
-    admin: ClusterAdmin, numbers: Collection[int]
-) -> dict[int, PartitionLog] | str:
-    """These partitions with their last stable offsets, or Kafka's error name.
+    admin: ClusterAdmin, numbers: Collection[int], since_ms: int
+) -> dict[int, OffsetsPartition] | str:
+    """These partitions with their last stable offsets and elections, or Kafka's error name.
 
-    Takes DESCRIBE on `__consumer_offsets`.
+    Takes DESCRIBE on `__consumer_offsets`. The leader epoch of the first record since then, which
+    ListOffsets tells from version 4 on, says how many leaders have been elected since.
 
+    Args:
+        since_ms: epoch milliseconds, from when on elections are counted.
     Raises:
         ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, PartitionLog] | str:
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, OffsetsPartition] | str:
         listing = await read_topics(cluster, [OFFSETS_TOPIC], deadline)
         topic = listing.topics.get(OFFSETS_TOPIC)
         if topic is None:
             return listing.failures.get(OFFSETS_TOPIC, "UNKNOWN_TOPIC_OR_PARTITION")
-        wanted = {number: topic.partitions[number] for number in numbers & topic.partitions.keys()}
-        topics = {OFFSETS_TOPIC: replace(topic, partitions=wanted)}
-        found = await read_bounds(cluster, topics, (END, STABLE_END), deadline)
-        return dict(found[OFFSETS_TOPIC].partitions)
+        logs = {number: topic.partitions[number] for number in numbers & topic.partitions.keys()}
+        topics = {OFFSETS_TOPIC: replace(topic, partitions=logs)}
+        bounded, epochs = await asyncio.gather(
+            read_bounds(cluster, topics, (END, STABLE_END), deadline),
+            ask_leaders(
+                cluster,
+                dict.fromkeys(((OFFSETS_TOPIC, number) for number in logs), since_ms),
+                deadline,
+                lambda leader, wanted: _epochs_on(cluster, leader, wanted, deadline),
+                known=topics,
+            ),
+        )
+        found = {}
+        for number, log in bounded[OFFSETS_TOPIC].partitions.items():
+            epoch, now = epochs.get((OFFSETS_TOPIC, number)), log.current_leader_epoch
+            is_known = isinstance(epoch, int) and epoch >= 0 and now is not None
+            found[number] = OffsetsPartition(log, (now or 0) - int(epoch or 0) if is_known else 0)
+        return found
 
     return admin.over_wire(ask)
+
+
+async def _epochs_on(
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, int | str]:
+    """The leader epochs of the first records that are not older than these times; -1 for none."""
+    question = list_offsets_at(wanted)
+    try:
+        _, answer = await cluster.ask(leader, Api.LIST_OFFSETS, question, deadline.share(2))
+    except BrokerFailure as failure:
+        return dict.fromkeys(wanted, failure.code)
+    return {
+        (topic.name, row.partition_index): error_name(row.error_code) or row.leader_epoch
+        for topic in answer.topics
+        for row in topic.partitions
+    }

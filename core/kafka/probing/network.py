@@ -34,6 +34,7 @@ OF_LOGIN: Final = frozenset(
 )
 OPTIONAL: Final[Mapping[Api, str]] = {
     Api.CONSUMER_GROUP_DESCRIBE: "groups of KIP-848 are not shown",
+    Api.LIST_CONFIG_RESOURCES: "configurations without a group are not found",
     Api.SHARE_GROUP_DESCRIBE: "share groups are not shown",
     Api.STREAMS_GROUP_DESCRIBE: "streams groups are not shown",
     Api.DESCRIBE_QUORUM: "the clock is not compared",

@@ -60,11 +60,13 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.DELETE_GROUPS: Spoken(0, 3, row_factor=4),  # 3 says why
     Api.OFFSET_DELETE: Spoken(0, 0, row_factor=4),
     Api.INCREMENTAL_ALTER_CONFIGS: Spoken(0, 1),
+    Api.DESCRIBE_CLIENT_QUOTAS: Spoken(0, 1),
     Api.DESCRIBE_QUORUM: Spoken(1, 2),  # 0 has no times
     Api.DESCRIBE_PRODUCERS: Spoken(0, 0),
     Api.DESCRIBE_TRANSACTIONS: Spoken(0, 0),
     Api.LIST_TRANSACTIONS: Spoken(0, 0),
     Api.CONSUMER_GROUP_DESCRIBE: Spoken(0, 1),
+    Api.LIST_CONFIG_RESOURCES: Spoken(1, 1),  # 0 lists client metrics only
     Api.SHARE_GROUP_DESCRIBE: Spoken(1, 1),
     Api.STREAMS_GROUP_DESCRIBE: Spoken(0, 1),
 }

@@ -6,11 +6,17 @@ from typing import Final
 
 import pytest
 
-from kgroups.core.doctor.cluster_facts import PendingOffsets, Transactions
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.doctor.cluster_facts import (
+    GroupSettings,
+    OffsetsPartition,
+    PendingOffsets,
+    Transactions,
+)
 from kgroups.core.doctor.examine import DETECTORS
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.kafka.lookups.transactions import HeldPartition, OpenTransaction
-from tests.core.doctor.test_detectors import BOTH, CASES, facts, found, logs_of, only, watched
+from tests.core.doctor.test_detectors import BOTH, CASES, WELL, facts, found, logs_of, only, watched
 
 NOW_MS: Final = 10_000
 MINUTE_MS: Final = 60_000
@@ -54,9 +60,39 @@ def gap(stable: int) -> DoctorFacts:
     return replace(watched(given, given), gaps=frozenset({("t", 0, 90)}))
 
 
+def led(elections: int = 0, *, now: int = 1, then: int = 1) -> DoctorFacts:
+    """A group whose coordinator was elected so often; brokers at two looks."""
+    given = facts(BOTH)
+    group = replace(given.group, coordinator=now, offsets_partition=3)
+    return replace(
+        given,
+        group=group,
+        before=replace(group, coordinator=then),
+        offsets_partition=OffsetsPartition(WELL, elections),
+    )
+
+
+def sized(most: int | None) -> DoctorFacts:
+    """A group of one member that may have so many."""
+    return replace(facts(BOTH), settings=GroupSettings(most, "group.max.size"))
+
+
+def configured(*names: str) -> DoctorFacts:
+    """A name with these configurations and no group."""
+    return replace(facts(state="Dead", commits={}), own_settings=names)
+
+
 Made = Callable[[], DoctorFacts]
 # As in `test_detectors`.
 CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
+    "COORDINATOR_UNSTABLE": (
+        lambda: led(8),
+        "warning",
+        {"topic": OFFSETS_TOPIC, "partition": 3},
+        lambda: led(7),
+    ),
+    "GROUP_NEAR_LIMIT": (lambda: sized(1), "warning", {}, lambda: sized(2)),
+    "ORPHAN_CONFIG": (lambda: configured("consumer.session.timeout.ms"), "info", {}, configured),
     "HANGING_TRANSACTION": (
         lambda: held(open_for(3 * MINUTE_MS)),
         "error",
@@ -169,3 +205,23 @@ def test_several_transactions_on_one_partition_of_the_offsets() -> None:
     """Which of them holds this group is not told: an old one is only likely."""
     (finding,) = found(pending(open_for(40_000), open_for(0)), "OFFSETS_PENDING")
     assert (finding.certainty, finding.evidence["producer_id"]) == ("likely", 7)
+
+
+def test_a_coordinator_that_moved_once_is_worth_knowing() -> None:
+    """Brokers are restarted now and then."""
+    (finding,) = found(led(1, now=2, then=1), "COORDINATOR_UNSTABLE")
+    assert (finding.level, finding.evidence["coordinator_id_before"]) == ("info", 1)
+
+
+def test_the_partition_of_the_commits_is_looked_at_too() -> None:
+    """Without a copy of it the group is lost with its coordinator."""
+    given = led()
+    lacking = OffsetsPartition(WELL._replace(in_sync_replicas=(1,)))
+    (finding,) = found(replace(given, offsets_partition=lacking), "PARTITIONS_UNAVAILABLE")
+    assert (finding.level, finding.where) == ("warning", {"topic": OFFSETS_TOPIC, "partition": 3})
+    assert found(given, "PARTITIONS_UNAVAILABLE") == []
+
+
+def test_a_group_without_a_limit_is_far_from_it() -> None:
+    """Brokers before KIP-848 have none for its groups."""
+    assert found(sized(None), "GROUP_NEAR_LIMIT") == []

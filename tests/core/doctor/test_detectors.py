@@ -361,6 +361,8 @@ def test_what_was_not_looked_at_is_named() -> None:
         "HANGING_TRANSACTION": "transactions",
         "OFFSETS_PENDING": "pending",
         "PHANTOM_LAG": "rates",
+        "COORDINATOR_UNSTABLE": "offsets_partition",
+        "GROUP_NEAR_LIMIT": "settings",
     }
 
 

@@ -1,0 +1,176 @@
+"""Coordinators that move, full groups, configurations without a group: what doctor finds."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, Final, NamedTuple
+
+import pytest
+from confluent_kafka import ElectionType, TopicPartition
+
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_for_thread, wait_until
+from tests.support.kafka.workload import (
+    admin_of,
+    commit_offsets,
+    coordinators_of,
+    create_topics,
+    produce,
+)
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "two brokers; each detector by itself: tests/core/doctor/test_cluster_detectors.py"
+    ),
+]
+
+SPEC: Final = ClusterSpec(
+    brokers=2,
+    properties={"offsets.topic.replication.factor": "2", "group.max.size": "3"},
+)
+TOPIC: Final = "around"
+SESSION: Final = "consumer.session.timeout.ms"
+RESTARTS: Final = 4
+"""Each moves a coordinator away and back again."""
+
+Findings = dict[str, list[dict[str, Any]]]
+
+
+class Looks(NamedTuple):
+    """What was found at three times, by group.
+
+    Args:
+        steady: while nothing happened.
+        facts: at that time.
+        moving: while a broker went down.
+        restarted: after it had been away again and again.
+        groups: one whose coordinator was on that broker, and one whose was not.
+    """
+
+    steady: Findings
+    facts: dict[str, dict[str, Any]]
+    moving: Findings
+    restarted: Findings
+    groups: tuple[str, str]
+
+
+def look(address: str, *words: str) -> list[dict[str, Any]]:
+    """The items of one look."""
+    outcome = run("doctor", *words, "-b", address, "-o", "json", "--timeout", "60s")
+    assert outcome.exit_code in (0, 6), outcome.stderr
+    items: list[dict[str, Any]] = outcome.document["items"]
+    return items
+
+
+def by_group(items: list[dict[str, Any]]) -> Findings:
+    """Findings by group."""
+    return {item["group"]: item["findings"] for item in items}
+
+
+@pytest.fixture(scope="module")
+def looks() -> Iterator[Looks]:
+    """All of them, one after the other."""
+    with KafkaCluster(SPEC) as cluster, ExitStack() as held:
+        address = cluster.bootstrap
+        create_topics(address, {TOPIC: 4}, replicas={TOPIC: [[1]] * 4})
+        produce(address, {(TOPIC, number): 5 for number in range(4)})
+        names = [f"app-{number}" for number in range(12)]
+        commit_offsets(address, {name: {(TOPIC, 0): 5} for name in names})
+        placed = coordinators_of(address, names)
+        groups = placed[cluster.address(2)][0], placed[cluster.address(1)][0]
+        for name in ("orphan", "own"):
+            line = ("config", name, "--set", f"{SESSION}=50000", "--yes", "-b", address)
+            assert run(*line).exit_code == 0
+        for name, count in (("full", 3), ("roomy", 2)):
+            members = [MemberSpec(f"{name}-{number}", (TOPIC,)) for number in range(count)]
+            held.enter_context(LiveGroup(address, name, members)).wait_stable(4)
+        own = LiveGroup(address, "own", [MemberSpec("own", (TOPIC,))], protocol="consumer")
+        held.enter_context(own).wait_stable(4)
+        steady = look(address, "--all-groups")
+        held.close()
+        facts = {item["group"]: item["facts"] for item in steady}
+        going = threading.Timer(2, cluster.stop_brokers, args=([2],))
+        going.start()
+        moving = look(cluster.address(1), *groups, "--over", "12s")
+        wait_for_thread(going)
+        for _ in range(RESTARTS):
+            cluster.start()
+            elect(cluster, groups[0])
+            cluster.stop_brokers([2])
+        restarted = look(cluster.address(1), *groups)
+        yield Looks(by_group(steady), facts, by_group(moving), by_group(restarted), groups)
+
+
+def elect(cluster: KafkaCluster, group: str) -> None:
+    """Let the second broker coordinate the group again."""
+    admin = admin_of(cluster.address(1))
+    place = TopicPartition(OFFSETS_TOPIC, offsets_partition(group, 50))
+
+    def is_back() -> bool:
+        admin.elect_leaders(ElectionType.PREFERRED, [place]).result(30)
+        return cluster.address(2) in coordinators_of(cluster.address(1), [group])
+
+    wait_until(is_back, "broker 2 coordinates the group", pause_s=0.5)
+
+
+def codes(findings: list[dict[str, Any]]) -> set[str]:
+    """Their codes."""
+    return {finding["code"] for finding in findings}
+
+
+def test_a_group_that_is_full(looks: Looks) -> None:
+    """With the setting that limits it; one that has room for another member is not."""
+    (finding,) = looks.steady["full"]
+    assert (finding["code"], finding["level"]) == ("GROUP_NEAR_LIMIT", "warning")
+    assert finding["evidence"] == {"member_count": 3, "max_size": 3, "setting": "group.max.size"}
+    assert looks.steady["roomy"] == []
+
+
+def test_a_configuration_without_a_group(looks: Looks) -> None:
+    """Of a name; a group that has one of its own is no orphan."""
+    (finding,) = looks.steady["orphan"]
+    assert (finding["code"], finding["evidence"]) == ("ORPHAN_CONFIG", {"settings": [SESSION]})
+    assert looks.steady["own"] == []
+
+
+def test_settings_in_force(looks: Looks) -> None:
+    """And who sets them: the group, the broker's file, the member."""
+    own, classic = looks.facts["own"], looks.facts["full"]
+    assert (own["session_timeout_seconds"], own["session_timeout_source"]) == (50, "group")
+    assert own["heartbeat_interval_seconds"] == 0.2
+    assert own["heartbeat_interval_source"] == "static_broker"
+    assert classic["session_timeout_source"] == "member"
+    assert "heartbeat_interval_seconds" not in classic
+
+
+def test_a_coordinator_that_moved(looks: Looks) -> None:
+    """While it was watched; the other group's stayed."""
+    gone, stayed = looks.groups
+    (finding,) = [f for f in looks.moving[gone] if f["code"] == "COORDINATOR_UNSTABLE"]
+    evidence = finding["evidence"]
+    assert (finding["level"], finding["certainty"]) == ("info", "certain")
+    assert (evidence["coordinator_id_before"], evidence["coordinator_id"]) == (2, 1)
+    assert "COORDINATOR_UNSTABLE" not in codes(looks.moving[stayed])
+
+
+def test_a_partition_of_commits_that_lacks_a_copy(looks: Looks) -> None:
+    """As of any topic; with both brokers it has two."""
+    for group in looks.groups:
+        (finding,) = [f for f in looks.moving[group] if f["code"] == "PARTITIONS_UNAVAILABLE"]
+        assert finding["where"]["topic"] == OFFSETS_TOPIC
+        assert finding["evidence"] == {"in_sync_replicas": 1, "replicas": 2}
+        assert "PARTITIONS_UNAVAILABLE" not in codes(looks.steady[group])
+
+
+def test_a_coordinator_that_moves_again_and_again(looks: Looks) -> None:
+    """As often as its leader was elected; the other group's stayed."""
+    often, stayed = looks.groups
+    (finding,) = [f for f in looks.restarted[often] if f["code"] == "COORDINATOR_UNSTABLE"]
+    assert finding["level"] == "warning"
+    assert finding["evidence"]["elections_per_hour"] >= 2 * RESTARTS
+    assert "COORDINATOR_UNSTABLE" not in codes(looks.restarted[stayed])
