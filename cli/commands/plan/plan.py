@@ -18,13 +18,16 @@ from kgroups.cli.commands.plan.plan_report import (
     shared_notes,
 )
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
+from kgroups.cli.commands.plan.tasks_report import tasks_report
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import HtmlFile, assignor_names, options_of
+from kgroups.cli.source import cluster
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.planning.confidence import DEFINITIONS
+from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
@@ -79,6 +82,11 @@ VIEWS
   --explain TOPIC:N explains why a partition goes where it goes.
   --fail-on exits with 6 if a condition holds in any outcome, or if that is
   unknown. Its fields are those of `metrics` in --output json.
+
+STREAMS GROUPS
+  Shows who will have which task: active or standby. Takes --add-members,
+  --remove-member, --drop-host and --set-partitions; each new member counts as
+  an instance of its own. Assigned as Kafka 4.4's coordinator does.
 
 FLEET
   --all-groups --report plans every group with Apache Spark and reports
@@ -161,6 +169,15 @@ def plan(
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
+    if file is None and _are_streams(source.snapshot):
+        given = (assignor, leader, leader_from_log, explain, fail_on, html, rounds, outcomes, steps)
+        if any(given) or blockers or members:
+            raise UsageError("plans of streams groups have one view, of their tasks")
+        with cluster(printer.options) as admin:
+            planned = tasks_report(admin, source.snapshot, texts.parsed)
+        printer.show(planned)
+        end_with(planned.errors)
+        return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
@@ -176,6 +193,10 @@ def plan(
         write_page(html, plan_page(found, items))
     printer.show(found)
     end_with(errors)
+
+
+def _are_streams(snapshot: ClusterSnapshot) -> bool:
+    return bool(snapshot.groups) and all(group.type == "streams" for group in snapshot.groups)
 
 
 def _said(items: Sequence[Item], *, about_blockers: bool) -> list[tuple[str, str]]:

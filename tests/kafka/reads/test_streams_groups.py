@@ -1,5 +1,7 @@
 """Streams groups on the real broker: tasks and who has them, lag, and why there are none."""
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 from tests.support.streams.application import word_count
-from tests.support.streams.heartbeats import hand_member, subtopology
+from tests.support.streams.heartbeats import HandMember, hand_member, subtopology
 
 pytestmark = pytest.mark.kafka
 
@@ -59,6 +61,48 @@ def test_tasks_of_two_threads(kafka: KafkaCluster) -> None:
         table = run("-b", kafka.bootstrap, "describe", group, "--tasks").stdout.splitlines()
         assert len(table) == 5
         assert table[0].split()[:4] == ["GROUP", "SUBTOPOLOGY", "PARTITION", "ROLE"]
+
+
+def test_a_plan_comes_true(kafka: KafkaCluster) -> None:
+    """Planned without one of three members, with standby tasks; then that one leaves."""
+    group, topic = "tasks-planned", "tasks-planned-t"
+    create_topics(kafka.bootstrap, {topic: 5})
+    part = subtopology("0", [topic], f"{group}-store-changelog")
+    set_up = ("config", group, "--set", "streams.num.standby.replicas=1", "--yes")
+    assert run("-b", kafka.bootstrap, *set_up).exit_code == 0
+    with ExitStack() as stack:
+        one, two = (
+            stack.enter_context(hand_member(kafka.address(), group, [part], name))
+            for name in ("p-1", "p-2")
+        )
+        with hand_member(kafka.address(), group, [part], "p-3") as three:
+            wait_until(lambda: _settled(kafka, group, [one, two, three]), "all have tasks")
+            grown = run("-b", kafka.bootstrap, "plan", group, "--add-members", "1", "-o", "json")
+            assert (grown.exit_code, grown.document["items"][0]["member_count"]) == (0, 4)
+            line = ("plan", group, "--remove-member", three.member_id, "-o", "json")
+            outcome = run("-b", kafka.bootstrap, *line)
+        (plan,) = outcome.document["items"]
+        assert (plan["confidence"], plan["standby_replicas"]) == ("exact", 1)
+        assert (plan["assignment_interval_seconds"], plan["member_count"]) == (1.0, 2)
+        wanted = {(row["partition"], row["role"], row["to"]) for row in plan["tasks"] if row["to"]}
+        assert len(wanted) == 10
+
+        def came_true() -> bool:
+            _settled(kafka, group, [one, two])
+            rows = described(kafka, group, "--tasks")["tasks"]
+            found = {(row["partition"], row["role"], row["member_id"]) for row in rows}
+            return found == wanted
+
+        wait_until(came_true, "the plan came true", pause_s=0.2)
+    refused = run("-b", kafka.bootstrap, "plan", group, "--assignor", "range")
+    assert refused.exit_code == 2
+
+
+def _settled(kafka: KafkaCluster, group: str, members: Sequence[HandMember]) -> bool:
+    """Whether every member has its tasks; each sends a heartbeat."""
+    for member in members:
+        member.beat()
+    return bool(described(kafka, group).get("state") == "Stable") and all(m.active for m in members)
 
 
 def test_not_ready(kafka: KafkaCluster) -> None:
