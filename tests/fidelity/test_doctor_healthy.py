@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from tests.support.cli.runner import run
-from tests.support.doctor.healthy_group import PARTITIONS, HealthyGroup, Place, healthy
+from tests.support.doctor.healthy import HealthyGroup
+from tests.support.doctor.played_group import PARTITIONS, Place
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.fidelity.hosts.pool import present_libraries
 from tests.support.fidelity.libraries import TRAITS, Library
@@ -36,21 +37,21 @@ def place(kafka: KafkaCluster) -> Iterator[Place]:
 
 def alarms(place: Place, groups: list[HealthyGroup]) -> dict[str, list[dict[str, Any]]]:
     """What is found of groups above info, while they go through their lives."""
-    create_topics(place.servers, {group.topic: PARTITIONS for group in groups})
+    names = [group.played.group for group in groups]
+    create_topics(place.servers, {group.played.topic: PARTITIONS for group in groups})
     try:
         all_at_once(HealthyGroup.prepare, groups)
         with ThreadPoolExecutor(len(groups)) as threads:
             lives = [threads.submit(group.look) for group in groups]
-            names = [group.group for group in groups]
             line = ("doctor", *names, "--over", OVER, "-b", place.servers, "--timeout", "60s")
             outcome = run(*line, "-o", "json")
             for life in lives:
                 life.result()
     finally:
-        all_at_once(HealthyGroup.close, groups)
+        all_at_once(lambda group: group.played.close(), groups)
     items = outcome.document["items"]
     # Who only now joins may not be there at the first look.
-    late = {group.group for group in groups if group.life.begins}
+    late = {group.played.group for group in groups if group.life.begins}
     assert {item["group"] for item in items} >= set(names) - late, outcome.stderr
     return {
         item["group"]: above
@@ -65,7 +66,7 @@ def test_nothing_above_info(place: Place, library: Library) -> None:
     if library not in present_libraries():
         pytest.skip(f"{library} is missing")
     found: dict[str, list[dict[str, Any]]] = {}
-    groups = healthy(place, library, EACH)
+    groups = [HealthyGroup(place, library, number) for number in range(EACH)]
     for first in range(0, EACH, AT_ONCE):
         found |= alarms(place, groups[first : first + AT_ONCE])
     assert not found, json.dumps(found, indent=1)
