@@ -69,7 +69,10 @@ def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
-    """Members read, but more slowly than records come in."""
+    """Members read, but more slowly than records come in; `info` if they were not behind before.
+
+    A member that restarts between the looks leaves as much unread.
+    """
     if facts.times is None or not facts.has_members or facts.times.rebalances:
         return
     total = facts.times.total
@@ -79,10 +82,12 @@ def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
     lag = sum(row.lag or 0 for row in facts.rows or ())
     if is_usual(lag, rate_in):
         return
+    before = lag - (rate_in - rate_out) * (facts.over_seconds or 0.0)
+    was_behind = not is_usual(round(max(before, 0.0)), rate_in)
     yield Finding(
         "FALLING_BEHIND",
-        "warning",
-        "likely",
+        "warning" if was_behind else "info",
+        "likely" if was_behind else "possible",
         "lag grows; records are lost when retention reaches the commit",
         f"kgroups plan {facts.word} --add-members 1",
         evidence={

@@ -418,3 +418,14 @@ def test_a_new_owner_begins_at_the_last_commit() -> None:
         log.commit(0, 10).commit(0, 9)
     (finding,) = found(facts(BOTH, changes=log.group(2, *two).read()), "COMMIT_BACKWARDS")
     assert finding.level == "warning"
+
+
+def test_a_member_that_restarts_is_not_behind() -> None:
+    """All that is unread has come between the looks."""
+    (finding,) = found(
+        watched(
+            reads({0: 1_010, 1: 1_010}, 2_000, 2_000), reads({0: 1_000, 1: 1_000}, 1_000, 1_000)
+        ),
+        "FALLING_BEHIND",
+    )
+    assert (finding.level, finding.certainty) == ("info", "possible")

@@ -105,7 +105,7 @@ def _reserve(group: PlayedGroup) -> None:
 def _slower_than_producers(group: PlayedGroup) -> None:
     group.start(2)
     group.place.producer.begin(group.topic, PARTITIONS, 120)
-    group.place.wait_committed(group.group, lambda records: records > PARTITIONS * RECORDS + 60)
+    group.place.wait_end(group.topic, 4_000)
 
 
 def _one_key(group: PlayedGroup) -> None:
@@ -175,7 +175,7 @@ CAUSES: Final = (
         "COMMIT_BACKWARDS",
         "warning",
         _seek,
-        ("java", "librdkafka", "kafka-python", "aiokafka"),
+        ("java", "kafka-python", "aiokafka", "franz-go"),  # librdkafka commits nothing lower
         where={"topic": "{topic}"},
         kind={"room": 5, "record_ms": 50, "settings": {"enable.auto.commit": False}},
     ),
