@@ -424,7 +424,9 @@ def test_a_member_that_restarts_is_not_behind() -> None:
     """All that is unread has come between the looks."""
     (finding,) = found(
         watched(
-            reads({0: 1_010, 1: 1_010}, 2_000, 2_000), reads({0: 1_000, 1: 1_000}, 1_000, 1_000)
+            reads({0: 1_010, 1: 1_010}, 2_000, 2_000),
+            reads({0: 1_000, 1: 1_000}, 1_000, 1_000),
+            30.0,
         ),
         "FALLING_BEHIND",
     )
