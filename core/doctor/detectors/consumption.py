@@ -44,28 +44,48 @@ def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
 def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
     """The commit stands still under a live owner while records wait.
 
-    Over a short time it may only be the pause between two commits.
+    Over a short time it may only be the pause between two commits; and clients read what they have
+    fetched of one partition before the next one's turn.
     """
     stalled = set((facts.times and facts.times.stalled) or ())
     is_long = (facts.over_seconds or 0.0) >= STALLED_S
+    busy = _busy_members(facts) if stalled else frozenset()
     for row in facts.rows or ():
-        if (row.topic, row.partition) in stalled:
-            yield Finding(
-                "STALLED_PARTITION",
-                *likely_or_possible("error", is_likely=is_long),
-                "its records are not processed, or not committed"
-                if is_long
-                else "nothing was committed, which is usual for so short a time",
-                f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times"
-                if is_long
-                else f"kgroups doctor {facts.word} --over 30s",
-                place(row),
-                {
-                    "lag": row.lag,
-                    "committed_offset": row.committed_offset,
-                    "over_seconds": facts.over_seconds,
-                },
-            )
+        if (row.topic, row.partition) not in stalled:
+            continue
+        if not is_long:
+            impact = "nothing was committed, which is usual for so short a time"
+        elif row.member_id in busy:
+            impact = "its owner reads backlogs of other partitions meanwhile"
+        else:
+            impact = "its records are not processed, or not committed"
+        is_likely = is_long and row.member_id not in busy
+        yield Finding(
+            "STALLED_PARTITION",
+            *likely_or_possible("error", is_likely=is_likely),
+            impact,
+            f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times"
+            if is_likely
+            else f"kgroups doctor {facts.word} --over {60 if is_long else 30}s",
+            place(row),
+            {
+                "lag": row.lag,
+                "committed_offset": row.committed_offset,
+                "over_seconds": facts.over_seconds,
+            },
+        )
+
+
+def _busy_members(facts: DoctorFacts) -> frozenset[str | None]:
+    """Members that have read a partition without coming near its end."""
+    rates = dict(facts.times.rows) if facts.times is not None else {}
+    return frozenset(
+        row.member_id
+        for row in facts.rows or ()
+        if (figures := rates.get((row.topic, row.partition))) is not None
+        and figures.rate_out
+        and not is_usual(row.lag, figures.rate_in)
+    )
 
 
 def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:

@@ -19,6 +19,8 @@ BY_DESIGN = frozenset({"deploy", "created", "protocol_changed", "second_round"})
 """Causes of rebalances that somebody wanted."""
 SCALING = frozenset({"member_joined", "member_left"})
 """Causes of the rebalances of a group that grows or shrinks: each client comes or goes once."""
+ECHOES = frozenset({"member_returned", "member_rejoined"})
+"""What follows of a rebalance before: its cause is the other one's."""
 REMEDIES = {
     "session_timeout": "kgroups explain session.timeout.ms",
     "poll_timeout": "kgroups explain max.poll.interval.ms",
@@ -91,7 +93,8 @@ def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
     per_hour = (found.rebalances - 1) * 3_600_000 / span_ms
     if per_hour < STORM_PER_HOUR:
         return
-    causes = Counter(each.cause or "unknown" for each in changes)
+    known = [each.cause or "unknown" for each in changes]
+    causes = Counter([cause for cause in known if cause not in ECHOES] or known)
     cause, count = causes.most_common(1)[0]
     sure: Certainty = next(
         (each.certainty for each in changes if each.cause == cause and each.certainty), "possible"

@@ -57,7 +57,7 @@ def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:
         is_read, was_read = topic in read, partitions > 0
         yield Finding(
             "TOPIC_MISSING",
-            "error" if is_read and was_read else "warning",
+            "error" if is_read and (was_read or read <= missing.keys()) else "warning",
             "certain",
             "its members read nothing from it" if is_read else "its commits keep alarms alive",
             f"kgroups delete-offsets {facts.word} --topic {quote(topic)} --dry-run"

@@ -431,3 +431,22 @@ def test_a_member_that_restarts_is_not_behind() -> None:
         "FALLING_BEHIND",
     )
     assert (finding.level, finding.certainty) == ("info", "possible")
+
+
+def test_an_owner_that_reads_others() -> None:
+    """It has backlogs of two partitions, and has read one of them for 20 s."""
+    now = reads({0: 300, 1: 50}, 2_000, 2_000)
+    (finding,) = found(
+        watched(now, reads({0: 100, 1: 50}, 1_000, 1_000), 20.0), "STALLED_PARTITION"
+    )
+    assert (finding.level, finding.certainty) == ("info", "possible")
+    assert finding.next == "kgroups doctor g --over 60s"
+
+
+def test_nothing_left_to_read() -> None:
+    """A topic that is missing is an error where members read no other, committed or not."""
+    levels = [
+        found(facts(member("app", *topics), logs=logs_of(1, 1), commits={}), "TOPIC_MISSING")
+        for topics in (("gone",), ("gone", "t"))
+    ]
+    assert [[finding.level for finding in each] for each in levels] == [["error"], ["warning"]]
