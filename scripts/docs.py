@@ -78,6 +78,18 @@ def findings_table() -> str:
     )
 
 
+def truth_table() -> str:
+    """Faults that real clients caused, and how many of them `doctor` found as what they are."""
+    rows = ["| what was done | finding | by members of | found |", "|---|---|---|---:|"]
+    causes = json.loads((ROOT / "tests" / "data" / "doctor_truth.json").read_text())
+    rows += [
+        f"| {cause} | `{row['code']}` | {', '.join(row['libraries'])} "
+        f"| {row['found']} of {len(row['libraries'])} |"
+        for cause, row in causes.items()
+    ]
+    return "\n".join(rows)
+
+
 def deviations_table() -> str:
     """Where the official grammar differs from Kafka's tools on purpose."""
     rows = ["| Kafka's tools | kgroups |", "|---|---|"]
@@ -172,6 +184,7 @@ def public_table() -> str:
 BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
     ("docs/doctor.md", "findings", findings_table),
+    ("docs/doctor.md", "truth", truth_table),
     ("docs/official-tools.md", "deviations", deviations_table),
     ("docs/official-tools.md", "tasks", tasks_table),
     ("docs/broker-versions.md", "releases", releases_table),

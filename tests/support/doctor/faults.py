@@ -8,7 +8,8 @@ from typing import Any, Final
 from kgroups.core.simulation.scenario.member_settings import Protocol
 from tests.support.doctor.played_group import PARTITIONS, RECORDS, Place, PlayedGroup
 from tests.support.fidelity.libraries import Library
-from tests.support.kafka.workload import create_topics, delete_topics, expire_records
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics, delete_topics, end_offsets, expire_records
 from tests.support.simulation_truth.rows import Kind, Row
 
 LONG_S: Final = 600.0
@@ -77,7 +78,7 @@ def _seek(group: PlayedGroup) -> None:
     group.start(2)
     threading.Event().wait(REST_S)
     group.wish("m-1", "seek")
-    group.place.wait_committed(group.group, lambda records: records < PARTITIONS * RECORDS)
+    wait_until(lambda: group.committed() < group.end(), f"{group.group} reads again")
 
 
 def _crash_loop(group: PlayedGroup) -> None:
@@ -105,13 +106,13 @@ def _reserve(group: PlayedGroup) -> None:
 def _slower_than_producers(group: PlayedGroup) -> None:
     group.start(2)
     group.place.producer.begin(group.topic, PARTITIONS, 120)
-    group.place.wait_end(group.topic, 4_000)
+    wait_until(lambda: group.end() > 4_000, "records come in", pause_s=0.5)
 
 
 def _one_key(group: PlayedGroup) -> None:
     group.start(2)
     group.place.producer.begin(group.topic, PARTITIONS, 300, keys={"count": 1})
-    group.place.wait_end(group.topic, 2_500)
+    wait_until(lambda: group.end() > 2_500, "records come in", pause_s=0.5)
 
 
 def _two_applications(group: PlayedGroup) -> None:
@@ -126,8 +127,8 @@ def _retention(group: PlayedGroup) -> None:
     group.start(1)
     group.leave("m-1")
     group.produce(RECORDS)
-    before = {(group.topic, at): RECORDS + 20 for at in range(PARTITIONS)}
-    expire_records(group.place.servers, before)
+    ends = end_offsets(group.place.servers, [(group.topic, at) for at in range(PARTITIONS)])
+    expire_records(group.place.servers, {at: end - 10 for at, end in ends.items()})
 
 
 def _topic_deleted(group: PlayedGroup) -> None:

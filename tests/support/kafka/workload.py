@@ -159,7 +159,7 @@ def produce(bootstrap: str, counts: Mapping[TopicPartition, int]) -> None:
             )
             if number % 10_000 == 0:
                 producer.poll(0)
-    left = producer.flush(60)
+    left = producer.flush(180)
     if failures or left:
         raise SeedingFailed(f"{len(failures)} records failed, {left} not sent: {failures[:1]}")
 
