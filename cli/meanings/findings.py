@@ -6,6 +6,11 @@ from typing import Final
 from kgroups.cli.meanings.meaning import Meaning
 
 FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
+    "ASSIGNOR_CONFLICT": (
+        "a rolling deploy changed the assignment strategy, and old and new have none in common: "
+        "brokers refuse the new members until the last old one has left",
+        "deploy twice: first with both strategies, the old one first; then without it",
+    ),
     "COMMIT_BACKWARDS": (
         "commits were lower than those before, while members were there",
         "look for two consumers of one partition, a reset, or an application that seeks",
@@ -38,9 +43,18 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "members have no partitions: there are more of them than partitions",
         "remove them, or add partitions; as a reserve they do no harm",
     ),
+    "INSTANCE_ID_CONFLICT": (
+        "two members use one group.instance.id: each takes the other's place, and is fenced",
+        "give each member an instance id of its own, such as the name of its pod",
+    ),
     "MIXED_APPLICATIONS": (
         "members subscribe to different topics, with none in common",
         "give each application a group of its own",
+    ),
+    "NEW_PARTITIONS_SKIPPED": (
+        "a partition was added, and the group's first commit in it is behind its first record",
+        "if its consumers begin at the end, reset the partition to `earliest` while they are "
+        "stopped; `auto.offset.reset=by_duration:P1D` (Kafka 4.0) avoids it",
     ),
     "NO_CONSUMER": (
         "records wait and the group has no members",
@@ -74,12 +88,17 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "the group was rebalancing all the time that it was watched",
         "look for a member that does not rejoin: it may be busy with a long poll",
     ),
+    "SLOW_REVOCATION": (
+        "a member does not give up partitions, and another one waits for them (KIP-848)",
+        "look at that member: it commits and revokes only when it polls",
+    ),
     "STALE_COMMITS": (
         "the group has commits, with lag, of topics that no member subscribes to",
         "delete them: `kgroups delete-offsets GROUP --topic TOPIC`",
     ),
     "STALLED_PARTITION": (
-        "the commit stands still while records wait and a member owns the partition",
+        "the commit stands still while records wait and a member owns the partition, or while "
+        "member after member is lost at it",
         "look at the member's log: it may be stuck on the next record",
     ),
     "TOPIC_MISSING": (

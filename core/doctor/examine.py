@@ -5,7 +5,9 @@ from typing import Final, NamedTuple
 
 from kgroups.core.doctor.detectors import (
     cluster,
+    conflicts,
     consumption,
+    positions,
     stability,
     topic_health,
     transactions,
@@ -25,6 +27,7 @@ class Detector(NamedTuple):
 
 DETECTORS: Final = (
     Detector("NO_CONSUMER", ("offsets", "members"), consumption.no_consumer),
+    Detector("STALLED_PARTITION", ("offsets", "history"), positions.poison_record),
     Detector("STALLED_PARTITION", ("offsets", "rates"), consumption.stalled_partition),
     Detector("FALLING_BEHIND", ("offsets", "rates"), consumption.falling_behind),
     Detector("HOT_PARTITION", ("offsets", "members"), consumption.hot_partition),
@@ -44,8 +47,15 @@ DETECTORS: Final = (
     Detector("REBALANCE_STUCK", ("long_rates",), stability.rebalance_stuck),
     Detector("REBALANCE_STORM", ("history",), stability.rebalance_storm),
     Detector("COMMIT_BACKWARDS", ("history",), stability.commit_backwards),
+    Detector("NEW_PARTITIONS_SKIPPED", ("offsets", "history"), positions.new_partitions_skipped),
+    Detector("SLOW_REVOCATION", ("members", "long_rates"), conflicts.slow_revocation),
+    Detector("INSTANCE_ID_CONFLICT", ("history",), conflicts.instance_id_conflict),
+    Detector("ASSIGNOR_CONFLICT", ("history",), conflicts.assignor_conflict),
 )
-"""Every detector. Another one is a function in `detectors/` and a row here."""
+"""Every detector. Another one is a function in `detectors/` and a row here.
+
+Of two with one code the first tells more of an object, and the last is the one that is missed.
+"""
 
 
 class Examined(NamedTuple):
@@ -65,12 +75,18 @@ def examine(facts: DoctorFacts) -> Examined:
     if facts.own_settings:
         return Examined(facts, tuple(cluster.orphan_config(facts)), ())
     findings: list[Finding] = []
-    missing: list[tuple[str, Part]] = []
+    missing: dict[str, Part] = {}
     for detector in DETECTORS:
         lacks = next((part for part in detector.needs if not facts.has(part)), None)
-        if lacks is None:
-            findings += (proved(facts, finding) for finding in detector.detect(facts))
-        else:
-            missing.append((detector.code, lacks))
+        if lacks is not None:
+            missing[detector.code] = lacks
+            continue
+        missing.pop(detector.code, None)
+        told = {(each.code, frozenset(each.where.items())) for each in findings}
+        findings += (
+            proved(facts, finding)
+            for finding in detector.detect(facts)
+            if (finding.code, frozenset(finding.where.items())) not in told
+        )
     findings.sort(key=lambda finding: finding.rank)
-    return Examined(facts, tuple(findings), tuple(missing))
+    return Examined(facts, tuple(findings), tuple(missing.items()))

@@ -18,7 +18,7 @@ from kgroups.core.lag.group_times import GroupTimes
 from kgroups.core.lag.window.unread import Place
 from kgroups.core.offsets.expiry import GroupExpiry
 from kgroups.core.rounds import REBALANCING, rounds_of
-from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog
+from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, TopicPartition
 
 Part = Literal[
     "offsets",
@@ -49,6 +49,9 @@ class DoctorFacts:
         has_settled: whether a look in between found it at rest.
         changes: with causes, in order; None if its log was not read.
         span_ms: the time that they cover.
+        standing: commits by place, and since when each has stood there; known with `changes`.
+        ends: of partitions that were added: their log ends when they got their first owners.
+        fenced: by instance id: how many members brokers' logs say were fenced for it.
         expiry: when its commits expire; None if that was not looked at.
         snapshot_before: of the first look.
         gaps: commits with no record to read after them, as `Times` has them.
@@ -69,6 +72,9 @@ class DoctorFacts:
     has_settled: bool = False
     changes: Sequence[Change] | None = None
     span_ms: int = 0
+    standing: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    fenced: Mapping[str, int] = field(default_factory=dict)
     expiry: GroupExpiry | None = None
     snapshot_before: ClusterSnapshot | None = None
     gaps: Set[Place] = frozenset()

@@ -21,7 +21,7 @@ class Finding:
 
     Args:
         code: as `kgroups explain` knows it.
-        where: `topic`, `partition`, `member_id`, `client_id`, as they apply.
+        where: `topic`, `partition`, `member_id`, `client_id`, `instance_id`, as they apply.
         evidence: figures by names that have their units: `lag`, `over_seconds`.
         impact: what it means for the group, a clause.
         next: the command to type.

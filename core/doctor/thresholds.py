@@ -18,6 +18,18 @@ STALLED_S: Final = 10.0
 STUCK_S: Final = 30.0
 """Ten initial delays of a new group (3 s), six heartbeats of KIP-848: what takes longer waits for
 somebody."""
+POISON_MEMBERS: Final = 3
+"""That lost one partition, without a deploy, while its commit stood: two may be chance."""
+QUICKLY_MS: Final = 300_000
+"""A static member that stays for less did not restart for a deploy."""
+SWAPS: Final = 3
+"""Of one instance id, each quickly: a restart that failed makes two."""
+FENCED_MEMBERS: Final = 2
+"""Of one instance id: one is fenced where a restart overlaps with its predecessor."""
+ROLL_MS: Final = 60_000
+"""Between the first member that left and the empty group: stopping all at once takes less."""
+FASTEST_PER_S: Final = 200_000
+"""Records of one partition: no consumer reads more."""
 BEHIND_RATIO: Final = 0.95
 """Consumed of what is produced; a smaller difference is noise between two looks."""
 SCALING_MS: Final = 600_000

@@ -60,6 +60,18 @@ SAYINGS: Final = (
     _saying("static_return", r"joins group GROUP in .* previously mapped member (?P<member>\S+)"),
     _saying(None, r"\[GroupId GROUP\] MEMBER left the consumer group"),
 )
+FENCED: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"Request memberId=(?P<member>\S+) for static member with groupInstanceId=(?P<instance>.+)"
+        r" is fenced by (?:current|existing) memberId=",
+        r"given member\.id (?P<member>\S+) is identified as a known static member (?P<instance>.+?)"
+        r", ?but not matching the expected member\.id",
+        r"\[GroupId (?P<group>.+?)\] Static member (?P<member>\S+) with instance id"
+        r" (?P<instance>.+) (?:cannot join the group because the instance id is|is fenced by)",
+    )
+)
+"""Lines about a member that goes on though another one has its instance id; some name no group."""
 REASONS: Final[Mapping[str, str]] = {
     "poll timeout has expired": "poll_timeout",
     "removed by an admin": "removed_by_admin",
@@ -88,6 +100,8 @@ class BrokerLog:
 
     Args:
         changes: by group.
+    Attributes:
+        fenced: by group and instance id: members that went on under it though another one had it.
     """
 
     def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
@@ -105,12 +119,22 @@ class BrokerLog:
             for change in each
             for gone in change.members.gone
         }
+        self._groups = {
+            seat.member_id: name
+            for name, each in changes.items()
+            for change in each
+            for seat in (*change.members.came, *(gone.seat for gone in change.members.gone))
+            if seat.instance_id is not None
+        }
+        self.fenced: dict[tuple[str, str], set[str]] = {}
         self._apart: list[int] = []
         self._said: dict[tuple[str, str], list[Said]] = {}
         self._reasons: dict[tuple[str, int], str] = {}
 
     def take(self, line: bytes) -> None:
         """The next line."""
+        if b"tatic member" in line:
+            self._fence(line.decode(errors="replace"))
         if b"roup" not in line or not any(name in line for name in self._names):
             return
         time = _TIME.match(line)
@@ -158,6 +182,16 @@ class BrokerLog:
                 self.matched += 1
             return
 
+    def _fence(self, text: str) -> None:
+        found = next(filter(None, (pattern.search(text) for pattern in FENCED)), None)
+        if found is None:
+            return
+        named = found.groupdict()
+        group = named.get("group") or self._groups.get(named["member"])
+        if group is not None and group.encode() in self._names:
+            self.fenced.setdefault((group, named["instance"]), set()).add(named["member"])
+            self.matched += 1
+
     def _member(self, at_ms: int, text: str) -> None:
         for saying in SAYINGS:
             found = saying.pattern.search(text)
@@ -182,6 +216,16 @@ def with_logs(
 ) -> tuple[Change, ...]:
     """The changes with what logs say of them: reasons, and causes that they make certain."""
     return tuple(_with_logs(group, change, logs) for change in changes)
+
+
+def fenced_members(group: str, logs: Iterable[BrokerLog]) -> dict[str, int]:
+    """By instance id, how many members of a group logs say were fenced for it."""
+    fenced: dict[str, set[str]] = {}
+    for log in logs:
+        for (name, instance), members in log.fenced.items():
+            if name == group:
+                fenced.setdefault(instance, set()).update(members)
+    return {instance: len(members) for instance, members in fenced.items()}
 
 
 def _with_logs(group: str, change: Change, logs: Sequence[BrokerLog]) -> Change:

@@ -5,7 +5,16 @@ from typing import Literal, NamedTuple
 
 from kgroups.core.history.roster import Departure, Difference, Replacement, Seat
 
-__all__ = ["Change", "Commits", "Departure", "Difference", "Replacement", "Seat", "Setback"]
+__all__ = [
+    "Change",
+    "Commits",
+    "Departure",
+    "Difference",
+    "FirstCommit",
+    "Replacement",
+    "Seat",
+    "Setback",
+]
 
 Kind = Literal["rebalance", "members", "commits", "deleted", "gap"]
 Protocol = Literal["classic", "consumer"]
@@ -22,6 +31,20 @@ class Setback(NamedTuple):
     new_offset: int
 
 
+class FirstCommit(NamedTuple):
+    """The first commit of a partition that was added while the group read the topic.
+
+    Args:
+        assigned_ms: epoch milliseconds, when it got its first owner.
+    """
+
+    at_ms: int
+    topic: str
+    partition: int
+    offset: int
+    assigned_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Commits:
     """Commits between two changes, counted.
@@ -34,6 +57,7 @@ class Commits:
         setbacks: the first of them.
         unowned: how many were of partitions that no member had, though there were members.
         deleted: commits that were deleted, or expired.
+        first: of partitions that were added.
     """
 
     count: int = 0
@@ -43,6 +67,7 @@ class Commits:
     setbacks: tuple[Setback, ...] = ()
     unowned: int = 0
     deleted: int = 0
+    first: tuple[FirstCommit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Commits between two changes of a group, counted as they come."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
 from kgroups.core.history.assigned import Partitions
-from kgroups.core.history.changes import Change, Commits, Setback
+from kgroups.core.history.changes import Change, Commits, FirstCommit, Setback
 from kgroups.core.history.roster import Seat
 
 MOST_SETBACKS = 20
@@ -22,6 +22,8 @@ class CommitCounter:
         self._since_ms = since_ms
         self._last: dict[tuple[str | UUID, int], tuple[int, int]] = {}  # time and offset
         self._seen: dict[tuple[str, int], int] | None = None  # offsets in captures so far
+        self._stood: dict[tuple[str, int], int] = {}  # since when at that offset
+        self._added: dict[tuple[str | UUID, int], int] = {}  # when first assigned
         self._begin()
 
     def _begin(self) -> None:
@@ -30,6 +32,7 @@ class CommitCounter:
         self._until_ms = 0
         self._setbacks: list[Setback] = []
         self._partitions: set[tuple[str, int]] = set()
+        self._first: list[FirstCommit] = []
         self._is_torn = False
         self._within_ms: int | None = None
 
@@ -46,6 +49,7 @@ class CommitCounter:
             if last is not None and last[1] == offset:
                 continue
             self._last[place] = at_ms, offset
+            self._stood[place] = at_ms
             if is_first or at_ms < self._since_ms:
                 continue
             self._first_ms = at_ms if self._first_ms is None else self._first_ms
@@ -59,6 +63,15 @@ class CommitCounter:
         self._backwards += 1
         if len(self._setbacks) < MOST_SETBACKS:
             self._setbacks.append(setback)
+
+    def expect(self, added: Iterable[tuple[str | UUID, int]], at_ms: int) -> None:
+        """Partitions that have their first owner: the first commit of each is told."""
+        self._added |= {place: at_ms for place in added if place not in self._last}
+
+    @property
+    def standing(self) -> Mapping[tuple[str, int], tuple[int, int]]:
+        """The commit of each partition, and since when it has stood there."""
+        return {place: (self._last[place][1], at_ms) for place, at_ms in self._stood.items()}
 
     def take(
         self,
@@ -76,7 +89,12 @@ class CommitCounter:
         """
         place = (key.topic, key.partition)
         before = self._last.pop(place, None)
-        if value is not None:
+        self._learn_first(key, value, at_ms)
+        if value is None:
+            self._stood.pop(place, None)
+        else:
+            if before is None or before[1] != value.offset:
+                self._stood[place] = at_ms
             self._last[place] = at_ms, value.offset
             if value.topic_id is not None:
                 self._last[value.topic_id, key.partition] = at_ms, value.offset
@@ -93,6 +111,16 @@ class CommitCounter:
         if before is not None and value.offset < before[1]:
             self._step_back(Setback(at_ms, *place, before[1], value.offset))
         self._unowned += owned is not None and _has_no_owner(key, value, owned)
+
+    def _learn_first(
+        self, key: OffsetCommitKey, value: OffsetCommitValue | None, at_ms: int
+    ) -> None:
+        names = (key.topic, None if value is None else value.topic_id)
+        times = [self._added.pop((name, key.partition), None) for name in names if name]
+        for assigned_ms in filter(None, times):
+            if value is not None and at_ms >= self._since_ms:
+                place = key.topic, key.partition
+                self._first.append(FirstCommit(at_ms, *place, value.offset, assigned_ms))
 
     def last_ms(self, seat: Seat) -> int | None:
         """When one of the member's partitions was committed last; None: never."""
@@ -111,6 +139,7 @@ class CommitCounter:
             tuple(self._setbacks),
             self._unowned,
             self._deleted,
+            tuple(self._first),
         )
         change = Change(
             self._first_ms,

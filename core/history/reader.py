@@ -10,6 +10,7 @@ Source: GroupMetadataManager.replay; GroupCoordinatorRecordHelpers.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
+from uuid import UUID
 
 from kgroups.core.coordinator.log import records as r
 from kgroups.core.history.assigned import (
@@ -62,6 +63,7 @@ class HistoryReader:
         self._epochs: dict[str, tuple[int, int]] = {}  # of members, with their states
         self._last_rebalance: int | None = None  # its place in `changes`
         self._within_ms: int | None = None  # of what is told now: see `Change`
+        self._highest: dict[str | UUID, int] = {}  # partition of a topic that had an owner
 
     def take(self, entry: LogEntry) -> None:
         """The next record."""
@@ -87,6 +89,11 @@ class HistoryReader:
         self._tell_deletion()
         self._count_commits()
         return tuple(self.changes)
+
+    @property
+    def standing(self) -> Mapping[tuple[str, int], tuple[int, int]]:
+        """The commit of each partition, and since when it has stood there."""
+        return self._commits.standing
 
     def _classic(self, entry: LogEntry, _: Any, value: r.GroupMetadataValue | None) -> None:
         if value is None:
@@ -131,10 +138,11 @@ class HistoryReader:
             frozenset() if old is None else old.partitions,
         )
 
-    def _target_epoch(self, _: LogEntry, __: Any, value: Any) -> None:
+    def _target_epoch(self, entry: LogEntry, _: Any, value: Any) -> None:
         if value is None:
             return
         target = {name: self._targets.get(name, frozenset()) for name in self._now}
+        self._expect(frozenset().union(*target.values()), entry.at_ms)
         self._amend(
             target_epoch=value.assignment_epoch,
             partitions=sum(map(len, target.values())),
@@ -175,6 +183,13 @@ class HistoryReader:
             if at is not None and self.changes[at].settled_ms is None:
                 took_ms = entry.at_ms - self.changes[at].at_ms
                 self._amend(settled_ms=took_ms, last_member=last.client_id)
+
+    def _expect(self, given: Partitions, at_ms: int) -> None:
+        """See which partitions were added to topics that the group read before."""
+        before = dict(self._highest)
+        for topic, number in given:
+            self._highest[topic] = max(number, self._highest.get(topic, number))
+        self._commits.expect([(topic, n) for topic, n in given if n > before.get(topic, n)], at_ms)
 
     def _amend(self, **more: Any) -> None:
         """Add to the last rebalance, if that is told."""
@@ -238,6 +253,8 @@ class HistoryReader:
         members = self._difference(at_ms)
         had, has = _all_of(self._before), _all_of(self._now)
         is_classic = self._type == "classic"
+        if is_classic:
+            self._expect(has, at_ms)
         if is_classic and has != had:
             is_second = bool(has - had) and has - had <= self._lost
             self._facts.add("second_round" if is_second else "partitions")

@@ -36,15 +36,16 @@ from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Level
 from kgroups.core.errors import ClusterError, UsageError
-from kgroups.core.history.broker_log import with_logs
+from kgroups.core.history.broker_log import fenced_members, with_logs
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.changes import Change
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.stores.places import Place
 from kgroups.core.offsets.expiry import GroupExpiry
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 MOST_HISTORIES: Final = 20
@@ -146,6 +147,9 @@ def doctor(
                 changes=changes.get(each.name),
                 span_ms=span_ms,
                 expiry=told.expiries.get(each.name),
+                ends=told.ends.get(each.name, {}),
+                standing=told.standing.get(each.name, {}),
+                fenced=fenced_members(each.name, read),
             )
         )
         for each in facts
@@ -225,12 +229,16 @@ class Histories(NamedTuple):
         reason: why the others have none.
         expiries: by group: when commits expire.
         no_expiry: why the others have none.
+        standing: by group: commits, and since when each has stood.
+        ends: by group: log ends of added partitions when they got their first owners.
     """
 
     changes: Mapping[str, Sequence[Change]]
     reason: str
     expiries: Mapping[str, GroupExpiry] = {}
     no_expiry: str | None = None
+    standing: Mapping[str, Mapping[TopicPartition, tuple[int, int]]] = {}
+    ends: Mapping[str, Mapping[TopicPartition, int]] = {}
 
 
 def _histories(
@@ -288,12 +296,13 @@ def _read_histories(
     codes = sorted(set(logs.failures.values()))
     reason = f"`__consumer_offsets` cannot be read ({', '.join(codes)})" if codes else "no records"
     expiries, notes = learn_expiries(printer, admin, groups)
+    changes = {
+        name: with_causes(reader.end())
+        for name, reader in readers.items()
+        if name not in logs.failures and reader.records
+    }
     return Histories(
-        {
-            name: with_causes(reader.end())
-            for name, reader in readers.items()
-            if name not in logs.failures and reader.records
-        },
+        changes,
         reason,
         {
             name: expiry
@@ -301,7 +310,22 @@ def _read_histories(
             if name not in logs.failures and expiry.is_known
         },
         reason if codes or not notes else notes[0].message,
+        {name: reader.standing for name, reader in readers.items()},
+        {name: _ends(admin, told) for name, told in changes.items()},
     )
+
+
+def _ends(admin: ClusterAdmin, changes: Sequence[Change]) -> dict[TopicPartition, int]:
+    """Where the logs of added partitions ended when they got their first owners.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    commits = [each.commits for each in changes if each.commits is not None]
+    firsts = [first for each in commits for first in each.first]
+    times = {(first.topic, first.partition): first.assigned_ms for first in firsts}
+    found = offsets_at_times(admin, times)
+    return {at: end for at, end in found.items() if isinstance(end, int)}
 
 
 def _facts(

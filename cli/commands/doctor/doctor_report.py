@@ -166,10 +166,10 @@ def _block(row: Row) -> Block:
 
 
 def _place(where: Mapping[str, Any]) -> str | None:
-    """`orders-3 (app-1)`, or a topic, or a client."""
+    """`orders-3 (app-1)`, or a topic, a client, or an instance id."""
     topic, client = where.get("topic"), where.get("client_id")
     if topic is None:
-        return client
+        return client if "instance_id" not in where else str(where["instance_id"])
     place = topic if "partition" not in where else f"{topic}-{where['partition']}"
     return place if client is None else f"{place} ({client})"
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from kgroups.core.doctor.detectors.conflicts import slow_revocation
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Certainty, Finding
 from kgroups.core.doctor.thresholds import (
@@ -71,7 +72,7 @@ def mixed_applications(facts: DoctorFacts) -> Iterator[Finding]:
 
 def rebalance_stuck(facts: DoctorFacts) -> Iterator[Finding]:
     """It was rebalancing at every look, with the same members in the same round."""
-    if not facts.is_unsettled:
+    if not facts.is_unsettled or any(slow_revocation(facts)):
         return
     yield Finding(
         "REBALANCE_STUCK",

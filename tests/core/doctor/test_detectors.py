@@ -1,6 +1,6 @@
 """Each detector: a group in which it fires, with its object and level, and one that is near it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -9,6 +9,7 @@ import pytest
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
+from kgroups.core.history.causes import with_causes
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
@@ -22,7 +23,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from tests.support.history.group_log import POLL_MS, GroupLog
+from tests.support.history.group_log import POLL_MS, GroupLog, read
 from tests.support.history.group_log import member as recorded
 
 HOUR_MS: Final = 3_600_000
@@ -161,6 +162,68 @@ def only(name: str, **log: object) -> Logs:
     return {name: {0: WELL._replace(**log)}}  # type: ignore[arg-type]
 
 
+def holding(waits: bool) -> DoctorFacts:
+    """A member of KIP-848 is an epoch behind; another one waits for a partition, or does not."""
+    slow = replace(BOTH, assignment={"t": (0,)}, target_assignment={"t": (0,)}, member_epoch=4)
+    new = replace(
+        member("new"),
+        member_epoch=5,
+        assignment={} if waits else {"t": (1,)},
+        target_assignment={"t": (1,)},
+    )
+    made = facts(slow, new, state="Reconciling")
+    group = replace(made.group, type="consumer", group_epoch=5, target_epoch=5)
+    made = replace(made, group=group)
+    return watched(made, made, 30.0)
+
+
+def swaps(hosts: str, stays_ms: int = 20_000) -> tuple[Change, ...]:
+    """Members with one instance id on these hosts, each in the place of the one before."""
+    log = GroupLog()
+    for turn, host in enumerate(hosts):
+        log.group(1, recorded(f"app/{turn}", [0], instance="one")._replace(client_host=host))
+        log.wait(stays_ms)
+    return log.read()
+
+
+def roll(*, leave_ms: int, joins_between: bool = False) -> tuple[Change, ...]:
+    """Members with another strategy come once the last of the two with the old one has left."""
+    log = GroupLog().group(1, recorded("a/1", [0]), recorded("b/1", [1])).wait(600_000)
+    log.group(2, recorded("b/1", [0, 1]), after_ms=0)
+    if joins_between:
+        log.group(3, recorded("b/1", [0]), recorded("a/2", [1]), after_ms=20_000)
+    log.group(4, after_ms=leave_ms)
+    return log.group(5, recorded("a/3", [0, 1]), after_ms=5_000, protocol="sticky").read()
+
+
+def added(offset: int, before: Sequence[int] = (0, 1), after_ms: int = 1_000) -> DoctorFacts:
+    """A third partition is assigned and committed; its log starts at 0."""
+    log = GroupLog().group(1, recorded("app/1", before)).commit(0, 90).commit(1, 90)
+    log.group(2, recorded("app/1", [0, 1, 2])).wait(after_ms - 1_000).commit(2, offset)
+    commits = {"t": {0: 90, 1: 90, 2: offset}}
+    everything = member("app", t=(0, 1, 2))
+    return facts(everything, logs=logs_of(90, 90, offset), commits=commits, changes=log.read())
+
+
+def lost_members(count: int, *, advances: bool = True, deploy: bool = False) -> DoctorFacts:
+    """Member after member is lost while partition 1 stands at 10 and waits."""
+    log = GroupLog().group(1, recorded("app-1/0", [0, 1]))
+    log.commit(0, 1).commit(1, 10)
+    for turn in range(1, count + 1):
+        log.wait(20_000).group(2 * turn).group(2 * turn + 1, recorded(f"app-1/{turn}", [0, 1]))
+        if advances:
+            log.commit(0, 100 * turn)
+        log.commit(1, 10)
+    reader = read(log.entries)
+    changes = with_causes(reader.end())
+    if deploy:
+        changes = tuple(replace(each, cause="deploy") for each in changes)
+    end = 100 * count if advances else 200
+    commits = {"t": {0: 100 * count if advances else 1, 1: 10}}
+    made = facts(BOTH, logs=logs_of(end, 50), commits=commits, changes=changes)
+    return replace(made, standing=reader.standing)
+
+
 ALL = member("app", t=(0, 1, 2, 3))
 SKEWED = {0: 0, 1: 9_990, 2: 9_990, 3: 9_990}
 
@@ -250,6 +313,30 @@ CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
         {"client_id": "app-2"},
         lambda: facts(BOTH, changes=deploys()),
     ),
+    "SLOW_REVOCATION": (
+        lambda: holding(waits=True),
+        "warning",
+        {"client_id": "app", "member_id": "app-id"},
+        lambda: holding(waits=False),
+    ),
+    "INSTANCE_ID_CONFLICT": (
+        lambda: facts(BOTH, changes=swaps("ABAB")),
+        "error",
+        {"instance_id": "one"},
+        lambda: facts(BOTH, changes=swaps("ABAB", 600_000)),
+    ),
+    "ASSIGNOR_CONFLICT": (
+        lambda: facts(BOTH, changes=roll(leave_ms=90_000)),
+        "warning",
+        {},
+        lambda: facts(BOTH, changes=roll(leave_ms=90_000, joins_between=True)),
+    ),
+    "NEW_PARTITIONS_SKIPPED": (
+        lambda: added(5_000_000),
+        "warning",
+        {"topic": "t", "partition": 2},
+        lambda: added(0),
+    ),
     "COMMIT_BACKWARDS": (
         lambda: facts(BOTH, changes=back(4)),
         "warning",
@@ -307,6 +394,65 @@ def test_a_short_look_proves_no_stuck_rebalance() -> None:
     assert found(began, "REBALANCE_STUCK") == []
 
 
+def test_a_record_that_member_after_member_is_lost_at() -> None:
+    """It is said without a look at rates, and once of a partition that is watched, too."""
+    for given in (lost_members(3), replace(lost_members(3), over_seconds=10.0)):
+        (finding,) = found(given, "STALLED_PARTITION")
+        assert (finding.level, finding.certainty) == ("error", "likely")
+        assert (finding.where["topic"], finding.where["partition"]) == ("t", 1)
+        assert finding.evidence["members_lost"] == 3
+        assert finding.evidence["committed_offset"] == 10
+    watched_too = lost_members(3)
+    watched_too = replace(watched(watched_too, watched_too), standing=watched_too.standing)
+    assert len(found(watched_too, "STALLED_PARTITION")) == 1
+    assert "STALLED_PARTITION" not in dict(examine(watched_too).not_examined)
+    assert dict(examine(lost_members(3)).not_examined)["STALLED_PARTITION"] == "rates"
+
+
+def test_members_that_are_lost_for_other_reasons() -> None:
+    """Two may be chance; a deploy is no loss; where nothing goes on, it is no single record."""
+    for given in (
+        lost_members(2),
+        lost_members(4, deploy=True),
+        lost_members(4, advances=False),
+    ):
+        assert found(given, "STALLED_PARTITION") == []
+
+
+def test_a_static_member_that_crashes_is_not_two() -> None:
+    """It looks the same, and is worth knowing; a broker that fenced two makes it certain."""
+    (finding,) = found(facts(BOTH, changes=swaps("AAAA")), "INSTANCE_ID_CONFLICT")
+    assert (finding.level, finding.certainty) == ("info", "possible")
+    assert found(facts(BOTH, changes=swaps("AB")), "INSTANCE_ID_CONFLICT") == []
+    for fenced, certain in ((1, []), (2, [("error", "certain")])):
+        given = replace(facts(BOTH, changes=()), fenced={"one": fenced})
+        told = found(given, "INSTANCE_ID_CONFLICT")
+        assert [(each.level, each.certainty) for each in told] == certain
+
+
+def test_a_group_that_is_stopped_to_change_its_strategy() -> None:
+    """All members left within a minute: that is how one does it."""
+    (finding,) = found(facts(BOTH, changes=roll(leave_ms=10_000)), "ASSIGNOR_CONFLICT")
+    assert (finding.level, finding.certainty) == ("info", "possible")
+
+
+def test_new_partitions_that_may_have_been_read() -> None:
+    """What a consumer can have read by then; a partition that came back is not new."""
+    (finding,) = found(added(5_000), "NEW_PARTITIONS_SKIPPED")
+    assert (finding.level, finding.certainty) == ("info", "possible")
+    assert finding.evidence["records"] == 5_000
+    assert finding.next == "kgroups reset-offsets g --topic t:2 --to earliest --dry-run"
+    assert found(added(5_000, before=(0, 1, 2)), "NEW_PARTITIONS_SKIPPED") == []
+    empty = replace(added(5_000), ends={("t", 2): 0})
+    assert found(empty, "NEW_PARTITIONS_SKIPPED") == []
+
+
+def test_a_member_that_holds_others_up_is_not_a_stuck_group() -> None:
+    """One fault has one finding."""
+    assert found(holding(waits=True), "REBALANCE_STUCK") == []
+    assert found(holding(waits=False), "REBALANCE_STUCK")
+
+
 def test_of_a_topic_that_may_not_be_described_nothing_is_said() -> None:
     """Whether it exists is not known; brokers hide what was committed there."""
     given = facts(member("app", closed=(0,)), logs={}, commits={})
@@ -356,6 +502,10 @@ def test_what_was_not_looked_at_is_named() -> None:
         "FALLING_BEHIND": "rates",
         "REBALANCE_STUCK": "long_rates",
         "REBALANCE_STORM": "history",
+        "NEW_PARTITIONS_SKIPPED": "history",
+        "SLOW_REVOCATION": "long_rates",
+        "INSTANCE_ID_CONFLICT": "history",
+        "ASSIGNOR_CONFLICT": "history",
         "COMMIT_BACKWARDS": "history",
         "OFFSETS_EXPIRING": "expiry",
         "HANGING_TRANSACTION": "transactions",

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
-from kgroups.core.history.broker_log import BrokerLog, with_logs
+from kgroups.core.history.broker_log import BrokerLog, fenced_members, with_logs
 from kgroups.core.history.changes import Change
-from kgroups.core.history.roster import Departure, Difference, Seat
+from kgroups.core.history.roster import Departure, Difference, Replacement, Seat
 
 SAMPLES: Final = Path(__file__).parents[2] / "data" / "broker_logs"
 AHEAD_MS: Final = 3_600_000 + 250
@@ -40,6 +40,34 @@ JAVA: Final[Told] = [
 def without_reasons(told: Told) -> Told:
     """As before KIP-800, of Kafka 3.2."""
     return [(who, None if reason else cause, None) for who, cause, reason in told]
+
+
+FENCED: Final = {
+    # by Kafka 2.8; 3.3 to 4.0 with the old coordinator; the new one
+    "given member.id a-1 is identified as a known static member one,but not matching the expected"
+    " member.id a-2 during operation heartbeat, will respond with instance fenced error": "a-1",
+    "Request memberId=a-1 for static member with groupInstanceId=one is fenced by current"
+    " memberId=a-2 during operation heartbeat": "a-1",
+    "Request memberId=a-1 for static member with groupInstanceId=one is fenced by existing"
+    " memberId=a-2 during operation heartbeat": "a-1",
+    "[GroupId log] Static member new with instance id one cannot join the group because the"
+    " instance id is owned by member a-2.": "new",
+    "[GroupId log] Static member a-1 with instance id one is fenced by existing member a-2.": "a-1",
+}
+
+
+@pytest.mark.parametrize("line", FENCED)
+def test_members_that_were_fenced(line: str) -> None:
+    """By instance id; a line without a group is about the one whose member it names."""
+    seats = [Seat("a", name, "one", "/h", 1) for name in ("a-1", "a-2")]
+    swap = Difference(replaced=(Replacement(Departure(seats[0]), seats[1]),))
+    log = BrokerLog({"log": [Change(1, "members", 1, members=swap)], "other": []})
+    for text in (line, line, line.replace("one", "two").replace("a-1", "x").replace("new", "x")):
+        log.take(f"[2026-11-27 14:57:05,590] INFO {text} (kafka.Group)\n".encode())
+    fenced = {"one": 1, "two": 1} if "GroupId" in line else {"one": 1}
+    assert fenced_members("log", [log, log]) == fenced
+    assert log.fenced["log", "one"] == {FENCED[line]}
+    assert fenced_members("other", [log]) == {}
 
 
 CASES: Final[dict[tuple[str, str], Told]] = {

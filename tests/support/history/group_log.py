@@ -68,12 +68,16 @@ class GroupLog:
         return self
 
     def group(
-        self, generation: int, *members: r.GroupMetadataMember, after_ms: int = 1_000
+        self,
+        generation: int,
+        *members: r.GroupMetadataMember,
+        after_ms: int = 1_000,
+        protocol: str = "range",
     ) -> Self:
         """A generation of a classic group."""
         self.wait(after_ms)
         leader = members[0].member_id if members else None
-        value = r.GroupMetadataValue("consumer", generation, "range", leader, 0, members)
+        value = r.GroupMetadataValue("consumer", generation, protocol, leader, 0, members)
         return self.add(r.GroupMetadataKey("g"), value)
 
     def gone(self) -> Self:
