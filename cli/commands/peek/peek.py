@@ -38,7 +38,6 @@ from kgroups.core.kafka.lookups.record_walk import (
 )
 from kgroups.core.lag.group_lag import OffsetRow, offset_rows
 from kgroups.core.lag.rules import Isolation
-from kgroups.core.lag.window.unread import unread_places
 from kgroups.core.offsets.scope import Scope, parse_scope, unmeasured
 from kgroups.core.protocol.batches import Record
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
@@ -134,10 +133,7 @@ def peek(
             stood, looked = looked, _look(printer, admin, group)
         rows, errors = _chosen(looked, looked.needed(group), scope)
         if stood is not None:
-            still = {*unread_places(stood)} & {*unread_places(looked)}
-            rows = [
-                row for row in rows if (row.topic, row.partition, row.committed_offset) in still
-            ]
+            rows = _standing(rows, offset_rows(stood, stood.needed(group)))
         stands = {
             (row.topic, row.partition): Stand(
                 row.committed_offset or 0,
@@ -235,6 +231,12 @@ def _chosen(
     errors += [_uncommitted(name) for name in scope.topics if name not in told]
     errors += [_uncommitted(f"{at[0]}-{at[1]}") for at in scope.partitions if at not in told]
     return found, errors
+
+
+def _standing(rows: Sequence[OffsetRow], before: Sequence[OffsetRow]) -> list[OffsetRow]:
+    """The partitions whose commit is that of the look before, while records waited at both."""
+    stood = {(row.topic, row.partition): row.committed_offset for row in before if row.lag}
+    return [r for r in rows if r.lag and stood.get((r.topic, r.partition)) == r.committed_offset]
 
 
 def _uncommitted(target: str) -> ItemError:

@@ -17,7 +17,7 @@ from kgroups.core.times import timestamp
 COLUMNS: Final = (
     Column("topic", "TOPIC", shared=True),
     Column("partition", "PARTITION", right=True),
-    Column("committed_offset", "COMMITTED", right=True, shared=True),
+    Column("committed_offset", "COMMITTED", right=True, verbose=True),
     Column("offset", "OFFSET", right=True),
     Column("distance", "DISTANCE", right=True, quiet=(None, 0)),
     Column("kind", "KIND"),
@@ -33,6 +33,7 @@ COLUMNS: Final = (
     Column("value_size", "VALUE-SIZE", right=True, verbose=True),
     Column("owner", "OWNER", quiet=(None,), is_member=True),
 )
+FIELDS: Final = [column.field for column in COLUMNS]
 
 
 def size_of(record: Record) -> int:
@@ -52,28 +53,11 @@ def record_items(
         now_ms: epoch milliseconds that ages are counted back from.
     """
     committed = row.committed_offset or 0
-    records = [spot for spot in spots if isinstance(spot, Record)]
-    distance = -sum(record.offset < committed for record in records)
+    known = {"topic": row.topic, "partition": row.partition, "committed_offset": committed}
+    distance = -sum(isinstance(spot, Record) and spot.offset < committed for spot in spots)
     for spot in spots:
-        item = {
-            "topic": row.topic,
-            "partition": row.partition,
-            "committed_offset": committed,
-            "offset": spot.offset,
-            "next_offset": spot.next_offset,
-            "kind": "end",
-            "reason": None,
-            "distance": None,
-            "written_at": None,
-            "age_seconds": None,
-            "size": None,
-            "key": None,
-            "headers": None,
-            "value": None,
-            "value_as": None,
-            "value_size": None,
-            "owner": row.member_id,
-        }
+        item = dict.fromkeys(FIELDS) | known | {"owner": row.member_id}
+        item |= {"offset": spot.offset, "next_offset": spot.next_offset}
         error = None
         if isinstance(spot, Record):
             shown = reader.show(spot.value, row.topic, f"{row.topic}-{row.partition}@{spot.offset}")

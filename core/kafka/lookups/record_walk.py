@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from kgroups.core.errors import ItemError
@@ -168,18 +169,12 @@ async def _before(log: OffsetsLog, stand: Stand, allowance: Allowance) -> list[S
 
 def joined(spots: Iterable[Spot]) -> Iterator[Spot]:
     """The spots, where neighbouring gaps of one reason are one."""
-    held: Gap | None = None
-    for spot in spots:
-        if held is not None and isinstance(spot, Gap) and spot.reason == held.reason:
-            held = held._replace(next_offset=spot.next_offset)
-            continue
-        if held is not None:
-            yield held
-        held = spot if isinstance(spot, Gap) else None
-        if held is None:
-            yield spot
-    if held is not None:
-        yield held
+    for reason, run in groupby(spots, lambda spot: spot.reason if isinstance(spot, Gap) else None):
+        first, *more = run
+        if reason is not None:
+            yield Gap(first.offset, (more or [first])[-1].next_offset, reason)
+        else:
+            yield from (first, *more)
 
 
 def read_each(

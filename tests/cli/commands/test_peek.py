@@ -128,6 +128,12 @@ def test_records_that_are_gone(address: str) -> None:
     assert (record["offset"], record["distance"]) == (2, 0)
 
 
+def test_stuck_below_the_log_start(address: str) -> None:
+    """Such a commit stands still before the first record that is left."""
+    gap, record = items(address, "late", "--stuck", "--over", "100ms")
+    assert (gap["reason"], record["offset"]) == ("deleted", 2)
+
+
 def test_values_that_are_no_text(address: str) -> None:
     """Hex with `0x`, cut; a tombstone has none; a commit behind the log has no record."""
     binary, tombstone, _, beyond = items(address, "odd", "--show-values", "--value-bytes", "3")
