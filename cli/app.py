@@ -25,7 +25,7 @@ from kgroups.cli.exits import (
     write_lines,
 )
 from kgroups.cli.nouns import NOUNS
-from kgroups.cli.official.dispatch import FORCED, official_arguments
+from kgroups.cli.official.dispatch import FORCED, TOOLS, official_arguments
 from kgroups.cli.output import outlet
 from kgroups.cli.tree import CONTEXT_SETTINGS, Command, Root, root
 from kgroups.core.errors import (
@@ -124,9 +124,15 @@ def main() -> None:
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     outlet.protect()
     try:
-        _leave(_run(sys.argv[1:]))
+        _leave(_run(_words(sys.argv)))
     except KeyboardInterrupt:  # while the program was leaving
         os._exit(signals.exit_code())
+
+
+def _words(argv: Sequence[str]) -> list[str]:
+    """The command line; that of a link with the name of a tool of Kafka's names it first."""
+    name = argv[0].rpartition("/")[2]
+    return [FORCED, name, *argv[1:]] if name in TOOLS else [*argv[1:]]
 
 
 def _run(arguments: Sequence[str]) -> int:

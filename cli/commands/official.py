@@ -8,7 +8,8 @@ import typer
 from typer.core import TyperCommand
 
 from kgroups.cli.exits import show_error, unprinted
-from kgroups.cli.official.dispatch import RECORDS
+from kgroups.cli.official.all_groups import run_all_groups
+from kgroups.cli.official.dispatch import ALL_GROUPS, GROUPS, RECORDS, TOOLS
 from kgroups.cli.official.records import run_records
 from kgroups.cli.official.run import run_groups, version_line
 from kgroups.cli.params import check_texts
@@ -20,12 +21,14 @@ Its options and its layouts; `kgroups official --help` lists them. The word
 `official` may be left out where the line holds --list, --describe, --delete,
 --reset-offsets, --delete-offsets or --validate-regex and no command before it.
 `kgroups official delete-records`, and every line with --offset-json-file and
-no other command, is kafka-delete-records.sh.
+no other command, is kafka-delete-records.sh. `kgroups official kafka-groups.sh`
+is that tool, and a link to kgroups of that name acts as it.
 
 EXAMPLES
   kgroups --bootstrap-server localhost:9092 --list --state
   kgroups --bootstrap-server localhost:9092 --describe --group g --members
   kgroups official --version
+  kgroups official kafka-groups.sh --bootstrap-server localhost:9092 --list
   kgroups delete-records --bootstrap-server localhost:9092 --offset-json-file f
 """
 
@@ -50,8 +53,21 @@ def official(
     """`kgroups official`: as Kafka's tool would, with its exit codes."""
     given = words or []
     _check(given)
-    code = run_records(given[1:], version_line) if given[:1] == [RECORDS] else run_groups(given)
-    sys.exit(unprinted(code, 1))
+    sys.exit(unprinted(_run(given), 1))
+
+
+def _run(words: Sequence[str]) -> int:
+    """The exit code of the tool that the first word names, or else of kafka-consumer-groups.sh."""
+    tool, rest = (words[0], words[1:]) if words else ("", [])
+    if tool == RECORDS:
+        return run_records(rest, version_line)
+    if tool == ALL_GROUPS:
+        return run_all_groups(rest, version_line)
+    if tool.startswith("kafka-") and tool.endswith(".sh") and tool != GROUPS:
+        names = ", ".join(TOOLS)
+        show_error(UsageError(f"`{tool}` is not a tool that kgroups stands for", hint=names))
+        return 1
+    return run_groups(rest if tool == GROUPS else words)
 
 
 def _check(words: Sequence[str]) -> None:

@@ -9,6 +9,10 @@ from kgroups.cli.params import GLOBAL_OPTIONS
 
 FORCED: Final = "official"
 RECORDS: Final = "delete-records"
+ALL_GROUPS: Final = "kafka-groups.sh"
+GROUPS: Final = "kafka-consumer-groups.sh"
+TOOLS: Final = (GROUPS, ALL_GROUPS)
+"""Names that come first in a line of `official`, or that a link to the program has."""
 
 # Options that may stand before an action or a command, of both grammars.
 _KNOWN: Final = {
@@ -34,6 +38,8 @@ def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[
     """
     forced = list(words[:1]) == [FORCED]
     own = list(words[1:]) if forced else list(words)
+    if forced and own[:1] and own[0] in TOOLS:
+        return own
     command = next((word for word in own if word in commands), RECORDS)
     if command == RECORDS and _names(own) & {"offset-json-file"}:
         return [RECORDS, *(word for word in own if word != RECORDS)]

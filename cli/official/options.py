@@ -104,6 +104,16 @@ SCENARIOS: Final = (
 DEFAULT_TIMEOUT_MS: Final = 30_000
 
 
+ALL_GROUPS_OPTIONS: Final = (
+    Option("list", "List groups of every type."),
+    Option("group-type", "Only classic, consumer, share or streams groups.", "value", "TYPE"),
+    Option("protocol", "Only groups of this protocol type.", "value", "PROTOCOL"),
+    Option("consumer", "Consumer groups, and classic ones of consumers or without protocol."),
+    Option("share", "Only share groups."),
+    Option("streams", "Only streams groups."),
+    *_COMMON,
+)
+
 GROUPS_INTRO: Final = """Usage: kgroups official OPTIONS
 
 The options and layouts of Kafka's own kafka-consumer-groups.sh: list,
@@ -122,6 +132,11 @@ records of partitions below an offset. FILE holds
 {"partitions": [{"topic": "t", "partition": 0, "offset": 5}], "version": 1};
 offset -1 is the end of the log.
 """
+ALL_GROUPS_INTRO: Final = """Usage: kgroups official kafka-groups.sh OPTIONS
+
+The options and the layout of Kafka's own kafka-groups.sh: list groups of
+every type. Exit code: 0 done, 1 anything else.
+"""
 _INDENT: Final = 34
 _WIDTH: Final = 80
 
@@ -129,6 +144,11 @@ _WIDTH: Final = 80
 def groups_page() -> str:
     """Help of the options of kafka-consumer-groups.sh."""
     return _page(GROUPS_INTRO, GROUP_OPTIONS)
+
+
+def all_groups_page() -> str:
+    """Help of the options of kafka-groups.sh."""
+    return _page(ALL_GROUPS_INTRO, ALL_GROUPS_OPTIONS)
 
 
 def records_page() -> str:

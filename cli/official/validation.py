@@ -65,7 +65,7 @@ def _problems(arguments: Arguments) -> Iterator[str]:
         if arguments.has(action):
             yield from problems(arguments)
     for option, others in CONFLICTS:
-        yield from _conflicts(arguments, option, others)
+        yield from conflicts(arguments, option, others)
     if sum(map(arguments.has, ACTIONS)) != 1:
         yield "Command must include exactly one action: --" + ", --".join(ACTIONS)
     if len(arguments.values("validate-regex")) > 1:
@@ -106,7 +106,7 @@ def _reset_problems(arguments: Arguments) -> Iterator[str]:
         yield "Option [reset-offsets] only accepts one of [execute] and [dry-run]"
     yield from _needs_groups(arguments, "reset-offsets")
     for scenario in SCENARIOS:
-        yield from _conflicts(
+        yield from conflicts(
             arguments, scenario, [other for other in SCENARIOS if other != scenario]
         )
 
@@ -116,7 +116,8 @@ def _needs_groups(arguments: Arguments, action: str) -> Iterator[str]:
         yield f"Option [{action}] takes one of these options: {_names(SELECTIONS)}"
 
 
-def _conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Iterator[str]:
+def conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Iterator[str]:
+    """What is said of each option that cannot be used with this one."""
     if arguments.has(option):
         for other in others:
             if arguments.has(other):

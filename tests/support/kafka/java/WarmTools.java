@@ -8,11 +8,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.utils.internals.Exit;
 import org.apache.kafka.tools.DeleteRecordsCommand;
+import org.apache.kafka.tools.GroupsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
 
 /**
  * Kafka's own tools, called again and again in one warm JVM. One JSON object a line:
- * in {"tool": "consumer-groups" or "delete-records", "args": [..]}; out {"stdout", "stderr", "status"}.
+ * in {"tool": "consumer-groups", "groups" or "delete-records", "args": [..]}; out {"stdout", "stderr", "status"}.
  */
 public final class WarmTools {
     /** Thrown where the tool would have ended the JVM. An Error, so that its catch-alls that name Exception let it pass. */
@@ -79,6 +80,7 @@ public final class WarmTools {
         try {
             switch (tool) {
                 case "consumer-groups" -> ConsumerGroupCommand.main(argv);
+                case "groups" -> GroupsCommand.main(argv);
                 case "delete-records" -> DeleteRecordsCommand.main(argv);
                 default -> throw new IllegalArgumentException("no such tool: " + tool);
             }
