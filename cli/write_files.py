@@ -52,6 +52,7 @@ def save_undo(
     *,
     cluster_id: str | None,
     topic_ids: Mapping[str, str | None],
+    share_groups: Iterable[str] = (),
     hint: str,
 ) -> Path:
     """Write which commits are about to be replaced, as `save_undo_rows` does."""
@@ -59,7 +60,15 @@ def save_undo(
     names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
     ids = {name: topic_ids.get(name) for name in names}
     rows = commit_rows(planned)
-    return save_undo_rows(directory, command, rows, cluster_id=cluster_id, topic_ids=ids, hint=hint)
+    return save_undo_rows(
+        directory,
+        command,
+        rows,
+        cluster_id=cluster_id,
+        topic_ids=ids,
+        share_groups=share_groups,
+        hint=hint,
+    )
 
 
 def save_undo_rows(
@@ -69,6 +78,7 @@ def save_undo_rows(
     *,
     cluster_id: str | None,
     topic_ids: Mapping[str, str | None],
+    share_groups: Iterable[str] = (),
     hint: str,
 ) -> Path:
     """Write what is about to be replaced; the path of the file, which is on disk then.
@@ -79,6 +89,7 @@ def save_undo_rows(
         rows: all of the kind of the command.
         cluster_id: of the cluster that is written to.
         topic_ids: of the topics of the rows, as far as they are known.
+        share_groups: those of the groups that are.
         hint: what to do where the file cannot be written.
     Raises:
         UsageError: the file cannot be written, or not be read back, so nothing else may be.
@@ -89,6 +100,7 @@ def save_undo_rows(
         cluster_id=cluster_id,
         created_at=timestamp(now_ms()),
         topic_ids=dict(topic_ids),
+        share_groups=[*share_groups],
         rows=[],
     )
     stamp = document.created_at.translate(str.maketrans("", "", "-:."))
@@ -118,6 +130,7 @@ def save_plan(
     *,
     cluster_id: str | None,
     topic_ids: Mapping[str, str | None],
+    share_groups: Iterable[str] = (),
 ) -> Path:
     """Write a plan; one that is there is replaced as a whole.
 
@@ -126,6 +139,7 @@ def save_plan(
         rows: all of the kind of the command.
         cluster_id: of the cluster.
         topic_ids: of its topics, as far as they are known.
+        share_groups: those of the groups that are.
     Raises:
         UsageError: the file cannot be written.
     """
@@ -135,6 +149,7 @@ def save_plan(
         cluster_id=cluster_id,
         created_at=timestamp(now_ms()),
         topic_ids=dict(topic_ids),
+        share_groups=[*share_groups],
         rows=[],
     )
     try:

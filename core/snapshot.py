@@ -23,16 +23,19 @@ class CommittedOffset(NamedTuple):
     """What a group committed for one partition.
 
     Args:
-        offset: next offset to read.
+        offset: next offset to read; of a share group its start offset.
         leader_epoch: epoch stored with the commit; None if none was.
         metadata: the client's text; empty if none.
         committed_at_ms: epoch milliseconds; known only from `__consumer_offsets`.
+        lag: of a share group, as its coordinator tells it: records at and after the offset that
+            are neither acknowledged nor archived; None where it does not, and of other groups.
     """
 
     offset: int
     leader_epoch: int | None = None
     metadata: str = ""
     committed_at_ms: int | None = None
+    lag: int | None = None
 
 
 class PartitionLog(NamedTuple):

@@ -348,7 +348,11 @@ def group_of(record: GroupRecord) -> Group:
         ),
         leader_is_back=record.leader_is_back,
         members=None if members is None else tuple(map(_member_of, members)),
-        offsets=None if record.offsets is None else _commits_of(record.offsets),
+        offsets=(
+            None
+            if record.offsets is None
+            else _commits_of(record.offsets, told=record.type == "share")
+        ),
     )
 
 
@@ -356,8 +360,14 @@ def _member_of(record: MemberRecord) -> Member:
     return msgspec.convert(record, Member, from_attributes=True)
 
 
-def _commits_of(rows: Iterable[CommitRecord]) -> dict[str, dict[int, CommittedOffset]]:
-    """Topic to partition to commit; rows without one are left out."""
+def _commits_of(
+    rows: Iterable[CommitRecord], *, told: bool
+) -> dict[str, dict[int, CommittedOffset]]:
+    """Topic to partition to commit; rows without one are left out.
+
+    Args:
+        told: whether lag is what the coordinator told, and does not follow from the rest.
+    """
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     for row in rows:
         if row.committed_offset is not None:
@@ -366,6 +376,7 @@ def _commits_of(rows: Iterable[CommitRecord]) -> dict[str, dict[int, CommittedOf
                 row.leader_epoch,
                 row.metadata or "",
                 None if row.committed_at is None else epoch_ms(row.committed_at),
+                row.lag if told else None,
             )
     return offsets
 
@@ -407,6 +418,8 @@ def _commit_records(
     offsets: Mapping[str, Mapping[int, CommittedOffset]],
 ) -> Iterator[CommitRecord]:
     for topic, commits in offsets.items():
-        for number, (offset, leader_epoch, metadata, time_ms) in commits.items():
+        for number, (offset, leader_epoch, metadata, time_ms, lag) in commits.items():
             committed_at = None if time_ms is None else instant_of(time_ms)
-            yield CommitRecord(topic, number, offset, leader_epoch, metadata or None, committed_at)
+            yield CommitRecord(
+                topic, number, offset, leader_epoch, metadata or None, committed_at, lag=lag
+            )

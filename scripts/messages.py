@@ -55,6 +55,9 @@ APIS = (
     "DescribeTopicPartitions",
     "ShareGroupDescribe",
     "StreamsGroupDescribe",
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
 )
 """What kgroups speaks, by key."""
 

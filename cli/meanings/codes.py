@@ -185,11 +185,6 @@ _OWN: Final[Mapping[str, _Row]] = {
         "reset the group to where it should be in the new topic",
     ),
     "INVALID_CONFIG": (2, "a broker or a client would not start with these properties", None),
-    "INVALID_GROUP_TYPE": (
-        4,
-        "the group is of a type that does not commit offsets, such as a share group",
-        "use Kafka's `kafka-share-groups.sh` for it",
-    ),
     "INVALID_REQUEST": (3, "librdkafka or the broker rejects the request as malformed", None),
     "JAVA_MISSING": (1, "Spark requires Java, and none was found", "install a JDK 17 or newer"),
     "JAVA_TOO_OLD": (1, "Spark requires a newer Java", "install a JDK 17 or set JAVA_HOME"),
@@ -212,6 +207,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         6,
         "the simulated groups had not settled at the end",
         "increase --until; --timeline shows what happened",
+    ),
+    "NOT_BY_PARTITION": (
+        4,
+        "the offsets of a share group are deleted by topic, not by partition",
+        "name the topic: --topic orders",
     ),
     "NOT_VERIFIED": (
         1,

@@ -71,6 +71,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "VALUES_HIDDEN": "values of records are hidden unless --show-values is given",
     "VALUE_SAVED": "where the value of a record was written",
     "UNDOES": "which undo file `--undo last` takes",
+    "ACKNOWLEDGEMENTS_LOST": "what share groups acknowledged beyond the offsets is delivered again",
     "UNDO_FILE": "where the undo file is",
     "WAITING_FOR_MEMBERS": "waiting for members to leave",
     "WITHOUT_EFFECT": "settings of the scenario have no effect",

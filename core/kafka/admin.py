@@ -14,7 +14,7 @@ from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.tls import make_context
 from kgroups.core.kafka.wire_backend import WireClient
 from kgroups.core.kafka.write_guard import WriteGuard
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
@@ -57,6 +57,7 @@ class ClusterAdmin:
         self.guard = guard or WriteGuard()
         self.has_written = False  # whether anything was sent that changes the cluster
         self.known_id: str | None = None  # the cluster's, once it has told it
+        self.types: dict[str, GroupType] = {}  # of groups that are not written to as classic ones
         self._may_write = False  # of the question that is put now
         self._timeout_ms = timeout_ms
         self._runner: Runner | None = None
@@ -351,6 +352,7 @@ class ClusterAdmin:
             if self.settings.uses_tls:
                 tls = make_context(self.settings.tls)
             self._cluster = await Cluster.open(self.settings, tls, deadline)
+            self._cluster.types = self.types
         else:
             self._cluster.forget_failures()
             await self._cluster.hear_of_ends()

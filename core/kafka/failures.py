@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from kgroups.core.errors import ItemError, KgroupsError, shorten
-from kgroups.core.protocol.errors import broker_error, meaning_of
+from kgroups.core.protocol.errors import MEANINGS, broker_error, error_name, meaning_of
 
 NAME_CHARS = 120
 """How much of a host name that others chose is shown."""
@@ -144,6 +144,12 @@ def only(rows: Sequence[Any]) -> Any:
     if len(rows) != 1:
         raise left_out()
     return rows[0]
+
+
+def refusal(item: Any) -> str | BrokerFailure | None:
+    """Why an item was refused: its code, or the broker's words where we have none of it."""
+    code, text = error_name(item.error_code), getattr(item, "error_message", None)
+    return code if code is None or code in MEANINGS or not text else BrokerFailure(code, text)
 
 
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError, counted
@@ -19,7 +19,8 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
-from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error, may_repeat, refusal
+from kgroups.core.kafka.group_kinds import KINDS, kind_of
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import (
     Described,
@@ -40,7 +41,6 @@ from kgroups.core.kafka.reads.streams_groups import with_partitions
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.offsets.result import Doubt, result_of
-from kgroups.core.protocol.errors import MEANINGS, error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
@@ -107,14 +107,8 @@ async def _delete_on(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, Failure]:
     _, answer = await cluster.ask(broker, Api.DELETE_GROUPS, requests.delete_groups(groups), limit)
-    found = {item.group_id: _refusal(item) for item in answer.results}
+    found = {item.group_id: refusal(item) for item in answer.results}
     return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}
-
-
-def _refusal(item: Any) -> Failure:
-    """Why a group was not deleted: its code, or the broker's words where we have none of it."""
-    code, text = error_name(item.error_code), getattr(item, "error_message", None)
-    return code if code is None or code in MEANINGS or not text else BrokerFailure(code, text)
 
 
 Progress = Callable[[str], None]
@@ -239,11 +233,14 @@ class WireClient:
         found: list[Group] = []
         while known:
             some = {name: known.pop(name) for name in list(islice(known, GROUPS_A_STEP))}
-            committing = _with_commits(some, types) if offsets else {}
+            committing = _placed(some) if offsets else {}
             described, commits = await asyncio.gather(
                 self._describe(some, types, deadline, needed=members or groups is not None),
                 fetch_commits(self._cluster, committing, deadline),
             )
+            retyped = self._learn_types(described)
+            late = {name: committing[name] for name in retyped & committing.keys()}
+            commits |= await fetch_commits(self._cluster, late, deadline)
             found += self._join(described, commits, errors, members=members)
         topics: dict[str, Topic] = {}
         if offsets or members:
@@ -283,7 +280,20 @@ class WireClient:
         if lost is not None:
             errors.append(lost)
         self._cluster.placed |= _placed(listing.groups)
+        self._learn_types(listing.groups)
         return listing
+
+    def _learn_types(self, groups: Mapping[str, Described]) -> set[str]:
+        """Remembers share groups; the groups that are read otherwise than was thought."""
+        types, retyped = self._cluster.types, set()
+        for name, group in groups.items():
+            if (
+                isinstance(group, Group)
+                and kind_of(types, name).fetcher != KINDS[group.type].fetcher
+            ):
+                retyped.add(name)
+                types[name] = group.type
+        return retyped
 
     async def _find(
         self, names: Sequence[str] | None, deadline: Deadline, errors: list[ItemError]
@@ -349,7 +359,7 @@ class WireClient:
             offsets = None
             if isinstance(committed, BrokerFailure):
                 errors.append(item_error(name, committed))
-            elif committed is not None and outcome.type != "share":
+            elif committed is not None:
                 offsets = committed.offsets
                 errors += [
                     item_error(f"{name} {topic}-{number}", code)
@@ -381,11 +391,6 @@ def _placed(groups: Mapping[str, Group]) -> dict[str, int]:
     return {
         name: group.coordinator for name, group in groups.items() if group.coordinator is not None
     }
-
-
-def _with_commits(known: Mapping[str, Group], types: Types) -> dict[str, int]:
-    """Coordinators of the groups that commit offsets; share groups keep their own kind of state."""
-    return {name: broker for name, broker in _placed(known).items() if types.get(name) != "share"}
 
 
 def _partition_errors(topics: Mapping[str, Topic]) -> list[ItemError]:

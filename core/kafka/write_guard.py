@@ -3,19 +3,18 @@
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import RefusedError
+from kgroups.core.kafka.group_kinds import KINDS
 from kgroups.core.protocol.tables.api_keys import Api
 
 WRITE_APIS: Final = frozenset(
     {
-        Api.OFFSET_COMMIT,
-        Api.OFFSET_DELETE,
         Api.DELETE_GROUPS,
         Api.DELETE_RECORDS,
         Api.LEAVE_GROUP,
         Api.INIT_PRODUCER_ID,
         Api.WRITE_TXN_MARKERS,
         Api.INCREMENTAL_ALTER_CONFIGS,
-    }
+    }.union(*({kind.committer, kind.deleter} for kind in KINDS.values()))
 )
 """The requests that change something in a cluster."""
 

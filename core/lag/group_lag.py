@@ -21,7 +21,7 @@ Owner = tuple[str, str, str, tuple[str, ...] | None]
 NO_LOG = PartitionLog(error="UNKNOWN_TOPIC_OR_PARTITION")
 HIDDEN_LOG = PartitionLog(error=HIDDEN)
 """Of a topic that may not be described; of such, brokers tell no commits either."""
-NO_COMMIT: tuple[int | None, int | None, str | None, int | None] = (None, None, None, None)
+NO_COMMIT: tuple[int | None, int | None, str | None, int | None, int | None] = (None,) * 5
 NO_COMMITS: dict[int, CommittedOffset] = {}
 NO_LOGS: dict[int, PartitionLog] = {}
 NO_OWNERS: dict[int, Owner] = {}
@@ -35,7 +35,8 @@ class OffsetRow(NamedTuple):
     """One partition of a topic that a group reads or has committed.
 
     Args:
-        committed_offset: next offset to read; None if none was committed or it is not known.
+        committed_offset: next offset to read, in a share group its start offset; None if none was
+            committed or it is not known.
         last_stable_offset: None unless it was asked for.
         lag: records still to be read, never negative; None if not known.
         lost: records that expired before they were read; None if not known.
@@ -166,13 +167,14 @@ def offset_rows(
                 stable = None
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
-            committed, epoch, metadata, _ = commits.get(partition, NO_COMMIT)
+            committed, epoch, metadata, _, told = commits.get(partition, NO_COMMIT)
             lag: int | None
             status: LagStatus
             lost: int | None
             if (
                 read_uncommitted
                 and error is None
+                and told is None
                 and committed is not None
                 and start is not None
                 and end is not None
@@ -187,6 +189,7 @@ def offset_rows(
                     last_stable=stable,
                     error=error,
                     commits_known=commits_known and not is_hidden,
+                    told=told,
                     uncommitted=uncommitted,
                     isolation=isolation,
                 )

@@ -13,6 +13,9 @@ The first rule that fits a partition names its status:
 
 Two looks tell one more, `stalled` (`group_times`).
 
+A share group's commit is its start offset. What it has acknowledged or archived beyond it is no
+lag: its coordinator tells how much is left, and what was written since is not counted.
+
 Lag is never negative. What is not known is None (null in a column), never 0.
 """
 
@@ -20,7 +23,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from kgroups.core.snapshot import PartitionLog
+from kgroups.core.snapshot import CommittedOffset, PartitionLog
 
 _OfOneLook = Literal[
     "ok", "no_commit", "below_log_start", "beyond_end", "topic_missing", "leaderless", "unknown"
@@ -74,6 +77,7 @@ def partition_lag(
     last_stable: int | None = None,
     error: str | None = None,
     commits_known: bool = True,
+    told: int | None = None,
     uncommitted: Uncommitted | None = None,
     isolation: Isolation = "read_uncommitted",
 ) -> tuple[int | None, LagStatus, int | None]:
@@ -84,6 +88,7 @@ def partition_lag(
         log_start, log_end, last_stable: bounds of the log; None if not known.
         error: Kafka's error name where the partition could not be measured.
         commits_known: whether the group's commits could be read at all.
+        told: lag to the log end as the coordinator of a share group tells it; None if it does not.
         uncommitted: where a group without a commit is taken to stand; None: unknown.
         isolation: `read_committed` measures to the last stable offset.
     """
@@ -107,7 +112,17 @@ def partition_lag(
     elif committed > log_end:
         status = "beyond_end"
     lag = records_between(committed, log_start, end, greater)
+    if told is not None:
+        lag = min(lag, greater(told - (log_end - end), 0))
     return lag, status, greater(log_start - committed, 0)
+
+
+def commit_lag(commit: CommittedOffset | None, log: PartitionLog | None) -> int | None:
+    """Records after a commit up to the end of the log; None if either is not known."""
+    if commit is None:
+        return None
+    lag = lag_at(commit.offset, log)
+    return lag if lag is None or commit.lag is None else min(lag, commit.lag)
 
 
 def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import CommittedOffset, Group, Member
@@ -93,16 +93,6 @@ def blocked_group(
             return whole.failed(failure)
     if group is None or (group.state == "Dead" and not group.offsets):
         return whole.failed(broker_error(name, "GROUP_ID_NOT_FOUND"))
-    if group.type == "share":
-        return whole.failed(
-            ItemError(
-                name,
-                "INVALID_GROUP_TYPE",
-                "a share group commits no offsets",
-                None,
-                RefusedError.exit_code,
-            )
-        )
     if group.state in IDLE_STATES and not group.members:
         if group.offsets is not None:
             return None

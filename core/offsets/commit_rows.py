@@ -26,9 +26,9 @@ ROW_BYTES: Final = 512 << 10
 _COMMIT_BYTES, _TOPIC_BYTES, _SIGN_BYTES = 100, 200, 6
 """What a commit and a topic take at most in a row, and a sign of a text (`\\u0001`)."""
 
-_Commit = tuple[int | None, int | None, str, int | None] | CommittedOffset
+_Commit = tuple[int | None, int | None, str, int | None, int | None] | CommittedOffset
 _Place = tuple[int, _Commit, _Commit]
-_NO_COMMIT: Final = (None, None, "", None)
+_NO_COMMIT: Final = (None, None, "", None, None)
 
 
 class Replaced(NamedTuple):
@@ -191,8 +191,8 @@ def _row(group: str, held: Mapping[str, Sequence[_Place]]) -> GroupCommits:
 
 def _columns(places: Sequence[_Place]) -> TopicCommits:
     partitions, olds, news = zip(*places, strict=True)
-    offsets, epochs, metadata, _ = map(list, zip(*olds, strict=True))
-    new_offsets, new_epochs, new_metadata, _ = map(list, zip(*news, strict=True))
+    offsets, epochs, metadata, *_ = map(list, zip(*olds, strict=True))
+    new_offsets, new_epochs, new_metadata, *_ = map(list, zip(*news, strict=True))
     return TopicCommits(
         list(partitions),
         offsets,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
-from kgroups.core.lag.rules import lag_at
+from kgroups.core.lag.rules import commit_lag, lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import csv_lines
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
@@ -120,9 +120,7 @@ def _by_time(
 ) -> Change:
     old = committed(group, at)
     log = log_of(topics, at)
-    change = Change(
-        group.group, *at, old, lag_before=lag_at(None if old is None else old.offset, log)
-    )
+    change = Change(group.group, *at, old, lag_before=commit_lag(old, log))
     problem = _problem(change.target, moment, found, log)
     if problem is not None:
         return change.failed(problem)

@@ -7,8 +7,8 @@ of them are looked at first, so that a command can refuse as a whole.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError
-from kgroups.core.lag.rules import lag_at
+from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.lag.rules import commit_lag
 from kgroups.core.offsets.change import IDLE_STATES, Change
 from kgroups.core.offsets.reset import committed, committed_partitions
 from kgroups.core.offsets.result import Result, result_of, seen
@@ -105,6 +105,13 @@ def plan_commit_deletions(
         scope: None for every commit.
         topics: with the bounds of their logs; one that is missing has been deleted.
     """
+    if group.type == "share" and scope is not None and scope.partitions:
+        text = "the offsets of a share group are deleted by topic"
+        hint = f"use --topic {scope.partitions[0][0]}"
+        code = RefusedError.exit_code
+        return [
+            Change(group.group).failed(ItemError(group.group, "NOT_BY_PARTITION", text, hint, code))
+        ]
     held = committed_partitions(group)
     if scope is None:
         wanted = held
@@ -135,7 +142,7 @@ def _deletion(group: Group, at: TopicPartition, topics: Mapping[str, Topic]) -> 
         group.group,
         *at,
         old=old,
-        lag_before=lag_at(None if old is None else old.offset, log),
+        lag_before=commit_lag(old, log),
         result="skipped" if old is None else "planned",
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError, NotFoundError, RefusedError
-from kgroups.core.lag.rules import greater, lag_at, records_between
+from kgroups.core.lag.rules import commit_lag, greater, records_between
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
@@ -145,7 +145,7 @@ def _unmeasured(
     if log is None:
         change = Change(group, *at, old)
         return change.failed(replace(not_there(""), target=change.target))
-    before = lag_at(None if old is None else old.offset, log)
+    before = commit_lag(old, log)
     change = Change(group, *at, old, None, before)
     return change.failed(unmeasured(change.target, log.error or "LEADER_NOT_AVAILABLE"))
 
@@ -163,7 +163,7 @@ def _spot(asked: int, note: str | None, start: int, end: int) -> _Spot:
 def _without_commit(
     group: str, at: TopicPartition, old: CommittedOffset | None, log: PartitionLog
 ) -> Change:
-    change = Change(group, *at, old, None, lag_at(None if old is None else old.offset, log))
+    change = Change(group, *at, old, None, commit_lag(old, log))
     return change.failed(
         ItemError(
             change.target,
@@ -179,7 +179,9 @@ def _change(group: str, at: TopicPartition, old: CommittedOffset | None, spot: _
     start, end, new, after, asked, clamped, note = spot
     before = None if old is None else records_between(old.offset, start, end, greater)
     result = "planned"
-    if old is not None and old.offset == new.offset:
+    if old is not None and old.lag is not None and before is not None:  # of a share group
+        before = min(before, old.lag)
+    if old is not None and old.offset == new.offset and before == after:
         new, result = old, "skipped"
     topic, number = at
     row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)

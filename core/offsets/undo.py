@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError, RefusedError
-from kgroups.core.lag.rules import lag_at
+from kgroups.core.lag.rules import commit_lag, lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.commit_rows import Replaced
 from kgroups.core.offsets.reset import committed
@@ -87,7 +87,7 @@ def _change(
         row.partition,
         old=now,
         new=new,
-        lag_before=lag_at(offset_of(now), log),
+        lag_before=commit_lag(now, log),
         lag_after=lag_at(offset_of(new), log),
     )
     if now is None and new is None:

@@ -23,6 +23,7 @@ from kgroups.core.offsets.row_file import (
     read_document,
     read_rows,
 )
+from kgroups.core.snapshot import GroupType
 from kgroups.core.uuids import parse_uuid
 
 Schema = Literal["kgroups.undo/3", "kgroups.saved-plan/2"]
@@ -109,6 +110,7 @@ class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=T
         cluster_id: None if the cluster has none.
         created_at: the time, as text.
         topic_ids: of the topics of the rows; None where one is not known.
+        share_groups: those of the groups that are.
         checksum: of a plan: over the head and the rows, whatever the layout of the JSON.
         outcome: of an undo file: what became of the write, where that could not be printed.
     """
@@ -118,6 +120,7 @@ class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=T
     cluster_id: Name | None
     created_at: Name
     topic_ids: dict[str, str | None]
+    share_groups: list[Name] = []
     rows: list[Raw]
     checksum: str | None = None
     outcome: dict[str, Any] | None = None
@@ -136,6 +139,7 @@ class WriteFile:
         settings: where it is about configurations.
         topics: of the commits.
         topic_ids: of the topics; those that are not known are absent.
+        types: of those of the groups that are share groups.
     """
 
     command: Command
@@ -146,6 +150,7 @@ class WriteFile:
     settings: Sequence[ChangedSetting] = ()
     topics: set[str] = field(default_factory=set)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, GroupType] = field(default_factory=dict)
 
     def check_cluster(self, cluster_id: str | None) -> None:
         """See that this is the cluster that the plan is for.
@@ -163,7 +168,8 @@ class WriteFile:
 
 class _Checksum:
     def __init__(self, document: Document) -> None:
-        head = (document.command, document.cluster_id, document.created_at, document.topic_ids)
+        head: tuple[object, ...] = (document.command, document.cluster_id, document.created_at)
+        head += (document.topic_ids, *filter(None, [document.share_groups]))
         self._sum = hashlib.sha256(msgspec.json.encode(head))
 
     def over(self, rows: Iterable[AnyRow]) -> Iterator[AnyRow]:
@@ -259,6 +265,7 @@ def _read(file: BinaryIO, schema: Schema) -> WriteFile:
         settings,
         topics,
         ids,
+        dict.fromkeys(document.share_groups, "share"),
     )
 
 

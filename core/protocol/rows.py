@@ -110,7 +110,9 @@ def _read_rows(frame: bytes, at: int, count: int) -> tuple[dict[int, CommittedOf
         commit = tuple.__new__  # twice as fast as the class call
         return _ascending(
             {
-                partition: commit(CommittedOffset, (offset, None if epoch < 0 else epoch, "", None))
+                partition: commit(
+                    CommittedOffset, (offset, None if epoch < 0 else epoch, "", None, None)
+                )
                 for partition, offset, epoch in _PLAIN_ROW.iter_unpack(frame[at:end])
                 if offset >= 0  # -1: nothing is committed
             }

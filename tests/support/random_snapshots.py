@@ -41,6 +41,7 @@ COMMITS = st.builds(
     leader_epoch=maybe(EPOCHS),
     metadata=NAMES,
     committed_at_ms=maybe(TIMES_MS),
+    lag=st.none(),  # of share groups only
 )
 LOGS = st.builds(
     PartitionLog,

@@ -104,7 +104,9 @@ committed records have expired. It is never negative; unknown (- or null) is
 not 0. LOG-END is the high watermark: records beyond it are not on every
 in-sync replica yet, and no consumer gets them; --verbose adds LEADER-END, the
 end of the leader's log, where a broker tells it. A note names groups that an
-open transaction holds back. A coordinator that moves causes no rebalance.
+open transaction holds back. A coordinator that moves causes no rebalance. The
+committed offset of a share group is its start offset; what it acknowledged
+beyond that is not in its lag.
 
 STATUS           (shown if any partition is not ok)
   no_commit        nothing committed; see --uncommitted

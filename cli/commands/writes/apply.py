@@ -118,8 +118,9 @@ def _parse_drift(text: str) -> Drift:
 
 def _apply_commits(run: Run, plan: WriteFile, drift: Drift, undo_dir: Path | None) -> None:
     names = list(plan.commits)
+    run.admin.types.update(plan.types)
     looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
-    free, refused = free_groups(looked, names, create=True)
+    free, refused = free_groups(looked, names, create=True, types=plan.types)
     topics = read_logs(run.admin, plan.topics)
     changes = left_out(refused, drift)
     for group in free:

@@ -175,7 +175,7 @@ def committed_groups(run: Run, names: Sequence[str]) -> dict[str, Group]:
     groups = {group.group: group for group in looked.groups}
     for name in names:
         group = looked.needed(name)
-        if group.offsets is None and group.type != "share":
+        if group.offsets is None:
             raise ClusterError(f"the commits of `{name}` could not be read")
     return groups
 

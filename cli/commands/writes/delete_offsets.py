@@ -31,7 +31,8 @@ has committed nothing there, nothing is deleted, unless --keep-going is given.
 Shows the plan and asks for confirmation unless --yes (or --execute) is given;
 without a terminal and without --yes it does nothing (exit code 2). Saves the
 deleted offsets to an undo file first, which `kgroups reset-offsets --undo
-FILE` restores, and reads back the result.
+FILE` restores, and reads back the result. The offsets of a share group are
+deleted by topic.
 
 RESULTS, one per partition
   planned  would be deleted (--dry-run)
@@ -82,7 +83,8 @@ def delete_offsets(
         topics = read_logs(admin, held if scope is None else scope.names)
         for group in free:
             own = plan_commit_deletions(group, scope, topics)
-            missing = [] if scope is None else without_commits(own, scope)
+            refused = any(change.error is not None for change in own)
+            missing = [] if scope is None or refused else without_commits(own, scope)
             if missing and not keep_going:
                 what = ", ".join(f"`{name}`" for name in missing)
                 raise NotFoundError(

@@ -1,6 +1,7 @@
 """What the commands that change offsets look at first: groups that are free, topics, files."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import NotFoundError
@@ -10,11 +11,15 @@ from kgroups.core.offsets.change import Change, blocked_group
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.scope import Scope, partitions_of
 from kgroups.core.protocol.errors import broker_error
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic, TopicPartition
 
 
 def free_groups(
-    looked: ClusterSnapshot, names: Sequence[str], *, create: bool = False
+    looked: ClusterSnapshot,
+    names: Sequence[str],
+    *,
+    create: bool = False,
+    types: Mapping[str, GroupType] = MappingProxyType({}),
 ) -> tuple[list[Group], list[Change]]:
     """The named groups whose commits can be changed, and the refusals of the others.
 
@@ -23,6 +28,7 @@ def free_groups(
         names: of the groups.
         create: a group that is not there counts as one that has committed nothing, for a commit
             makes it.
+        types: of groups that are made, where they are not classic ones.
     """
     free: list[Group] = []
     refused: list[Change] = []
@@ -33,7 +39,7 @@ def free_groups(
         if problem is None and group is not None:
             free.append(group)
         elif create and problem is not None and _is_absent(problem):
-            free.append(Group(name, "classic", "Empty", members=(), offsets={}))
+            free.append(Group(name, types.get(name, "classic"), "Empty", members=(), offsets={}))
         elif problem is not None:
             refused.append(problem)
     return free, refused

@@ -11,7 +11,7 @@ import typer
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.prompts import about_changes
 from kgroups.cli.commands.writes.vigil import verified, watched
-from kgroups.cli.commands.writes.writing import Run, Write, explain
+from kgroups.cli.commands.writes.writing import Run, Write, explain, share_groups
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.actions.deleting_offsets import status_table
 from kgroups.cli.official.actions.resetting import reset_table
@@ -105,9 +105,19 @@ def offset_write(
     def keep(planned: Sequence[Change]) -> Path | None:
         if undo_dir is None:
             return None
+        shared = share_groups(run.admin, planned)
+        if shared:
+            text = "undo restores only the start offsets of share groups, no acknowledgements"
+            run.printer.note("ACKNOWLEDGEMENTS_LOST", text, of_a_write=True)
         hint = "use --undo-dir for another folder, or --no-undo"
         return save_undo(
-            undo_dir, command, planned, cluster_id=run.cluster_id, topic_ids=ids, hint=hint
+            undo_dir,
+            command,
+            planned,
+            cluster_id=run.cluster_id,
+            topic_ids=ids,
+            share_groups=shared,
+            hint=hint,
         )
 
     return Write(
@@ -117,7 +127,9 @@ def offset_write(
         written="commits are written",
         columns=COLUMNS,
         row=lambda change: _row(command, change),
-        question=lambda planned: about_changes(command, planned),
+        question=lambda planned: about_changes(
+            command, planned, forgets=bool(share_groups(run.admin, planned))
+        ),
         apply=apply,
         saved_rows=commit_rows,
         is_in_place=_is_in_place,

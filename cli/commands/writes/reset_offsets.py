@@ -86,6 +86,10 @@ TARGETS (--to)
 An offset outside the log is refused, or with --clamp moved to its edge. What
 other targets give is clamped without being asked, and the row says so.
 
+In a share group this sets start offsets, and forgets what was acknowledged or
+archived beyond them: READS-AGAIN counts these records, which are delivered
+again. --undo restores start offsets only.
+
 --wait-empty 5m waits until the groups have no members, and names those that
 remain; a group that still has members then is refused as usual. --watch-after
 30s reports commits that overwrite the new offsets; those rows have failed.
@@ -246,7 +250,7 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
         progress=run.printer.progress,
     )
     if choice.every:
-        names = [group.group for group in looked.groups if group.type != "share" and group.offsets]
+        names = [group.group for group in looked.groups if group.offsets]
     passages: Passages = {}
     changes, topics = _reset_changes(
         run, looked, names, request, passages, in_use=run.consent.dry_run
@@ -284,12 +288,13 @@ def _by_file(
         UsageError: the file is of another cluster.
     """
     names = list(old.commits)
+    run.admin.types.update(old.types)
     looked = run.admin.snapshot(names, log_offsets=False, progress=run.printer.progress)
     if old.cluster_id is not None and old.cluster_id != looked.cluster_id:
         raise UsageError(
             f"the undo file is from cluster `{old.cluster_id}`, this is `{looked.cluster_id}`"
         )
-    free, changes = free_groups(looked, names, create=True)
+    free, changes = free_groups(looked, names, create=True, types=old.types)
     topics = read_logs(run.admin, old.topics)
     known = KnownRows(topics, old.topic_ids, overwrite_moved)
     for group in free:

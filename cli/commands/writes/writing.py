@@ -197,10 +197,17 @@ def _saved_plan(
         write.saved_rows(kept),
         cluster_id=run.cluster_id,
         topic_ids=write.topic_ids,
+        share_groups=share_groups(run.admin, kept),
     )
     text = f"plan saved: `kgroups apply {path}` applies it"
     run.printer.note("PLAN_SAVED", text, str(path), of_a_write=True)
     return path
+
+
+def share_groups(admin: ClusterAdmin, items: Iterable[WriteItem]) -> list[str]:
+    """Those of the groups of items that are share groups."""
+    names = dict.fromkeys(getattr(item, "group", "") for item in items) if admin.types else ()
+    return [name for name in names if admin.types.get(name) == "share"]
 
 
 def _report(

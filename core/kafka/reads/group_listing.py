@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
+from kgroups.core.kafka.group_kinds import KINDS
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.reads.settling import ask_coordinators, unsettled_leaders
 from kgroups.core.kafka.reads.streams_groups import streams_group
@@ -18,13 +19,6 @@ from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
 from kgroups.core.streams_tasks import sources_of
 
-DESCRIBERS: dict[GroupType, Api] = {
-    "classic": Api.DESCRIBE_GROUPS,
-    "consumer": Api.CONSUMER_GROUP_DESCRIBE,
-    "share": Api.SHARE_GROUP_DESCRIBE,
-    "streams": Api.STREAMS_GROUP_DESCRIBE,
-}
-GROUP_TYPES: tuple[GroupType, ...] = ("classic", "consumer", "share", "streams")
 _TYPES_AT_ONCE: tuple[tuple[GroupType, ...], ...] = (("classic", "consumer"), ("share", "streams"))
 _MEMBER_PROTOCOLS: dict[int, MemberProtocol] = {0: "classic", 1: "consumer"}
 
@@ -106,7 +100,7 @@ async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[list[G
 def group_type(text: str) -> GroupType:
     """The type as Kafka's listing spells it; a type that is newer than kgroups reads as classic."""
     lower = text.lower()
-    return next((name for name in GROUP_TYPES if name == lower), "classic")
+    return next((name for name in KINDS if name == lower), "classic")
 
 
 async def describe(
@@ -146,7 +140,7 @@ async def _describe_on(
         names = {
             kind: [group for group in left if types.get(group, kind) == kind]
             for kind in kinds
-            if connection.offers(DESCRIBERS[kind]) is not None
+            if connection.offers(KINDS[kind].describer) is not None
         }
         answers = await asyncio.gather(
             *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
@@ -209,7 +203,7 @@ async def _describe_as(
     ConsumerGroupDescribe of Kafka 3.9 and 4.0: every group beside it is one with
     UNKNOWN_SERVER_ERROR, where later ones say INVALID_GROUP_ID of that one.
     """
-    api = DESCRIBERS[kind]
+    api = KINDS[kind].describer
     if kind != "classic" and "" in groups and len(groups) > 1:
         named = [group for group in groups if group]
         apart = await _describe_as(cluster, broker, kind, [""], limit)

@@ -27,7 +27,7 @@ from kgroups.core.kafka.transport.requests import BROKERS, find_coordinator, met
 from kgroups.core.kafka.write_guard import check_write
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.snapshot import Broker
+from kgroups.core.snapshot import Broker, GroupType
 
 Result = TypeVar("Result")
 
@@ -52,6 +52,7 @@ class Cluster:
         self.offsets_partitions: int | None = None
         self.has_offsets_topic = True
         self.placed: dict[str, int] = {}  # group -> coordinator, as last learned
+        self.types: dict[str, GroupType] = {}  # of groups that are not read as classic ones are
         self.offsets_leaders: dict[int, tuple[int, int]] = {}  # partition -> broker id and epoch
         self.may_write = False  # whether the question that is put now may change the cluster
         self.settles = False  # whether coordinators are asked only about what they know for sure
@@ -100,10 +101,8 @@ class Cluster:
         self._just_opened = False
 
     async def hear_of_ends(self) -> None:
-        """Lets connections that were closed while nobody asked anything notice it.
-
-        Brokers close what is idle for ten minutes. That is read when the event loop runs, by the
-        socket, by TLS, by the stream and by the task that reads it, a turn each.
+        """Lets connections that brokers closed, idle for ten minutes, notice it: the event loop
+        reads that by the socket, by TLS, by the stream and by the task, a turn each.
         """
         for _ in range(_TURNS_TO_AN_END):
             await asyncio.sleep(0)

@@ -69,6 +69,9 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.LIST_CONFIG_RESOURCES: Spoken(1, 1),  # 0 lists client metrics only
     Api.SHARE_GROUP_DESCRIBE: Spoken(1, 1),
     Api.STREAMS_GROUP_DESCRIBE: Spoken(0, 1),
+    Api.DESCRIBE_SHARE_GROUP_OFFSETS: Spoken(0, 1),  # 1 has the lag
+    Api.ALTER_SHARE_GROUP_OFFSETS: Spoken(0, 0, row_factor=8),  # answers have topic ids
+    Api.DELETE_SHARE_GROUP_OFFSETS: Spoken(0, 0, row_factor=16),
 }
 
 

@@ -89,6 +89,11 @@ def _named(partitions: Iterable[TopicPartition]) -> list[Struct]:
     return [Struct(name=name, partition_indexes=found) for name, found in numbers.items()]
 
 
+def describe_start_offsets(groups: Sequence[str]) -> Struct:
+    """All start offsets of these share groups."""
+    return Struct(groups=[Struct(group_id=group, topics=None) for group in groups])
+
+
 def list_offsets(
     partitions: Mapping[str, Sequence[int]], timestamp: int, isolation: str = "read_uncommitted"
 ) -> Struct:

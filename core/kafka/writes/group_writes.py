@@ -5,23 +5,30 @@ may be tried again is, within the deadline. Every item has its own answer.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
+from kgroups.core.kafka.group_kinds import kind_of
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.connection import Reader
 from kgroups.core.kafka.transport.messages import Message, decode_response
 from kgroups.core.kafka.transport.requests import partitions_of_topics
 from kgroups.core.kafka.writes.commit_reads import read_held
+from kgroups.core.kafka.writes.start_offsets import (
+    EVERY,
+    alter_request,
+    decode_started,
+    delete_request,
+)
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
 from kgroups.core.protocol.budget import Room
@@ -182,39 +189,28 @@ async def _write_bundle(
 ) -> dict[str, Failures]:
     """The answers of groups of one coordinator: at most one commit and one deletion each."""
     found: dict[str, Failures] = {group: {} for group in groups}
-    commits: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
-    gone: dict[str, list[TopicPartition]] = {}
-    for group, wanted in groups.items():
-        for at, commit in wanted.items():
-            if commit is None:
-                gone.setdefault(group, []).append(at)
-            else:
-                commits.setdefault(group, {}).setdefault(at[0], {})[at[1]] = commit
-    limit = deadline.share(2)
-    answers = await _ask_each(
-        cluster,
-        (broker, lane),
-        Api.OFFSET_COMMIT,
-        {group: partial(_commit_request, group, rows, ids) for group, rows in commits.items()},
-        limit,
-        partial(decode_committed, names={ids[name]: name for name in ids}),
-    )
-    deletions = await _ask_each(
-        cluster,
-        (broker, lane),
-        Api.OFFSET_DELETE,
-        {group: partial(_delete_request, group, rows) for group, rows in gone.items()},
-        limit,
-        decode_deleted,
-    )
-    for group, answer in answers.items():
-        told = isinstance(answer, dict)
-        found[group] |= answer if told else dict.fromkeys(_places(commits[group]), answer)
-    for group, answer in deletions.items():
-        found[group] |= answer if isinstance(answer, dict) else dict.fromkeys(gone[group], answer)
-    for group, wanted in groups.items():
-        for at in wanted if len(found[group]) < len(wanted) else ():  # not all was answered
-            found[group].setdefault(at, _UNANSWERED)
+    wanted: dict[Api, dict[str, dict[TopicPartition, CommittedOffset | None]]] = {}
+    for group, commits in groups.items():
+        kind = kind_of(cluster.types, group)
+        for at, commit in commits.items():
+            api = kind.deleter if commit is None else kind.committer
+            wanted.setdefault(api, {}).setdefault(group, {})[at] = commit
+    names = {ids[name]: name for name in ids}
+    for api, (make, read) in _WRITES.items():
+        answers = await _ask_each(
+            cluster,
+            (broker, lane),
+            api,
+            {group: partial(make, group, rows, ids) for group, rows in wanted.get(api, {}).items()},
+            deadline.share(2),
+            partial(read, names=names),
+        )
+        for group, answer in answers.items():
+            rows = wanted[api][group]
+            told = answer if isinstance(answer, dict) else dict.fromkeys(rows, answer)
+            for at in rows if len(told) < len(rows) else ():  # not all was answered
+                told.setdefault(at, told.get((at[0], EVERY), _UNANSWERED))
+            found[group] |= told
     return found
 
 
@@ -244,17 +240,12 @@ async def _ask_each(
     return dict(zip(requests, answers, strict=True))
 
 
-def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[TopicPartition]:
-    return [(topic, number) for topic, rows in commits.items() for number in rows]
-
-
-def _commit_request(
-    group: str,
-    commits: Mapping[str, Mapping[int, CommittedOffset]],
-    ids: Mapping[str, bytes],
-    version: int,
-) -> Message:
+def _commit_request(group: str, wanted: Commits, ids: Mapping[str, bytes], version: int) -> Message:
     """A commit of nobody: no member, no generation; by the topics' ids where that can be."""
+    commits: dict[str, dict[int, CommittedOffset]] = {}
+    for at, commit in wanted.items():
+        if commit is not None:
+            commits.setdefault(at[0], {})[at[1]] = commit
     if version == BY_ID and commits.keys() <= ids.keys():
         return encode_commits(group, commits, ids)
     if version >= BY_NAME[0]:
@@ -279,7 +270,9 @@ def _commit_request(
     return Struct(group_id=group, member_id="", topics=topics)
 
 
-def _delete_request(group: str, partitions: Iterable[TopicPartition], _version: int) -> Struct:
+def _delete_request(
+    group: str, partitions: Commits, _ids: Mapping[str, bytes], _version: int
+) -> Struct:
     """The request that deletes a group's commits of these partitions."""
     return Struct(group_id=group, topics=partitions_of_topics(partitions_by_topic(partitions)))
 
@@ -312,7 +305,12 @@ def decode_committed(
 
 
 def decode_deleted(
-    api: Api, version: int, frame: bytes, room: Room | None = None
+    api: Api,
+    version: int,
+    frame: bytes,
+    room: Room | None = None,
+    *,
+    names: Mapping[bytes, str] | None = None,
 ) -> Failures | str:
     """The error name of each partition in an answer to OffsetDelete, or that of the group.
 
@@ -328,3 +326,12 @@ def decode_deleted(
         for topic in answer.topics
         for item in topic.partitions
     }
+
+
+_WRITES: Final = {
+    Api.OFFSET_COMMIT: (_commit_request, decode_committed),
+    Api.OFFSET_DELETE: (_delete_request, decode_deleted),
+    Api.ALTER_SHARE_GROUP_OFFSETS: (alter_request, decode_started),
+    Api.DELETE_SHARE_GROUP_OFFSETS: (delete_request, decode_started),
+}
+"""How each request is made and its answer is read, in the order in which they are sent."""

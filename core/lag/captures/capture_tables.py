@@ -152,7 +152,7 @@ def _add_rows(
             start, end, stable, leader, _, error, _, _ = logs.get(partition, no_log)
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
-            committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)
+            committed, epoch, _, at_ms, _ = commits.get(partition, NO_COMMIT)
             next_at = None
             if record_times and committed is not None:
                 next_at = record_times.get((name, partition, committed))

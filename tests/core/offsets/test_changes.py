@@ -102,7 +102,6 @@ MEMBERS = tuple(
         (replace(GROUP, state="Dead", offsets={}), "GROUP_ID_NOT_FOUND", 5),
         (replace(GROUP, state="Stable", members=MEMBERS), "NON_EMPTY_GROUP", 4),
         (replace(GROUP, state="PreparingRebalance"), "NON_EMPTY_GROUP", 4),
-        (replace(GROUP, type="share"), "INVALID_GROUP_TYPE", 4),
         (replace(GROUP, offsets=None), "FAILED", 3),
     ],
 )

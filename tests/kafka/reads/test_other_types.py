@@ -1,4 +1,4 @@
-"""Share and streams groups: listed and described as far as their state goes, never written to."""
+"""Share and streams groups with members of other kinds: listed and described, left as they are."""
 
 import uuid
 from pathlib import Path
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.kafka
 
 
 def test_share_group_is_listed_and_described(kafka: KafkaCluster) -> None:
-    """Type, state, epochs, members and assignment; it commits no offsets, so those are None."""
+    """Type, state, epochs, members and assignment; it has no start offsets yet."""
     create_topics(kafka.bootstrap, {"other-share": 2})
     member = str(uuid.uuid4())
 
@@ -63,7 +63,7 @@ def test_share_group_is_listed_and_described(kafka: KafkaCluster) -> None:
     assert (listed.type, listed.state) == ("share", "Stable")
     assert snapshot.errors == ()
     (group,) = snapshot.groups
-    assert (group.type, group.state, group.offsets) == ("share", "Stable", None)
+    assert (group.type, group.state, group.offsets) == ("share", "Stable", {})
     assert group.group_epoch is not None
     (only,) = group.members or ()
     assert (only.member_id, only.client_id) == (member, "sharer")
@@ -101,7 +101,7 @@ def agree_that_it_is_foreign(kafka: KafkaCluster, official: WarmTools, name: str
 
 @pytest.mark.slow("a program of Java: consumers of their kind")
 def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
-    """Kafka's own share consumer: alive, then gone; resets refuse its group by its kind."""
+    """Kafka's own share consumer: alive, then gone; resets refuse its group while it is."""
     name, topic = "java-share", "java-share-topic"
     create_topics(kafka.bootstrap, {topic: 2})
     produce(kafka.bootstrap, {(topic, 0): 3, (topic, 1): 2})
@@ -127,7 +127,7 @@ def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
         line = ("reset-offsets", name, "--topic", topic, "--to", "earliest", "--dry-run")
         refused = run("-b", kafka.bootstrap, *line)
         assert refused.exit_code == 4
-        assert "a share group commits no offsets" in refused.stderr
+        assert "the group is Stable with 1 member" in refused.stderr
         java.close("one")
     wait_until(lambda: listed(kafka, name).get("state") == "Empty", "it is Empty")
     (item,) = described(kafka, name).document["items"]

@@ -19,6 +19,7 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
 from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted
+from kgroups.core.kafka.writes.start_offsets import decode_started
 from kgroups.core.protocol.frames import write_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
@@ -33,6 +34,8 @@ READERS: dict[str, Reader] = {
     "offset_commit": decode_committed,
     "offset_fetch": decode_fetched,
     "offset_delete": decode_deleted,
+    "alter_share_group_offsets": decode_started,
+    "delete_share_group_offsets": decode_started,
 }
 """Those of APIs that have one of their own."""
 

@@ -14,14 +14,16 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.group_listing import DESCRIBERS
+from kgroups.core.kafka.group_kinds import KINDS
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.messages import APIS, choose_version, decode_response
 from kgroups.core.kafka.writes.group_writes import decode_committed
+from kgroups.core.kafka.writes.start_offsets import alter_request, delete_request
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.frames import VersionRange, write_request
 from kgroups.core.protocol.rows import BY_ID, BY_NAME
 from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.snapshot import CommittedOffset
 from tests.support.hostile.scripted_broker import part
 from tests.support.protocol.spoken_apis import NEWER_THAN_KIO, schema
 
@@ -59,7 +61,10 @@ REQUESTS = {
     Api.DESCRIBE_PRODUCERS: requests.describe_producers([("t", 0)]),
     Api.LIST_TRANSACTIONS: requests.list_transactions([7]),
     Api.DESCRIBE_TRANSACTIONS: requests.describe_transactions(["app-1"]),
-} | dict.fromkeys(DESCRIBERS.values(), requests.describe_groups(["g"]))
+    Api.DESCRIBE_SHARE_GROUP_OFFSETS: requests.describe_start_offsets(["g"]),
+    Api.ALTER_SHARE_GROUP_OFFSETS: alter_request("g", {("t", 0): CommittedOffset(7)}, {}, 0),
+    Api.DELETE_SHARE_GROUP_OFFSETS: delete_request("g", {("t", 0): None}, {}, 0),
+} | dict.fromkeys((kind.describer for kind in KINDS.values()), requests.describe_groups(["g"]))
 WRITTEN = [
     (api, version)
     for api in REQUESTS

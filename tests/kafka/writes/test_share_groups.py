@@ -1,0 +1,169 @@
+"""Share groups with real members: what `describe` says of them, and the writes of their offsets."""
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka import AcknowledgeType, Message
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.writes.group_writes import write_commits
+from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot_file import read_snapshot, write_snapshot
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.share_groups import Sharer, accept, configure_group
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics, produce
+
+pytestmark = pytest.mark.kafka
+
+TOPIC = "shared"
+RELEASED = range(10, 13)
+
+
+def decide(message: Message) -> AcknowledgeType:
+    """Three records of each partition are released, two rejected, the others accepted."""
+    if message.offset() in RELEASED:
+        return AcknowledgeType.RELEASE
+    return AcknowledgeType.REJECT if message.offset() in (20, 21) else AcknowledgeType.ACCEPT
+
+
+@pytest.fixture(scope="module")
+def topic(kafka: KafkaCluster) -> str:
+    """A topic of 100 and 50 records."""
+    create_topics(kafka.bootstrap, {TOPIC: 2})
+    produce(kafka.bootstrap, {(TOPIC, 0): 100, (TOPIC, 1): 50})
+    return TOPIC
+
+
+@pytest.fixture
+def group(kafka: KafkaCluster, topic: str, request: pytest.FixtureRequest) -> str:
+    """A group that is done with all records but the three that it released in each partition."""
+    name = f"share-{request.node.name.removeprefix('test_')}"
+    configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": "earliest"})
+    with Sharer(kafka.bootstrap, name, topic) as member:
+        member.take(150, decide)
+    return name
+
+
+def ours(kafka: KafkaCluster, *line: str) -> Outcome:
+    """What the command answers as JSON."""
+    return run("-b", kafka.bootstrap, *line, "-o", "json")
+
+
+def lags(kafka: KafkaCluster, group: str) -> list[int | None]:
+    """The lag of each partition."""
+    (item,) = ours(kafka, "describe", group).document["items"]
+    return [row["lag"] for row in item["offsets"]]
+
+
+def starts(kafka: KafkaCluster, group: str) -> list[int | None]:
+    """The start offset of each partition."""
+    (item,) = ours(kafka, "describe", group).document["items"]
+    return [row["committed_offset"] for row in item["offsets"]]
+
+
+def test_described(kafka: KafkaCluster, group: str, tmp_path: Path) -> None:
+    """Lag is what is left, not what follows the start offset; a snapshot file keeps it."""
+    with Sharer(kafka.bootstrap, group, TOPIC):
+        wait_until(
+            lambda: ours(kafka, "list", group).document["items"][0]["state"] == "Stable",
+            "it is Stable",
+        )
+    wait_until(lambda: lags(kafka, group) == [3, 3], "all is acknowledged but what was released")
+    assert all(start is not None and start <= 10 for start in starts(kafka, group))
+    assert ours(kafka, "check", group, "--fail-on", "lag > 6").exit_code == 0
+    assert ours(kafka, "check", group, "--fail-on", "lag > 5").exit_code == 6
+    with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+        named, every = admin.snapshot([group]), admin.snapshot()
+        assert every.group(group) == named.group(group)
+        assert admin.snapshot([group]).group(group) == named.group(group)
+    for name in ("share.json", "share.jsonl"):
+        write_snapshot(named, tmp_path / name)
+        assert read_snapshot(tmp_path / name).groups == named.groups
+        (item,) = run("describe", group, "--from", str(tmp_path / name), "-o", "json").document[
+            "items"
+        ]
+        assert (item["type"], item["lag"]) == ("share", 6)
+
+
+def test_reset(kafka: KafkaCluster, group: str) -> None:
+    """The plan counts what is delivered again, also where the start offset stays; undo says what
+    it does not bring back.
+    """
+    wait_until(lambda: lags(kafka, group) == [3, 3], "all is acknowledged but what was released")
+    before = starts(kafka, group)
+    line = ("reset-offsets", group, "--topic", TOPIC, "--to", "earliest")
+    planned = ours(kafka, *line, "--dry-run").document
+    assert [row["read_again"] for row in planned["items"]] == [97, 47]
+    assert {row["result"] for row in planned["items"]} == {"planned"}
+    done = ours(kafka, *line, "--yes")
+    assert (done.exit_code, done.document["summary"]["done"]) == (0, 2)
+    assert "ACKNOWLEDGEMENTS_LOST" in {note["code"] for note in done.document["notes"]}
+    assert (starts(kafka, group), lags(kafka, group)) == ([0, 0], [100, 50])
+    again = ours(kafka, *line, "--yes").document
+    assert {row["result"] for row in again["items"]} == {"skipped"}
+    undone = ours(kafka, "reset-offsets", "--undo", done.document["summary"]["undo_file"], "--yes")
+    assert undone.exit_code == 0
+    assert starts(kafka, group) == before
+    assert "ACKNOWLEDGEMENTS_LOST" in {note["code"] for note in undone.document["notes"]}
+
+
+def test_delivered_again(kafka: KafkaCluster, group: str) -> None:
+    """After a reset a member gets every record from there on."""
+    line = ("reset-offsets", group, "--topic", f"{TOPIC}:1", "--to", "40", "--yes")
+    assert ours(kafka, *line).exit_code == 0
+    with Sharer(kafka.bootstrap, group, TOPIC) as member:
+        taken = member.take(13, accept)
+    assert [m.offset() for m in taken if m.partition() == 1] == [*range(40, 50)]
+    assert {m.offset() for m in taken if m.partition() == 0} == {*RELEASED}
+
+
+def test_members_are_in_the_way(kafka: KafkaCluster, group: str) -> None:
+    """A group with members is refused here, and by the broker."""
+    with Sharer(kafka.bootstrap, group, TOPIC):
+        wait_until(
+            lambda: ours(kafka, "list", group).document["items"][0]["state"] == "Stable",
+            "it is Stable",
+        )
+        line = ("reset-offsets", group, "--topic", TOPIC, "--to", "latest", "--yes")
+        refused = ours(kafka, *line)
+        assert refused.exit_code == 4
+        assert {error["code"] for error in refused.document["errors"]} == {"NON_EMPTY_GROUP"}
+        with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+            admin.snapshot([group], log_offsets=False)
+            written = {(TOPIC, 0): CommittedOffset(7), (TOPIC, 1): None}
+            answers = write_commits(admin, {group: written})
+        assert len(answers) == 2
+        assert {error and error.code for error in answers.values()} == {"NON_EMPTY_GROUP"}
+
+
+def test_deleted(kafka: KafkaCluster, group: str) -> None:
+    """Offsets go topic by topic, groups whole; an undo file makes a share group again."""
+    before = starts(kafka, group)
+    part = ours(kafka, "delete-offsets", group, "--topic", f"{TOPIC}:1", "--yes")
+    assert part.exit_code == 4
+    assert part.document["errors"][0]["hint"] == f"use --topic {TOPIC}"
+    gone = ours(kafka, "delete-offsets", group, "--topic", TOPIC, "--yes")
+    assert gone.exit_code == 0
+    (item,) = ours(kafka, "describe", group).document["items"]
+    assert item["offsets"] == []
+    assert ours(kafka, "delete", group, "--yes").exit_code == 0
+    assert ours(kafka, "describe", group).exit_code == 5
+    back = ours(kafka, "reset-offsets", "--undo", gone.document["summary"]["undo_file"], "--yes")
+    assert back.exit_code == 0
+    assert starts(kafka, group) == before
+    (listed,) = ours(kafka, "list", group).document["items"]
+    assert listed["type"] == "share"
+
+
+def test_plan_applied(kafka: KafkaCluster, group: str, tmp_path: Path) -> None:
+    """A saved plan of a share group is applied as it was saved, or refused on drift."""
+    path = str(tmp_path / "plan.json")
+    line = ("reset-offsets", group, "--topic", TOPIC, "--to", "latest", "--dry-run", "--plan", path)
+    assert ours(kafka, *line).exit_code == 0
+    assert ours(kafka, "apply", path, "--yes").exit_code == 0
+    assert (starts(kafka, group), lags(kafka, group)) == ([100, 50], [0, 0])
+    assert ours(kafka, "reset-offsets", group, "--all-topics", "--to", "5", "--yes").exit_code == 0
+    assert ours(kafka, "apply", path, "--yes").exit_code == 4
