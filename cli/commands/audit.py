@@ -1,7 +1,7 @@
 """`kgroups audit`: what was written to clusters from here."""
 
 import shlex
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -9,7 +9,7 @@ from kgroups.cli.audit_log import audit_path, read_audit
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
@@ -88,18 +88,13 @@ def audit(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
             items=found,
-            views=(View("write", COLUMNS, _rows),),
+            views=(plain_view("write", COLUMNS, _rows),),
             summary=lambda: {"writes": len(found), "file": str(path)},
             notes=notes,
         )
     )
 
 
-def _rows(item: Item) -> list[Row]:
-    shown: dict[str, Any] = {
-        **item,
-        "cluster_id": item["cluster"]["id"],
-        "bootstrap": item["cluster"]["bootstrap"],
-        "command": shlex.join(item["command"]),
-    }
-    return [tuple(shown[column.field] for column in COLUMNS)]
+def _rows(item: Item) -> list[Item]:
+    cluster = {"cluster_id": item["cluster"]["id"], "bootstrap": item["cluster"]["bootstrap"]}
+    return [{**item, **cluster, "command": shlex.join(item["command"])}]

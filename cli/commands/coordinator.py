@@ -10,7 +10,7 @@ from kgroups.cli.choosing import exact_names
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.coordinator.placement import offsets_partition
@@ -84,7 +84,7 @@ def coordinator(
         cluster=where,
         generated_at_ms=now_ms(),
         items=items,
-        views=(View("group", COLUMNS, _rows),),
+        views=(plain_view("group", COLUMNS, _rows),),
         errors=errors,
         summary=lambda: {"groups": len(items), "partitions": partitions},
     )
@@ -105,16 +105,6 @@ def placement_item(name: str, partitions: int | None, leader: Broker | None) -> 
     }
 
 
-def _rows(item: Item) -> list[Row]:
-    at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    return [
-        (
-            item["group"],
-            item["hash"],
-            item["offsets_partition"],
-            item["partitions"],
-            at["id"],
-            at["host"],
-            at["port"],
-        )
-    ]
+def _rows(item: Item) -> list[Item]:
+    at = item["coordinator"] or {}
+    return [{**item, **{f"coordinator_{name}": value for name, value in at.items()}}]

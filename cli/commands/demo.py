@@ -17,7 +17,7 @@ import typer
 from kgroups.cli.exits import TOLD, Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
@@ -265,7 +265,7 @@ def _reported(
             cluster={"id": cluster_id, "bootstrap": bootstrap},
             generated_at_ms=now_ms(),
             items=items(),
-            views=(View("step", COLUMNS, _rows),),
+            views=(plain_view("step", COLUMNS, _rows),),
             errors=errors,
             summary=lambda: {"commands": len(steps), "failed": len(errors)},
         )
@@ -327,5 +327,5 @@ def _failure(step: Step, exit_code: int) -> ItemError:
     )
 
 
-def _rows(item: Item) -> list[Row]:
-    return [(item["why"], shlex.join(item["command"]), item["exit_code"])]
+def _rows(item: Item) -> list[Item]:
+    return [{**item, "command": shlex.join(item["command"])}]

@@ -1,6 +1,5 @@
 """`kgroups snapshot`: the cluster's groups as a file."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from kgroups.cli.exits import DOCUMENTS, end_with, show_item_errors
 from kgroups.cli.log_leaders import with_leaders
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
@@ -145,23 +144,17 @@ def snapshot_report(snapshot: ClusterSnapshot) -> Report:
         cluster=document["cluster"],
         generated_at_ms=snapshot.captured_at_ms,
         items=snapshot_items(snapshot),
-        views=(View("group", COLUMNS, _rows),),
+        views=(plain_view("group", COLUMNS, _rows),),
         errors=snapshot.errors,
         summary=lambda: document["summary"],
         extra={key: document[key] for key in ("topics", "brokers")},
     )
 
 
-def _rows(item: Item) -> Iterator[Row]:
+def _rows(item: Item) -> list[Item]:
     members, offsets = item["members"], item["offsets"]
-    yield (
-        item["group"],
-        item["type"],
-        item["state"],
-        item["assignor"],
-        None if members is None else len(members),
-        None if offsets is None else len(offsets),
-        item["lag"],
-        item["lost"],
-        item["unknown_partitions"],
-    )
+    counts = {
+        "member_count": None if members is None else len(members),
+        "partitions": None if offsets is None else len(offsets),
+    }
+    return [{**item, **counts}]

@@ -113,9 +113,21 @@ class View:
         return rows if self.pick is None else map(self.pick, rows)
 
 
-def plain_view(name: str, columns: tuple[Column, ...]) -> View:
-    """A view with a row for each item: the values of the fields that columns are named by."""
-    return View(name, columns, lambda item: [tuple(item[column.field] for column in columns)])
+def itself(item: Item) -> Iterable[Item]:
+    """The item is its only row."""
+    return (item,)
+
+
+def plain_view(
+    name: str, columns: tuple[Column, ...], rows: Callable[[Item], Iterable[Item]] = itself
+) -> View:
+    """A view of values by name: those of the fields that columns are named by.
+
+    Args:
+        rows: the rows of an item.
+    """
+    fields = [column.field for column in columns]
+    return View(name, columns, lambda item: [tuple(map(row.get, fields)) for row in rows(item)])
 
 
 class Grid(NamedTuple):

@@ -24,19 +24,6 @@ def busy_s(thread: str) -> float | None:
     return (ran_ns + ready_ns) / 1e9
 
 
-def withheld_ms() -> float:
-    """Milliseconds of the machine's life in which someone was ready to run and had to wait.
-
-    What takes longer on a busy machine takes longer while this grows. 0 where the system does not
-    tell (Linux: pressure stall information).
-    """
-    try:
-        some = Path("/proc/pressure/cpu").read_text().split("\n")[0]
-    except OSError:
-        return 0.0
-    return int(some.rpartition("total=")[2]) / 1_000
-
-
 class OwnWaiting:
     """How long the calling thread waits in a `with`.
 

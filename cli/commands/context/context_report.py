@@ -7,7 +7,7 @@ from kgroups.cli.contexts.context import Context, ContextFile
 from kgroups.cli.contexts.context_file import property_text
 from kgroups.cli.contexts.secrets import shown
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, Row, View, plain_view
 from kgroups.cli.source import now_ms
 
 SCHEMA = "kgroups.context/1"
@@ -58,22 +58,16 @@ def contexts_report(
         in_full: with every field of one context, a row each.
     """
     items = [context_item(context, current) for context in contexts]
-    view = View("field", FIELDS, _fields) if in_full else View("context", COLUMNS, _rows)
+    view = plain_view(
+        "context", COLUMNS, lambda item: [{**item, "current": "*" if item["current"] else ""}]
+    )
     return Report(
         schema=SCHEMA,
         generated_at_ms=now_ms(),
         items=items,
-        views=(view,),
+        views=(View("field", FIELDS, _fields) if in_full else view,),
         summary=lambda: {"contexts": len(items), "file": str(file.path)},
     )
-
-
-def _rows(item: Item) -> list[Row]:
-    return [tuple(_cell(column, item[column.field]) for column in COLUMNS)]
-
-
-def _cell(column: Column, value: object) -> object:
-    return ("*" if value else "") if column.field == "current" else value
 
 
 def _fields(item: Item) -> list[Row]:

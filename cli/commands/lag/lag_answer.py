@@ -10,7 +10,7 @@ from kgroups.cli.exits import Note, end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.outlet import check_place
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View, heading
+from kgroups.cli.output.table import Column, Item, heading, plain_view
 from kgroups.cli.pages.render import write_page
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
@@ -71,15 +71,14 @@ def lag_document(
     Args:
         failed: what could not be learned beside the snapshot.
     """
-    names = answer.columns
     has_several = len({item.get("cluster") for item in answer.items}) > 1
-    columns = tuple(column_of(name, has_several=has_several) for name in names)
+    columns = tuple(column_of(name, has_several=has_several) for name in answer.columns)
     return Report(
         schema=schema,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap} if snapshot else None,
         generated_at_ms=snapshot.captured_at_ms if snapshot else generated_at_ms,
         items=answer.items,
-        views=(View(by, columns, lambda item: [_row(item, names)]),),
+        views=(plain_view(by, columns),),
         errors=(*(snapshot.errors if snapshot else ()), *failed, *answer.errors),
         summary=lambda: summary_item(answer.summary),
     )
@@ -110,10 +109,6 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
         verbose=name in VERBOSE_FIELDS or is_detail,
         decimals=1,
     )
-
-
-def _row(item: Item, columns: tuple[str, ...]) -> Row:
-    return tuple(item[name] for name in columns)
 
 
 def hours_note(summary: Mapping[str, Any]) -> str | None:

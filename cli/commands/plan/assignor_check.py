@@ -6,7 +6,7 @@ from kgroups.assignors.registry import SERVER_ASSIGNORS, assignor
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.assignors.user.conformance import check_assignor
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError
 
@@ -37,7 +37,7 @@ def check_report(schema: str, name: str) -> Report:
         schema=schema,
         generated_at_ms=now_ms(),
         items=items,
-        views=(View("finding", COLUMNS, lambda item: [_row(item)]),),
+        views=(plain_view("finding", COLUMNS, _rows),),
         errors=[
             ItemError(
                 name,
@@ -61,5 +61,5 @@ def _strategy(name: str) -> Assignor:
         raise KgroupsError(error.message, hint=error.hint, code="UNKNOWN_ASSIGNOR") from error
 
 
-def _row(item: Item) -> Row:
-    return tuple(" / ".join(str(item[column.field]).splitlines()) for column in COLUMNS)
+def _rows(item: Item) -> list[Item]:
+    return [{name: " / ".join(str(value).splitlines()) for name, value in item.items()}]

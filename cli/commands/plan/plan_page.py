@@ -53,7 +53,7 @@ def _owners(item: Item) -> Figure | None:
     """Who owns each partition before, after each step, and in the end; what moves comes first."""
     steps = [list(changes_in(stage["moves"])) for stage in item["stages"]]
     steps = steps or [list(changes_in(item["moves"]))]
-    moving = {move[:2]: None for moves in steps for move in moves}
+    moving = {(move["topic"], move["partition"]): None for moves in steps for move in moves}
     before = {(move["topic"], move["partition"]): move["from"] for move in item["moves"]}
     shown = list(dict.fromkeys([*moving, *before]))[:MAX_LANES]
     if not shown:
@@ -68,13 +68,14 @@ def _owners(item: Item) -> Figure | None:
 
 
 def _lane(
-    place: tuple[str, int], owner: str | None, steps: Sequence[Sequence[Sequence[Any]]]
+    place: tuple[str, int], owner: str | None, steps: Sequence[Sequence[Item]]
 ) -> Iterator[tuple[str, float, float, str]]:
     """The owners of a partition, each from the step in which it gets it to that of the next."""
     name = f"{place[0]}-{place[1]}"
     since = 0
     for number, moves in enumerate(steps, 1):
-        new = next((move[3] for move in moves if move[:2] == place), owner)
+        own = (m["to"] for m in moves if (m["topic"], m["partition"]) == place)
+        new = next(own, owner)
         if new != owner:
             yield name, since, number, owner or NOBODY
             owner, since = new, number

@@ -5,7 +5,7 @@ from typing import Any
 
 from kgroups.cli.exits import MANY, NAMED, Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
+from kgroups.cli.output.table import Column, Item, View, assignment_text, plain_view
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -99,10 +99,6 @@ EXPLAIN_COLUMNS = (
     Column("to", "TO", shared=True, is_member=True),
     Column("reason", "WHY"),
 )
-OWN = len(PLAN_COLUMNS)
-FIGURES = OWN + 2
-MOVED = len(MOVE_COLUMNS) - OWN
-_METRICS = [column.field for column in METRIC_COLUMNS[FIGURES:]]
 
 
 def plan_report(
@@ -174,86 +170,74 @@ def confidence_notes(item: Item) -> Iterator[str]:
         yield f"{item['confidence']}: {item['confidence_reason']}"
 
 
-def _plan_values(item: Item) -> Row:
-    return tuple(item[column.field] for column in PLAN_COLUMNS)
-
-
-def _metric_rows(item: Item) -> Iterator[Row]:
-    figures = item["metrics"]
-    named = (item[column.field] for column in METRIC_COLUMNS[:FIGURES])
-    yield (*named, *(_rounded(figures[name]) for name in _METRICS))
+def _metrics(item: Item) -> Iterator[Item]:
+    yield {**item, **{name: _rounded(value) for name, value in item["metrics"].items()}}
 
 
 def _rounded(value: Any) -> Any:
     return round(value, 2) if isinstance(value, float) else value
 
 
-def _member_rows(item: Item) -> Iterator[Row]:
+def _members(item: Item) -> Iterator[Item]:
     for member in item["members"]:
-        values = (member[column.field] for column in MEMBER_COLUMNS[OWN:-1])
-        yield (*_plan_values(item), *values, assignment_text(member["assignment"]))
+        yield {**item, **member, "assignment": assignment_text(member["assignment"])}
 
 
-def _move_rows(item: Item) -> Iterator[Row]:
+def _moves(item: Item) -> Iterator[Item]:
     for move in changes_in(item["moves"]):
-        yield (*_plan_values(item), *move)
+        yield {**item, **move}
 
 
-def changes_in(moves: Iterable[Item]) -> Iterator[Row]:
-    """Topic, partition, old and new owner and kind of each partition that changes its owner."""
-    for move in moves:
-        if move["kind"] != "kept":
-            yield tuple(move[column.field] for column in MOVE_COLUMNS[OWN:])
+def changes_in(moves: Iterable[Item]) -> Iterator[Item]:
+    """The partitions that change their owner."""
+    return (move for move in moves if move["kind"] != "kept")
 
 
-def _round_rows(item: Item) -> Iterator[Row]:
+def _rounds(item: Item) -> Iterator[Item]:
     for number, step in enumerate(item["rounds"], 1):
         for kind in ("revoked", "assigned"):
             for each in step[kind]:
-                what = (each["topic"], each["partition"], each["member_id"])
-                yield (*_plan_values(item), number, kind, *what)
+                yield {**item, "round": number, "step": kind, **each}
 
 
-def _outcome_rows(item: Item) -> Iterator[Row]:
-    for number, outcome in enumerate(item["outcomes"], 1):
-        which = (number, outcome["rank"], ",".join(outcome["leader_clients"]))
+def _outcomes(item: Item) -> Iterator[Item]:
+    for number, outcome in enumerate((*item["outcomes"], *item["failures"]), 1):
+        leaders = ",".join(outcome["leader_clients"])
+        own = {"outcome": number, "rank": outcome["rank"], "leader_clients": leaders}
+        if "code" in outcome:
+            yield {**item, **own, "failure": outcome["message"]}
+            continue
         for member in outcome["members"]:
             held = assignment_text(member["assignment"])
-            what = (outcome["moved"], None, member["member_id"], held)
-            yield (*_plan_values(item), *which, *what)
-    for number, failure in enumerate(item["failures"], len(item["outcomes"]) + 1):
-        which = (number, failure["rank"], ",".join(failure["leader_clients"]))
-        yield (*_plan_values(item), *which, None, failure["message"], None, None)
+            told = {"moved": outcome["moved"], "member_id": member["member_id"]}
+            yield {**item, **own, **told, "assignment": held}
 
 
-def _stage_rows(item: Item) -> Iterator[Row]:
+def _stages(item: Item) -> Iterator[Item]:
     """What changes in each step, a row each; a step in which nothing moves has one, too."""
     for number, stage in enumerate(item["stages"], 1):
-        told = [stage[column.field] for column in STAGE_COLUMNS[3:-MOVED]]
-        for move in list(changes_in(stage["moves"])) or [(None,) * MOVED]:
-            yield (item["group"], item["assignor"], number, *told, *move)
+        for move in list(changes_in(stage["moves"])) or [{}]:
+            yield {**item, **stage, "step": number, **move}
 
 
-def _blocker_rows(item: Item) -> Iterator[Row]:
-    for each in item["blockers"]:
-        told = (each[column.field] for column in BLOCKER_COLUMNS[1:-2])
-        yield (item["group"], *told, item["confidence"], item["confidence_reason"])
+def _blockers(item: Item) -> Iterator[Item]:
+    for blocker in item["blockers"]:
+        yield {**item, **blocker}
 
 
-def _explain_rows(item: Item) -> Iterator[Row]:
+def _explanations(item: Item) -> Iterator[Item]:
     for each in item.get("explanations", ()):
-        where = (each["topic"], each["partition"], each["from"], each["to"])
         for reason in each["reasons"]:
-            yield (*_plan_values(item), *where, reason)
+            yield {**item, **each, "reason": reason}
 
 
 VIEWS: Mapping[str, View] = {
-    "metrics": View("plan", METRIC_COLUMNS, _metric_rows),
-    "members": View("member", MEMBER_COLUMNS, _member_rows),
-    "moves": View("move", MOVE_COLUMNS, _move_rows),
-    "rounds": View("round", ROUND_COLUMNS, _round_rows),
-    "outcomes": View("outcome", OUTCOME_COLUMNS, _outcome_rows),
-    "stages": View("step", STAGE_COLUMNS, _stage_rows),
-    "blockers": View("blocker", BLOCKER_COLUMNS, _blocker_rows),
-    "explain": View("explanation", EXPLAIN_COLUMNS, _explain_rows),
+    "metrics": plain_view("plan", METRIC_COLUMNS, _metrics),
+    "members": plain_view("member", MEMBER_COLUMNS, _members),
+    "moves": plain_view("move", MOVE_COLUMNS, _moves),
+    "rounds": plain_view("round", ROUND_COLUMNS, _rounds),
+    "outcomes": plain_view("outcome", OUTCOME_COLUMNS, _outcomes),
+    "stages": plain_view("step", STAGE_COLUMNS, _stages),
+    "blockers": plain_view("blocker", BLOCKER_COLUMNS, _blockers),
+    "explain": plain_view("explanation", EXPLAIN_COLUMNS, _explanations),
 }

@@ -16,7 +16,7 @@ from kgroups.cli.meanings.note_codes import NOTES
 from kgroups.cli.meanings.protocol_words import PROTOCOL_WORDS
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, plain
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
@@ -90,7 +90,7 @@ def explain(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
             items=items,
-            views=(View("code", columns, _row),),
+            views=(plain_view("code", columns, _rows),),
             summary=lambda: {"codes": len(items)},
         )
     )
@@ -100,14 +100,14 @@ def _item(meaning: Meaning) -> Item:
     return meaning._asdict() | {"defaults": [each._asdict() for each in meaning.defaults]}
 
 
-def _row(item: Item) -> list[Row]:
+def _rows(item: Item) -> list[Item]:
     """One row; defaults that are alike stand together."""
     clients: dict[str, list[str]] = {}
     for each in item["defaults"]:
         named = f"{each['client']} {each['versions']}"
         clients.setdefault(each["value"] or "none", []).append(named)
     defaults = "; ".join(f"{value} ({', '.join(named)})" for value, named in clients.items())
-    return [(*(item[column.field] for column in COLUMNS[:-1]), defaults)]
+    return [{**item, "defaults": defaults}]
 
 
 def meanings_of(text: str) -> tuple[Meaning, ...]:

@@ -1,18 +1,16 @@
 """Settings of a member, by the names of a consumer's properties; defaults are the Java client's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from kgroups.core.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfig:
-    """Who a member is and how patient it is; times in ms.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """What a client library does whatever it is set to; the Java client's unless said.
 
     Args:
-        rebalance_timeout_ms: what it tells the coordinator; None: `max_poll_interval_ms`, as the
-            Java client and librdkafka do.
-        default_api_timeout_ms: how long a commit that is waited for is tried again.
         session_ends_membership: without an answer to a heartbeat for a session, give everything up
             and join anew, as librdkafka does; the Java client only looks for its coordinator.
         session_grace_ms: how much longer than a session that takes.
@@ -26,11 +24,36 @@ class ClientConfig:
         keeps_id: whether it joins anew under its old id then.
         timeout_closes_connection: whether a request that is not answered in time takes the
             connection with it; else only the request is given up.
+        rejoin_backoff_ms: after a JoinGroup or SyncGroup that was answered with an error that
+            passes; None: as after other failures, and nothing after a SyncGroup.
+    """
+
+    session_ends_membership: bool = False
+    session_grace_ms: int = 0
+    tolerated_losses: int | None = None
+    counts_late: bool = True
+    repeats_at_once: bool = False
+    keeps_id: bool = True
+    timeout_closes_connection: bool = True
+    rejoin_backoff_ms: int | None = None
+
+    @property
+    def manners(self) -> dict[str, Any]:
+        """These by name."""
+        return {one.name: getattr(self, one.name) for one in fields(Manners)}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig(Manners):
+    """Who a member is and how patient it is, with the manners of its library; times in ms.
+
+    Args:
+        rebalance_timeout_ms: what it tells the coordinator; None: `max_poll_interval_ms`, as the
+            Java client and librdkafka do.
+        default_api_timeout_ms: how long a commit that is waited for is tried again.
         first_heartbeat_ms: from the answer to JoinGroup to the first heartbeat of a generation;
             None: `heartbeat_interval_ms`.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
-        rejoin_backoff_ms: after a JoinGroup or SyncGroup that was answered with an error that
-            passes; None: as after other failures, and nothing after a SyncGroup.
         leaves_on_close: whether closing says good-bye; else the session has to end.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
@@ -51,14 +74,6 @@ class ClientConfig:
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
     enable_auto_commit: bool = True
-    session_ends_membership: bool = False
-    session_grace_ms: int = 0
-    tolerated_losses: int | None = None
-    counts_late: bool = True
-    repeats_at_once: bool = False
-    keeps_id: bool = True
-    timeout_closes_connection: bool = True
-    rejoin_backoff_ms: int | None = None
     first_heartbeat_ms: int | None = None
     leaves_on_close: bool = True
 

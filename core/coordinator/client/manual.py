@@ -5,24 +5,15 @@ takes that as long as the group has no members. The same commands, effects and m
 members. Source: `ConsumerCoordinator` with `SubscriptionState.assignFromUser`.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION, UNKNOWN_MEMBER_ID
-from kgroups.core.coordinator.client.classic.answers import error_of
 from kgroups.core.coordinator.client.classic.states import Api, Reaction, reaction_to
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.client.effects import (
-    Assign,
-    Close,
-    Command,
-    CommitOffsets,
-    Send,
-    TopicPartition,
-)
+from kgroups.core.coordinator.client.effects import Assign, Close, Command, CommitOffsets
 from kgroups.core.coordinator.client.ports import Positions, no_positions
 from kgroups.core.coordinator.client.requester import BACKOFF, COMMIT_OVER, Requester, Wanted
-from kgroups.core.coordinator.client.requests import commit_request, find_request
+from kgroups.core.coordinator.client.requests import commit_error, commit_request, find_request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.protocol.errors import ErrorCode
 
@@ -69,22 +60,6 @@ class ManualClient(Requester):
                 self._want(CommitOffsets(offsets, CLOSING, sync=True))
         self._pursue()
 
-    def beat_alone(self, now_ms: int) -> Send | None:
-        """Who is no member sends no heartbeats."""
-        return None
-
-    def beat_answered(self, now_ms: int, token: int, answer: object) -> bool:
-        """And none is answered."""
-        return False
-
-    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """Its commits wait for the coordinator, and are tried again: `submit` takes them all."""
-        return None
-
-    def commit_answered(self, now_ms: int, token: int, answer: object) -> bool:
-        """As all answers: `response` takes it."""
-        return False
-
     @property
     def identity(self) -> tuple[int, str]:
         """No generation, and no member id."""
@@ -94,19 +69,19 @@ class ManualClient(Requester):
 
     def _pursue(self) -> None:
         """Find the coordinator, send the commits that wait for it, close."""
-        if self.closed or BACKOFF in self._timers:
+        if self.closed or BACKOFF in self.timers:
             return
         if self.coordinator is None:
             if not self._waits_for(Api.FIND):
                 self._send(Api.FIND, find_request(self.config))
         elif self._waiting:
             waiting, self._waiting = self._waiting, []
-            self._timers.cancel(COMMIT_OVER)
+            self.timers.cancel(COMMIT_OVER)
             for wanted in waiting:
                 request = commit_request(self.config, *self.identity, wanted.command.offsets)
                 self._asked[self._send(Api.COMMIT, request)] = wanted
         if self._closing and not self._waiting and not self._asked:
-            self.closed, self._timers = True, Timers()
+            self.closed, self.timers = True, Timers()
             self._flights.clear()
 
     def _take_answer(self, token: int, answer: Any) -> None:
@@ -119,11 +94,11 @@ class ManualClient(Requester):
             self._committed(self._asked.pop(token), answer)
 
     def _committed(self, wanted: Wanted, answer: Any) -> None:
-        error = ErrorCode.NETWORK_EXCEPTION if answer is None else error_of(Api.COMMIT, answer)
+        error = commit_error(answer)
         reaction = reaction_to(Api.COMMIT, error)
         if reaction is Reaction.FIND:
-            self._lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
-        if reaction in AGAIN and self._now_ms < wanted.until_ms:
+            self.lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
+        if reaction in AGAIN and self.now_ms < wanted.until_ms:
             self._wait_with(wanted)
             self._back_off()
         else:
@@ -133,4 +108,4 @@ class ManualClient(Requester):
         patience_ms = self.config.default_api_timeout_ms
         if command.number == CLOSING:
             patience_ms = self.config.close_timeout_ms
-        self._wait_with(Wanted(command, self._now_ms + (patience_ms if command.sync else 0)))
+        self._wait_with(Wanted(command, self.now_ms + (patience_ms if command.sync else 0)))

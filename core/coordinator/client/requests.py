@@ -1,8 +1,10 @@
 """The requests that members of both protocols send alike: where is the coordinator, and commits."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
+from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.offsets.messages import (
@@ -11,6 +13,7 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
     OffsetCommitTopic,
 )
+from kgroups.core.protocol.errors import ErrorCode
 
 FIND_VERSION, COMMIT_VERSION = 4, 9
 
@@ -52,3 +55,11 @@ def commit_request(
         group_instance_id=config.group_instance_id,
         topics=tuple(OffsetCommitTopic(name, tuple(each)) for name, each in topics.items()),
     )
+
+
+def commit_error(answer: Any) -> ErrorCode:
+    """The first error in the answer to a commit; NETWORK_EXCEPTION where there is none."""
+    if answer is None:
+        return ErrorCode.NETWORK_EXCEPTION
+    codes = (one.error_code for topic in answer.topics for one in topic.partitions)
+    return next((code for code in codes if code is not NO_ERROR), NO_ERROR)

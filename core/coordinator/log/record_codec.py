@@ -139,16 +139,6 @@ def encode_value(record: r.Record) -> bytes | None:
     return bytes(out)
 
 
-def kind_number(key: r.RecordKey) -> int:
-    """The number that the key begins with."""
-    return BY_KEY[type(key)].number
-
-
-def value_version(record: r.Record) -> int | None:
-    """The version that the value is written in; None for a deletion."""
-    return None if record.value is None else BY_KEY[type(record.key)].version(record.value)
-
-
 def encode_record(record: r.Record) -> tuple[bytes, bytes | None]:
     """Key and value of a record; no value for a tombstone. `decode_record` is its inverse."""
     return encode_key(record.key), encode_value(record)

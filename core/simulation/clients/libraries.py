@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.core.coordinator.client.config import Manners
+
 Library = Literal["java", "librdkafka", "sarama", "franz-go", "kafka-python", "aiokafka", "kafkajs"]
 
 VERSIONS: Final[Mapping[Library, str]] = {
@@ -22,8 +24,8 @@ VERSIONS: Final[Mapping[Library, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryTraits:
-    """One library.
+class LibraryTraits(Manners):
+    """One library, with its manners as a member of a group.
 
     Args:
         eager: assignors that a member of an eager group offers unless told otherwise.
@@ -36,16 +38,8 @@ class LibraryTraits:
             with the topics that it knows, and once more when it has heard of others.
         both: whether a member may name topics beside a pattern.
         background: a rebalance goes on while the application is busy; else it waits for its poll.
-        session_ends_membership: without an answer for a session it gives everything up itself.
-        session_grace_ms: how much later than that.
-        tolerated_losses: requests that may be lost in a row; None: any number.
-        counts_late: whether those count that are not answered in time, besides broken connections.
-        repeats_at_once: it repeats a heartbeat at once where a connection is broken.
-        keeps_id: whether it joins under its old id after one more.
-        timeout_closes_connection: whether a request without an answer ends the connection.
         backoff_jitter: by what share a back-off is longer or shorter,
         jitter_adds_up: than twice the one before; else than its attempt has it.
-        rejoin_backoff_ms: before it joins again after it was told to try later; None: as always.
         beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
         one_connection: records come over the connection that the coordinator is asked over.
         behind_fetches: what it asks a broker waits there until a fetch before it is answered, as
@@ -75,16 +69,8 @@ class LibraryTraits:
     refreshes_to_join: bool = True
     both: bool = True
     background: bool = False
-    session_ends_membership: bool = False
-    session_grace_ms: int = 0
-    tolerated_losses: int | None = None
-    counts_late: bool = True
-    repeats_at_once: bool = False
-    keeps_id: bool = True
-    timeout_closes_connection: bool = True
     backoff_jitter: float = 0.0
     jitter_adds_up: bool = False
-    rejoin_backoff_ms: int | None = None
     beats_between_records: bool = False
     one_connection: bool = False
     behind_fetches: bool = False

@@ -96,6 +96,6 @@ class Deploy:
     readiness_ms: int = 5_000
     min_ready_ms: int = 0
     grace_ms: int = GRACE_MS
-    graceful: bool = True
     deadline_ms: int = 600_000
+    graceful: bool = True
     change: Change = NO_CHANGE

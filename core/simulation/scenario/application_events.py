@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PausePartitions:
     """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
 
@@ -22,9 +22,9 @@ class PausePartitions:
     """
 
     group: str
-    for_ms: int
     member: str | None = None
     topics: tuple[str, ...] = ()
+    for_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class SeekTarget:
         return str(self.value) if self.kind == "offset" else self.kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seek:
     """An application reads on from elsewhere: `KafkaConsumer.seek`, in what it is assigned.
 
@@ -83,8 +83,8 @@ class Seek:
     """
 
     group: str
-    to: SeekTarget
     member: str | None = None
+    to: SeekTarget
     topics: tuple[str, ...] = ()
     partitions: tuple[int, ...] = ()
 

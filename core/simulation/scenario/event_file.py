@@ -1,7 +1,7 @@
 """Events of a scenario: as a file has them, the command line spells them, a timeline tells them."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Final
 
 from kgroups.core.errors import UsageError
@@ -142,36 +142,36 @@ def _plain_value(value: str) -> object:
 def _event(cursor: Cursor, names: Names) -> Scheduled:
     if isinstance(cursor.value, dict) and WAKEUP in cursor.value:
         cursor.child(WAKEUP, None).fail(f"unknown event `{WAKEUP}`", hint=HINTS[WAKEUP], key=True)
-    fields = cursor.fields((), (*WHEN_KEYS, *SCENARIO_EVENTS))
-    kinds = [key for key in SCENARIO_EVENTS if key in fields.values]
+    given = cursor.fields((), (*WHEN_KEYS, *SCENARIO_EVENTS))
+    kinds = [key for key in SCENARIO_EVENTS if key in given.values]
     if len(kinds) != 1:
         accepted = ", ".join(f"`{name}`" for name in SCENARIO_EVENTS)
         cursor.fail(f"expected one event, found {len(kinds)}", hint=f"events: {accepted}")
-    at_ms = fields.optional("at", read_ms)
-    every_ms = fields.optional("every", read_ms)
+    at_ms = given.optional("at", read_ms)
+    every_ms = given.optional("every", read_ms)
     if (at_ms is None) == (every_ms is None):
         cursor.fail("expected either `at` (once) or `every` (at random, on average)")
-    if at_ms is not None and not {"from", "until"}.isdisjoint(fields.values):
+    if at_ms is not None and not {"from", "until"}.isdisjoint(given.values):
         cursor.fail("`from` and `until` require `every`")
     if every_ms == 0:
-        fields["every"].fail("expected more than 0")
+        given["every"].fail("expected more than 0")
     return Scheduled(
-        _event_of_kind(kinds[0], fields[kinds[0]], names),
+        _event_of_kind(kinds[0], given[kinds[0]], names),
         at_ms=at_ms,
         every_ms=every_ms,
-        **fields.given({"from": ("from_ms", read_ms), "until": ("until_ms", read_ms)}),
+        **given.given({"from": ("from_ms", read_ms), "until": ("until_ms", read_ms)}),
     )
 
 
 def _event_of_kind(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
     readers = FIELDS[kind]
     required = tuple(key for key, (_, needed, _) in readers.items() if needed)
-    fields = cursor.fields(required, tuple(key for key in readers if key not in required))
-    group = names.known(fields["group"], names.groups, "group") if "group" in required else ""
+    given = cursor.fields(required, tuple(key for key in readers if key not in required))
+    group = names.known(given["group"], names.groups, "group") if "group" in required else ""
     values: dict[str, Any] = {}
-    for key in fields.values:
+    for key in given.values:
         field, _, read = readers[key]
-        values[field] = read(fields[key], names, group)
+        values[field] = read(given[key], names, group)
     if kind == "subscribe" and values.get("topics") == () and values.get("pattern") is None:
         del values["topics"]
         return Unsubscribe(**values)  # as in every client
@@ -222,7 +222,6 @@ def _read_topics(cursor: Cursor) -> tuple[str, ...]:
     return tuple(each.text() for each in cursor.items())
 
 
-_MEMBERS = ("members", False, _read_members)
 _TOPICS = _plain(read_topics)
 _ANY_TOPICS = _plain(_read_topics)
 _NUMBERS = _plain(read_numbers)
@@ -230,127 +229,68 @@ _NUMBERS = _plain(read_numbers)
 NAME_LISTS: Final = (_read_members, _TOPICS, _ANY_TOPICS)
 LISTS: Final = (_read_brokers, _NUMBERS)
 _COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
-_PARTITIONS = _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS))
+_FLAG = _plain(Cursor.flag)
+_TEXT = _plain(Cursor.text)
 _MS = _plain(read_ms)
 _SECONDS = _plain(read_seconds)
-_GROUP = ("group", True, _read_group)
-_MEMBER = ("member", False, _read_member)
-_FOR = ("for_ms", True, _MS)
+_AMOUNT = _plain(read_amount)
 
-# Event -> key -> (field, whether it must be there, how it is read).
-FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
-    "rolling_restart": {
-        "group": _GROUP,
-        "members": _MEMBERS,
-        "down": ("down_ms", False, _MS),
-        "pause": ("pause_ms", False, _MS),
-        "graceful": ("graceful", False, _plain(Cursor.flag)),
-    },
-    "scale_out": {
-        "group": _GROUP,
-        "count": ("count", False, _COUNT),
-        "like": ("like", False, _read_member),
-    },
-    "scale_in": {
-        "group": _GROUP,
-        "count": ("count", False, _COUNT),
-        "members": _MEMBERS,
-    },
-    "crash": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "restart_after": ("restart_after_ms", False, _MS),
-    },
-    "gc_pause": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
-    "poison_record": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
-    "pause": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "topics": ("topics", False, _ANY_TOPICS),
-        "for": _FOR,
-    },
-    "subscribe": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "topics": ("topics", False, _ANY_TOPICS),  # none: it unsubscribes
-        "pattern": ("pattern", False, _plain(Cursor.text)),
-    },
-    "unsubscribe": {"group": _GROUP, "member": _MEMBER},
-    "seek": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "to": ("to", True, _plain(read_target)),
-        "topics": ("topics", False, _TOPICS),
-        "partitions": ("partitions", False, _NUMBERS),
-    },
-    "network_partition": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "for": _FOR,
-        "stall": ("stall", False, _plain(Cursor.flag)),
-        "lost": ("lost", False, _plain(choice_of(LOST))),
-    },
-    "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
-    "broker_down": {
-        "broker": ("broker", True, _read_broker),
-        "for": ("for_ms", False, _MS),
-        "failover": ("failover_ms", False, _MS),
-    },
-    "broker_up": {"broker": ("broker", True, _read_broker)},
-    "add_partitions": {
-        "topic": ("topic", True, _plain(Cursor.text)),
-        "partitions": ("partitions", True, _PARTITIONS),
-    },
-    "create_topic": {
-        "topic": ("topic", True, _plain(Cursor.text)),
-        "partitions": ("partitions", True, _PARTITIONS),
-        "rate": ("rate", False, _plain(read_rate)),
-    },
-    "load": {
-        "topic": ("topic", True, _plain(Cursor.text)),
-        "rate": ("rate", True, _plain(read_rate)),
-        "for": ("for_ms", False, _MS),
-    },
-    "zone_outage": {
-        "rack": ("rack", True, _plain(Cursor.text)),
-        "brokers": ("brokers", False, _read_brokers),
-        "for": _FOR,
-    },
-    "spot_eviction": {
-        "group": _GROUP,
-        "count": ("count", False, _COUNT),
-        "rack": ("rack", False, _plain(Cursor.text)),
-        "notice": ("notice_ms", False, _MS),
-        "restart_after": ("restart_after_ms", False, _MS),
-    },
-    "slow_broker": {
-        "broker": ("broker", True, _read_broker),
-        "by": ("by_ms", True, _MS),
-        "for": _FOR,
-    },
-    "request_error": {
-        "group": _GROUP,
-        "member": _MEMBER,
-        "api": ("api", False, _plain(choice_of(FAILING_APIS))),
-        "error": ("error", True, _plain(read_error)),
-        "times": ("times", False, _COUNT),
-    },
-    "roll_brokers": {"down": ("down_ms", False, _MS), "pause": ("pause_ms", False, _MS)},
-    "deploy": {
-        "group": _GROUP,
-        "entry": ("entry", False, _of_group(read_entry)),
-        "kind": ("kind", False, _plain(choice_of(KINDS))),
-        "maxSurge": ("surge", False, _plain(read_amount)),
-        "maxUnavailable": ("unavailable", False, _plain(read_unavailable)),
-        "startup": ("startup_ms", False, _MS),
-        "readiness": ("readiness_ms", False, _MS),
-        "minReadySeconds": ("min_ready_ms", False, _SECONDS),
-        "terminationGracePeriodSeconds": ("grace_ms", False, _SECONDS),
-        "progressDeadlineSeconds": ("deadline_ms", False, _SECONDS),
-        "graceful": ("graceful", False, _plain(Cursor.flag)),
-        "change": ("change", False, _of_group(read_change)),
-    },
+# Field -> how it is read, where it is no time in ms; some are read otherwise in one event.
+_READERS: Final[Mapping[str, Reader]] = {
+    "group": _read_group,
+    "member": _read_member,
+    "members": _read_members,
+    "like": _read_member,
+    "count": _COUNT,
+    "times": _COUNT,
+    "topic": _TEXT,
+    "topics": _ANY_TOPICS,
+    "seek.topics": _TOPICS,
+    "pattern": _TEXT,
+    "partitions": _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS)),
+    "seek.partitions": _NUMBERS,
+    "seek.to": _plain(read_target),
+    "rate": _plain(read_rate),
+    "rack": _TEXT,
+    "broker": _read_broker,
+    "brokers": _read_brokers,
+    "move_coordinator.to": _read_broker,
+    "graceful": _FLAG,
+    "stall": _FLAG,
+    "lost": _plain(choice_of(LOST)),
+    "api": _plain(choice_of(FAILING_APIS)),
+    "error": _plain(read_error),
+    "entry": _of_group(read_entry),
+    "kind": _plain(choice_of(KINDS)),
+    "surge": _AMOUNT,
+    "unavailable": _plain(read_unavailable),
+    "min_ready_ms": _SECONDS,
+    "grace_ms": _SECONDS,
+    "deadline_ms": _SECONDS,
+    "change": _of_group(read_change),
 }
+# Keys of Kubernetes' manifests; the others are called as their fields are, without the unit.
+_KEYS: Final[Mapping[str, str]] = {
+    "surge": "maxSurge",
+    "unavailable": "maxUnavailable",
+    "min_ready_ms": "minReadySeconds",
+    "grace_ms": "terminationGracePeriodSeconds",
+    "deadline_ms": "progressDeadlineSeconds",
+}
+
+
+def _keys_of(kind: str, event: type[ScenarioEvent]) -> dict[str, tuple[str, bool, Reader]]:
+    """Key -> (field, whether it must be there, how it is read), in the order of the fields."""
+    found = {}
+    for one in fields(event):
+        read = _READERS.get(f"{kind}.{one.name}") or _READERS.get(one.name, _MS)
+        key = _KEYS.get(one.name, one.name.removesuffix("_ms"))
+        found[key] = (one.name, one.default is MISSING, read)
+    return found
+
+
+# Event -> its keys.
+FIELDS: Final = {kind: _keys_of(kind, event) for kind, event in SCENARIO_EVENTS.items()}
 
 
 def event_text(event: ScenarioEvent) -> str:

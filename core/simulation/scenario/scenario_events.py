@@ -74,25 +74,25 @@ class Crash:
     restart_after_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """A process stands still as a whole, heartbeats included: a long garbage collection."""
 
     group: str
-    for_ms: int
     member: str | None = None
+    for_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Poison:
     """The next record of a member takes this long; heartbeats go on where a thread sends them."""
 
     group: str
-    for_ms: int
     member: str | None = None
+    for_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkSplit:
     """A member's network does not reach the cluster.
 
@@ -102,8 +102,8 @@ class NetworkSplit:
     """
 
     group: str
-    for_ms: int
     member: str | None = None
+    for_ms: int
     stall: bool = False
     lost: Lost = "both"
 
@@ -173,7 +173,7 @@ class Load:
     for_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneOutage:
     """A zone fails: processes of members in its rack end without a word, and start anew after it.
 
@@ -182,8 +182,8 @@ class ZoneOutage:
     """
 
     rack: str
-    for_ms: int
     brokers: tuple[int, ...] = ()
+    for_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class SlowBroker:
     for_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestError:
     """Brokers answer requests with an error instead of doing what is asked.
 
@@ -225,9 +225,9 @@ class RequestError:
     """
 
     group: str
-    error: str
-    api: FailingApi = "SyncGroup"
     member: str | None = None
+    api: FailingApi = "SyncGroup"
+    error: str
     times: int = 1
 
 

@@ -134,10 +134,6 @@ class ClassicConsumer(GroupConsumer):
         """The client half's timer is moved."""
         self._client.put_off_beat(until_ms)
 
-    def hasten_beat(self, now_ms: int, share: float) -> None:
-        """The client half's timer is moved."""
-        self._client.hasten_beat(now_ms, share)
-
     @property
     def _joins(self) -> bool:
         """Whether its next poll begins a rebalance."""

@@ -206,6 +206,10 @@ class GroupConsumer(Consumer):
         sent = self._client.commit_alone(now_ms, offsets)
         return None if sent is None else ask_of(sent)
 
+    def hasten_beat(self, now_ms: int, share: float) -> None:
+        """The client half's timer is moved."""
+        self._client.hasten_beat(now_ms, share)
+
     def beat_answered(self, now_ms: int, token: int, response: Any) -> bool:
         """The client half decides whether anything is new."""
         return self._client.beat_answered(now_ms, token, response)

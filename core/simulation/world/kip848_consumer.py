@@ -56,10 +56,6 @@ class Kip848Consumer(GroupConsumer):
         """Names, and a pattern that the coordinator resolves."""
         return Subscribe(self.plan.topics, self.plan.pattern)
 
-    def hasten_beat(self, now_ms: int, share: float) -> None:
-        """The client half's timer is moved."""
-        self._client.hasten_beat(now_ms, share)
-
     def _lookup_identity(self) -> tuple[str | None, int]:
         return self._client.member_id, self._client.epoch
 

@@ -1,5 +1,6 @@
 """Our coordinator behind the oracle's operations: JSON in, JSON out, one at a time."""
 
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -10,15 +11,9 @@ from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.releases import V4_4_0, Release
-from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
-from tests.support.coordinator.oracle_json import (
-    Json,
-    read_id,
-    read_request,
-    write_answer,
-    write_record,
-)
+from kgroups.core.sandbox.wire.coordinator_codec import Asked, write_json
+from tests.support.coordinator.oracle_json import Json, read_request, write_record
 from tests.support.coordinator.oracle_process import FIRST_RELEASE
 
 START_MS = 1_700_000_000_000
@@ -61,7 +56,7 @@ class Adapter:
         self.raw = raw
         self.now_ms = START_MS
         self.log = []
-        self.versions: dict[str, int] = {}
+        self.asked: dict[str, Asked] = {}
         self.states: dict[str, str] = {}
         self.ids: Iterator[str] = iter(())
         self.topology = Topology(version=1)
@@ -100,25 +95,26 @@ class Adapter:
             self._reload()
         else:
             token = op.get("id", NOW)
-            response = self._submit(token, op["version"], read_request(op))
+            response = self._submit(token, read_request(op))
         return self._collect(op.get("id", NOW), response)
 
-    def _submit(self, token: str, version: int, request: Request) -> Any:
+    def _submit(self, token: str, asked: Asked) -> Any:
         """The answer if there is one at once, without effects; else the request waits for them."""
+        request: Any = asked.request
         if self._at_once:
             found = self.coordinator.answer_at_once(self.now_ms, request)
             if found is not None:
                 self.answered_at_once += 1
                 assert self.coordinator.take() == []
-                return write_answer(found, version)
+                return write_json(asked, found)
         if self._at_once and isinstance(request, OffsetCommitRequest):
             stored = self.coordinator.commit_at_once(self.now_ms, request)
             if stored is not None:
                 self.committed_at_once += 1
                 assert self.coordinator.take() == []
                 self._written.append(stored[0])
-                return write_answer(stored[1], version)
-        self.versions[token] = version
+                return write_json(asked, stored[1])
+        self.asked[token] = asked
         self.coordinator.submit(self.now_ms, token, request)
         return "parked"
 
@@ -129,7 +125,7 @@ class Adapter:
         for effect in effects:
             if isinstance(effect, Reply):
                 token = str(effect.token)
-                answer = write_answer(effect.response, self.versions.pop(token))
+                answer = write_json(self.asked.pop(token), effect.response)
                 if token == current:
                     response = answer
                 else:
@@ -138,11 +134,7 @@ class Adapter:
                 self.events.append(effect)
             elif isinstance(effect, Write):
                 for record in effect.records:
-                    key, value = (
-                        record_codec.encode_key(record.key),
-                        record_codec.encode_value(record),
-                    )
-                    self.log.append((key, value))
+                    self.log.append(record_codec.encode_record(record))
                     written.append(write_record(record, raw=self.raw))
         out: Json = {"t": self.now_ms, "response": response}
         if completed:
@@ -174,7 +166,11 @@ class Adapter:
             racks = () if known is None else known.racks
             new = tuple(frozenset(one) for one in given.get("racks", ()))
             racks += new[len(racks) : count]
-            topic_id = read_id(given["id"]) if known is None else known.topic_id
+            topic_id = (
+                UUID(bytes=urlsafe_b64decode(given["id"] + "=="))
+                if known is None
+                else known.topic_id
+            )
             padded = racks + (frozenset(),) * (count - len(racks))
             topics[name] = TopicInfo(name, topic_id, count, padded)
         self.topology = Topology(topics=topics, version=self.topology.version + 1)

@@ -33,7 +33,7 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.client.classic.steps import commit_again, commit_answered
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
-from kgroups.core.coordinator.topology import BrokerEndpoint
+from kgroups.core.coordinator.client.requests import commit_error
 from kgroups.core.protocol.errors import ErrorCode
 
 # By what a member sees whether anybody is there.
@@ -112,11 +112,7 @@ def error_of(api: Api, response: Any) -> ErrorCode:
     if api is FIND:
         return ErrorCode(response.coordinators[0].error_code)
     if api is COMMIT:
-        for topic in response.topics:
-            for one in topic.partitions:
-                if one.error_code is not NO_ERROR:
-                    return one.error_code  # type: ignore[no-any-return] # a response's own
-        return NO_ERROR
+        return commit_error(response)
     code = response.error_code
     return code if type(code) is ErrorCode else ErrorCode(code)
 
@@ -158,9 +154,7 @@ def _wait_to_rejoin(member: ClientMember, api: Api) -> None:
 
 
 def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:
-    found = response.coordinators[0]
-    member.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
-    member.tell(ClientEventKind.COORDINATOR_FOUND, "", member.coordinator)
+    member.find(response.coordinators[0])
     if member.is_armed(ClientTimer.HEARTBEAT):
         member.arm(ClientTimer.HEARTBEAT, 0)
         member.arm(ClientTimer.SESSION, member.config.silence_ms)

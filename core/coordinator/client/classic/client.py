@@ -29,6 +29,7 @@ from kgroups.core.coordinator.client.classic.member import (
     ClientMember,
     ClientTimer,
     Commit,
+    TimerKey,
 )
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
@@ -53,10 +54,8 @@ from kgroups.core.coordinator.client.classic.steps import (
     send_commits,
     send_leave,
 )
-from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
-    ClientEffect,
     ClientEventKind,
     Close,
     Command,
@@ -69,7 +68,6 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.topology import (
     MATCHED,
@@ -90,38 +88,15 @@ class ClassicClient(ClientMember):
 
     __slots__ = ()
 
-    def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
-        super().__init__(config, ports, now_ms)
-
     def submit(self, now_ms: int, command: Command) -> None:
         """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
         if type(command) is not Polled:
             self.advance(now_ms)
         COMMANDS[type(command)](self, command)
-        _pursue(self)
-
-    def response(self, now_ms: int, token: int, answer: object | None) -> None:
-        """Take in the answer to the Send of this token; None if the connection broke."""
-        self.advance(now_ms)
-        take_answer(self, token, answer)
-        _pursue(self)
-
-    def advance(self, now_ms: int) -> None:
-        """Let time pass: timers fire one by one, each at its own time."""
-        while (due := self.timers.pop_due(now_ms)) is not None:
-            kind, token = due.key
-            self.now_ms = max(self.now_ms, due.at_ms)
-            TIMERS[kind](self, token)
-            _pursue(self)
-        if now_ms > self.now_ms:
-            self.now_ms = now_ms
+        self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
-
-        With `beat_answered` for drivers with very many members: most of what a member does is
-        this. None means that nothing was done.
-        """
+        """As of every client half."""
         if BEAT in self.current or not self._is_at_rest():
             return None
         if not self.timers.pop_alone(HEARTBEAT, now_ms):
@@ -131,7 +106,7 @@ class ClassicClient(ClientMember):
         return self._sent_alone()
 
     def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
-        """Take in that a heartbeat of a stable member was answered well; False: `response` must."""
+        """As of every client half."""
         flight = self.flights.get(token)
         if (
             flight is None
@@ -149,10 +124,7 @@ class ClassicClient(ClientMember):
         return True
 
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None.
-
-        None means that nothing was done.
-        """
+        """As of every client half."""
         if self.rejoin_reason is not None or not self._is_at_rest():
             return None
         if self.is_armed(ClientTimer.BACKOFF) or not self.timers.is_quiet(now_ms):
@@ -164,10 +136,7 @@ class ClassicClient(ClientMember):
         return self._sent_alone()
 
     def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
-        """Take in that a commit that nobody asks for went well; False: `response` must.
-
-        Of `commit_alone`, and like `beat_answered` for drivers with very many members.
-        """
+        """As of every client half."""
         flight = self.flights.get(token)
         if (
             flight is None
@@ -196,55 +165,40 @@ class ClassicClient(ClientMember):
             and not self.effects
         )
 
-    def _sent_alone(self) -> Send:
-        """The one thing that it wants done."""
-        sent = self.effects.pop()
-        assert type(sent) is Send
-        return sent
-
     def put_off_beat(self, until_ms: int) -> None:
         """Send the next heartbeat then, and not before."""
         self.timers.put_off(HEARTBEAT, until_ms)
-
-    def hasten_beat(self, now_ms: int, share: float) -> None:
-        """Send the next heartbeat after this share of the time until it is due."""
-        due_ms = self.timers.deadline(HEARTBEAT)
-        if due_ms is not None:
-            self.timers.schedule(HEARTBEAT, now_ms + int(share * (due_ms - now_ms)), None)
-
-    def next_deadline(self) -> int | None:
-        """When `advance` must be called next, in epoch milliseconds; None for never."""
-        return self.timers.next_deadline()
-
-    def take(self) -> list[ClientEffect]:
-        """What to carry out since the last call, in order."""
-        effects, self.effects = self.effects, []
-        return effects
 
     @property
     def identity(self) -> tuple[int, str]:
         """(generation, member id); -1 and empty if it has none."""
         return self.generation, self.member_id
 
+    def _take_answer(self, token: int, answer: Any) -> None:
+        take_answer(self, token, answer)
 
-def _pursue(member: ClientMember) -> None:
-    """Do what can be done now: the steps of the state, finding the coordinator, joining."""
-    # What was to be committed before goes first: a later commit is never of less.
-    if member.commits:
-        send_commits(member)
-    if member.state in AGENDAS:
-        run_steps(member)
-        if member.commits:
-            send_commits(member)
-    if member.coordinator is not None and member.state is not JOINING:
-        return
-    if member.is_armed(ClientTimer.BACKOFF):
-        return
-    if member.coordinator is None:
-        if member.state in NEEDS_COORDINATOR and Api.FIND not in member.current:
-            send_find(member)
-    elif Api.JOIN not in member.current:
-        send_join(member)
+    def _fire(self, timer: TimerKey) -> None:
+        kind, token = timer
+        TIMERS[kind](self, token)
+
+    def _pursue(self) -> None:
+        """Do what can be done now: the steps of the state, finding the coordinator, joining."""
+        # What was to be committed before goes first: a later commit is never of less.
+        if self.commits:
+            send_commits(self)
+        if self.state in AGENDAS:
+            run_steps(self)
+            if self.commits:
+                send_commits(self)
+        if self.coordinator is not None and self.state is not JOINING:
+            return
+        if self.is_armed(ClientTimer.BACKOFF):
+            return
+        if self.coordinator is None:
+            if self.state in NEEDS_COORDINATOR and Api.FIND not in self.current:
+                send_find(self)
+        elif Api.JOIN not in self.current:
+            send_join(self)
 
 
 # ---------------------------------------------------------------------- commands
@@ -275,13 +229,6 @@ def _poll(member: ClientMember, command: Poll) -> None:
         member.ask(ClientAsk.POLL, member.rejoin_reason or "subscribed")
 
 
-def _polled(member: ClientMember, command: Polled) -> None:
-    key, due_ms = POLL, command.at_ms + member.config.max_poll_interval_ms
-    armed_ms = member.timers.deadline(key)
-    if armed_ms is not None and armed_ms < due_ms:
-        member.timers.schedule(key, due_ms, None)
-
-
 def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
     member.cluster_topics = dict(command.topics)
     watched = member.watched
@@ -301,7 +248,7 @@ COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
     Unsubscribe: _unsubscribe,
     Poll: _poll,
-    Polled: _polled,
+    Polled: ClientMember.polled,
     CallbackDone: lambda member, command: finish_callback(member, command.number),
     CommitOffsets: ask_commit,
     UpdateTopics: _update_topics,

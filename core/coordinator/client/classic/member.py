@@ -20,20 +20,18 @@ from kgroups.core.coordinator.client.classic.states import (
     ClientState,
     Step,
 )
+from kgroups.core.coordinator.client.client_half import ClientHalf
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
     CallbackKind,
-    ClientEffect,
-    ClientEvent,
     ClientEventKind,
     Send,
     TopicPartition,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.timers import Timers
-from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
+from kgroups.core.coordinator.topology import TopicInfo
 
 
 class ClientTimer(Enum):
@@ -92,13 +90,12 @@ class Flight(NamedTuple):
     commit: Commit | None = None
 
 
-class ClientMember:
-    """A member's state; `ClassicClient` is its door.
+class ClientMember(ClientHalf):
+    """A member's state; `ClassicClient` is its door. More attributes: `ClientHalf`'s.
 
     Attributes:
         state: where it is on its way into the group.
         generation, member_id: -1 and empty if it has none.
-        coordinator: where requests of the group go; None while that is not known.
         flights: requests under way by token; `current` names the awaited one of each kind.
         commits: asked for by the application and not under way.
         agenda: steps of the present state that are still to be done.
@@ -106,7 +103,6 @@ class ClientMember:
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
         losses: heartbeats and searches for the coordinator that were lost since the last answer.
         stretched: by what chance has made the present back-off longer.
-        owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it and its bytes.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
         by_pattern: whether the topics are those that a pattern was found to match.
@@ -114,22 +110,16 @@ class ClientMember:
         failure: why it failed; None if it has not.
     """
 
-    # A simulation has thousands of these.
     __slots__ = (
-        "_numbers",
         "agenda",
         "assignors",
-        "attempts",
         "beat",
         "by_pattern",
         "callback",
         "cluster_topics",
         "commits",
-        "config",
         "cooperative",
-        "coordinator",
         "current",
-        "effects",
         "failure",
         "flights",
         "generation",
@@ -140,34 +130,31 @@ class ClientMember:
         "last_generation",
         "losses",
         "member_id",
-        "now_ms",
-        "owned",
         "ports",
         "protocol",
         "rejoin_reason",
         "state",
         "steps_over",
         "stretched",
-        "timers",
         "topics",
         "watched",
     )
 
-    def __init__(self, config: ClientConfig, ports: ClientPorts, now_ms: int) -> None:
-        self.config, self.ports, self.now_ms = config, ports, now_ms
+    beat_due, poll_over = HEARTBEAT, POLL
+
+    def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
+        super().__init__(config, now_ms)
+        self.ports = ports
         self.assignors = {one.name: one for one in ports.assignors}
         self.cooperative = all(one.cooperative for one in ports.assignors)
         self.state = ClientState.UNJOINED
-        self.effects: list[ClientEffect] = []
-        self.timers: Timers[TimerKey, None] = Timers()
         self.flights: dict[int, Flight] = {}
         self.current: dict[Api, int] = {}
         self.commits: list[Commit] = []
         self.agenda: deque[Step] = deque()
         self.steps_over = False
         self.callback: Callback | None = None
-        self.coordinator: BrokerEndpoint | None = None
-        self.attempts = self.losses = self._numbers = 0
+        self.losses = 0
         self.stretched = 1.0
         self.topics: tuple[str, ...] = ()
         self.by_pattern = False
@@ -176,7 +163,6 @@ class ClientMember:
         self.protocol: str | None = None
         self.rejoin_reason: str | None = None
         self.join_reason = ""
-        self.owned: tuple[TopicPartition, ...] = ()
         self.given: tuple[TopicPartition, ...] = ()
         self.last: tuple[TopicPartition, ...] | None = None
         self.last_bytes = b""
@@ -191,10 +177,6 @@ class ClientMember:
         return bool(self.topics) or self.by_pattern
 
     # ------------------------------------------------------------------ effects and timers
-
-    def tell(self, kind: ClientEventKind, reason: str = "", *detail: object) -> None:
-        """Add an event."""
-        self.effects.append(ClientEvent(self.now_ms, kind, reason, detail))
 
     def arm(self, kind: ClientTimer, after_ms: int, token: int = 0) -> None:
         """Let a timer fire after so many ms, in place of what it was armed for."""
@@ -260,14 +242,10 @@ class ClientMember:
 
     def back_off(self) -> None:
         """Send nothing but heartbeats for a while, each time for longer."""
-        config = self.config
-        wait_ms = min(
-            config.retry_backoff_ms << min(self.attempts, 20), config.retry_backoff_max_ms
-        )
+        attempts, wait_ms = self.attempts, self.count_attempt()
         if self.ports.stretch is not None:
-            self.stretched = self.ports.stretch(self.stretched if self.attempts else None)
+            self.stretched = self.ports.stretch(self.stretched if attempts else None)
             wait_ms = round(wait_ms * self.stretched)
-        self.attempts += 1
         self.arm(ClientTimer.BACKOFF, wait_ms)
 
     def call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
@@ -336,10 +314,8 @@ class ClientMember:
         self.drop(Api.HEARTBEAT, Api.COMMIT)
 
     def lose_coordinator(self, reason: str) -> None:
-        """Ask where the coordinator is before anything else is sent to it."""
-        if self.coordinator is not None:
-            self.coordinator = None
-            self.tell(ClientEventKind.COORDINATOR_LOST, reason)
+        """As of every client half; the heartbeat that is under way is not waited for."""
+        super().lose_coordinator(reason)
         self.drop(Api.HEARTBEAT)
 
     def fail(self, reason: str) -> None:

@@ -230,8 +230,7 @@ def commit_over(member: ClientMember, serial: int) -> None:
 def tell_commit(member: ClientMember, commit: Commit, problem: str | None) -> None:
     """Tell the application, by the number that it gave its commit."""
     member.timers.cancel((ClientTimer.COMMIT, commit.serial))
-    kind = ClientEventKind.OFFSETS_COMMITTED if problem is None else ClientEventKind.COMMIT_FAILED
-    member.tell(kind, problem or "", commit.number)
+    member.tell_commit(commit.number, problem)
 
 
 def _obstacle(member: ClientMember) -> str | None:

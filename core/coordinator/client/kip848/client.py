@@ -25,7 +25,7 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, heartbeat_request
+from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BEAT_DUE,
     BEAT_REACTIONS,
@@ -42,7 +42,7 @@ from kgroups.core.coordinator.client.kip848.member import (
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
 from kgroups.core.coordinator.client.requester import BACKOFF
-from kgroups.core.coordinator.client.requests import find_request
+from kgroups.core.coordinator.client.requests import commit_error, find_request
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
@@ -67,23 +67,19 @@ class Kip848Client(Kip848ClientSteps):
         self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
-
-        With `beat_answered` for drivers with very many members: most of what a member does is
-        this. None means that nothing was done.
-        """
-        if self._flights or not self._is_at_rest() or BACKOFF in self._timers:
+        """As of every client half."""
+        if self._flights or not self._is_at_rest() or BACKOFF in self.timers:
             return None
-        if not self._timers.pop_alone(BEAT_DUE, now_ms):
+        if not self.timers.pop_alone(BEAT_DUE, now_ms):
             return None
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._beat()
         return self._sent_alone()
 
     def beat_answered(
         self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
     ) -> bool:
-        """Take in that the answer says nothing new to a stable member; False: `response` must."""
+        """As of every client half."""
         flight = self._flights.get(token)
         if (
             flight is None
@@ -92,46 +88,40 @@ class Kip848Client(Kip848ClientSteps):
             or answer.member_epoch != self.epoch
             or answer.heartbeat_interval_ms != self._interval_ms
             or not self._is_at_rest()
-            or BEAT_DUE not in self._timers
-            or not self._timers.is_quiet(now_ms)
+            or BEAT_DUE not in self.timers
+            or not self.timers.is_quiet(now_ms)
         ):
             return False
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._land(token)
-        self._attempts = 0
+        self.attempts = 0
         return True
 
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None.
-
-        None means that nothing was done.
-        """
-        if not self._is_at_rest() or BEAT_DUE not in self._timers:
+        """As of every client half."""
+        if not self._is_at_rest() or BEAT_DUE not in self.timers:
             return None
-        if not self._timers.is_quiet(now_ms):
+        if not self.timers.is_quiet(now_ms):
             return None
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._commit(CommitOffsets(offsets))
         self._poll(Poll())
         return self._sent_alone()
 
     def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
-        """Take in that a commit that nobody asks for went well; False: `response` must.
-
-        Of `commit_alone`, and like `beat_answered` for drivers with very many members.
-        """
+        """As of every client half."""
         asked = self._asked.get(token)
         if (
             asked is None
             or asked.command.number
             or token not in self._flights
             or not self._is_at_rest()
-            or BEAT_DUE not in self._timers
-            or not self._timers.is_quiet(now_ms)
+            or BEAT_DUE not in self.timers
+            or not self.timers.is_quiet(now_ms)
             or commit_error(answer) is not NO_ERROR
         ):
             return False
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._land(token)
         del self._asked[token]
         return True
@@ -142,21 +132,9 @@ class Kip848Client(Kip848ClientSteps):
             self.state is STABLE
             and self.coordinator is not None
             and not self._steps
-            and not self._effects
+            and not self.effects
             and not self._waiting
         )
-
-    def _sent_alone(self) -> Send:
-        """The one thing that it wants done."""
-        sent = self._effects.pop()
-        assert type(sent) is Send
-        return sent
-
-    def hasten_beat(self, now_ms: int, share: float) -> None:
-        """Send the next heartbeat after this share of the time until it is due."""
-        due_ms = self._timers.deadline(BEAT_DUE)
-        if due_ms is not None:
-            self._timers.schedule(BEAT_DUE, now_ms + int(share * (due_ms - now_ms)), None)
 
     @property
     def identity(self) -> tuple[int, str]:
@@ -182,7 +160,7 @@ class Kip848Client(Kip848ClientSteps):
         self._names, self._pattern = tuple(sorted(command.topics)), command.pattern
 
     def _poll(self, command: Poll) -> None:
-        if POLL_OVER in self._timers:
+        if POLL_OVER in self.timers:
             self._arm(POLL_OVER, self.config.max_poll_interval_ms)
         if self.poll_is_due:
             if self.state is MemberState.RECONCILING:
@@ -191,12 +169,6 @@ class Kip848Client(Kip848ClientSteps):
                 self._steps = [lambda: self._let_go(self.owned, CallbackKind.LOST), self._join]
             else:
                 self._join()
-
-    def _polled(self, command: Polled) -> None:
-        due_ms = command.at_ms + self.config.max_poll_interval_ms
-        armed_ms = self._timers.deadline(POLL_OVER)
-        if armed_ms is not None and armed_ms < due_ms:
-            self._timers.schedule(POLL_OVER, due_ms, None)
 
     def _callback_done(self, command: CallbackDone) -> None:
         if self._callback is not None and self._callback.number == command.number:
@@ -240,9 +212,9 @@ class Kip848Client(Kip848ClientSteps):
                 self._steps.insert(0, step)
                 break
         known = self.coordinator is not None
-        if known and BEAT_DUE in self._timers and self.state not in HASTY:
+        if known and BEAT_DUE in self.timers and self.state not in HASTY:
             return
-        if BACKOFF in self._timers:
+        if BACKOFF in self.timers:
             return
         if not known:
             wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
@@ -281,7 +253,7 @@ class Kip848Client(Kip848ClientSteps):
             return
         if api == Api.FIND:
             if self._found(answer):
-                self._timers.cancel(BEAT_DUE)
+                self.timers.cancel(BEAT_DUE)
         elif api == Api.COMMIT:
             self._committed(token, answer)
         elif self.state in BEATING:
@@ -292,7 +264,7 @@ class Kip848Client(Kip848ClientSteps):
         reaction = BEAT_REACTIONS.get(error, BeatReaction.FATAL)
         reason = f"{HEARTBEAT_API} was answered {error.name}"
         if reaction is BeatReaction.PROCEED and answer is not None:
-            self._attempts = 0
+            self.attempts = 0
             self._take_in(answer)
             return
         self._sent = None
@@ -302,30 +274,30 @@ class Kip848Client(Kip848ClientSteps):
             message = None if answer is None else answer.error_message
             self.failure = f"{reason}: {message}" if message else reason
             self._enter(MemberState.FATAL, reason)
-            self._tell(ClientEventKind.FAILED, self.failure)
-            self._timers = Timers()
+            self.tell(ClientEventKind.FAILED, self.failure)
+            self.timers = Timers()
         else:
             if reaction is BeatReaction.FIND:
-                self._lose_coordinator(reason)
+                self.lose_coordinator(reason)
             # The next attempt waits for the back-off only, not for the interval.
-            self._timers.cancel(BEAT_DUE)
+            self.timers.cancel(BEAT_DUE)
             self._back_off()
 
     def _take_in(self, answer: ConsumerGroupHeartbeatResponse) -> None:
         self.epoch, self._interval_ms = answer.member_epoch, answer.heartbeat_interval_ms
-        if BEAT_DUE not in self._timers:
+        if BEAT_DUE not in self.timers:
             self._arm(BEAT_DUE, self._interval_ms)
         if answer.assignment is not None:
             self._target = {one.topic_id: frozenset(one.partitions) for one in answer.assignment}
             count = sum(len(found) for found in self._target.values())
             found = f"{counted(count, 'partition')}, epoch {self.epoch}"
-            self._tell(ClientEventKind.TARGET_GIVEN, found)
+            self.tell(ClientEventKind.TARGET_GIVEN, found)
             self._after_beat()
         elif self.state is MemberState.JOINING:
             self._after_beat()
 
     def _throw_out(self, state: MemberState, reason: str) -> None:
-        self._tell(ClientEventKind.GENERATION_LOST, reason, self.epoch)
+        self.tell(ClientEventKind.GENERATION_LOST, reason, self.epoch)
         self._enter(state, reason)
         self._steps, self._callback = [], None
         self.epoch, self._sent = JOIN_EPOCH, None
@@ -334,7 +306,7 @@ class Kip848Client(Kip848ClientSteps):
             if api == HEARTBEAT_API:
                 self._land(token)
         for kind in (BEAT_DUE, POLL_OVER):
-            self._timers.cancel(kind)
+            self.timers.cancel(kind)
 
     def _poll_over(self) -> None:
         if self.state in BEATING:
@@ -347,7 +319,7 @@ COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {
     Subscribe: Kip848Client._subscribe,
     Unsubscribe: Kip848Client._unsubscribe,
     Poll: Kip848Client._poll,
-    Polled: Kip848Client._polled,
+    Polled: Kip848Client.polled,
     CallbackDone: Kip848Client._callback_done,
     CommitOffsets: Kip848Client._commit,
     UpdateTopics: Kip848Client._update_topics,

@@ -2,13 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from kgroups.core.protocol.errors import ErrorCode
 
 HEARTBEAT_VERSION = 1
 
@@ -65,11 +63,3 @@ def heartbeat_request(place: Place, beat: Beat, sent: Beat | None) -> ConsumerGr
         if sent is None or sent.owned != beat.owned:
             base["topic_partitions"] = beat.owned if place.epoch else ()
     return ConsumerGroupHeartbeatRequest(**base)
-
-
-def commit_error(answer: Any) -> ErrorCode:
-    """The first error in the answer to a commit; NETWORK_EXCEPTION where there is none."""
-    if answer is None:
-        return ErrorCode.NETWORK_EXCEPTION
-    codes = (one.error_code for topic in answer.topics for one in topic.partitions)
-    return next((code for code in codes if code is not NO_ERROR), NO_ERROR)

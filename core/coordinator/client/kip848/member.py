@@ -135,6 +135,8 @@ class Kip848ClientMember(Requester):
         "state",
     )
 
+    beat_due, poll_over = BEAT_DUE, POLL_OVER
+
     def __init__(
         self,
         config: ClientConfig,
@@ -208,13 +210,13 @@ class Kip848ClientMember(Requester):
     def _call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
         self._numbers += 1
         self._callback = Callback(self._numbers, kind, partitions)
-        self._effects.append(self._callback)
+        self.effects.append(self._callback)
 
     def _enter(self, state: MemberState, reason: str) -> None:
         if state is not self.state:
             assert state in MOVES[self.state], f"{self.state} -> {state}"
-            self._tell(ClientEventKind.STATE_CHANGED, reason, self.state, state)
+            self.tell(ClientEventKind.STATE_CHANGED, reason, self.state, state)
             self.state = state
 
     def _arm(self, kind: str, after_ms: int) -> None:
-        self._timers.schedule(kind, self._now_ms + after_ms, None)
+        self.timers.schedule(kind, self.now_ms + after_ms, None)

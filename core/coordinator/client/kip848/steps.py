@@ -15,7 +15,7 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     TopicPartition,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import commit_error, heartbeat_request
+from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BEAT_REACTIONS,
     HEARTBEAT_API,
@@ -28,7 +28,7 @@ from kgroups.core.coordinator.client.kip848.member import (
     MemberState,
 )
 from kgroups.core.coordinator.client.requester import BACKOFF, COMMIT_OVER, Wanted
-from kgroups.core.coordinator.client.requests import commit_request
+from kgroups.core.coordinator.client.requests import commit_error, commit_request
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.protocol.errors import ErrorCode
@@ -43,7 +43,7 @@ class Kip848Commits(Kip848ClientMember):
 
     def _commit(self, command: CommitOffsets) -> None:
         patience_ms = self.config.default_api_timeout_ms if command.sync else 0
-        one = Wanted(command, self._now_ms + patience_ms)
+        one = Wanted(command, self.now_ms + patience_ms)
         if self.epoch <= JOIN_EPOCH:
             self._tell_commit(one, "the member is not part of an active group")
         elif self.coordinator is not None:
@@ -55,9 +55,9 @@ class Kip848Commits(Kip848ClientMember):
 
     def _send_waiting(self) -> None:
         """Send what waited for the coordinator, once it is known."""
-        if self._waiting and self.coordinator is not None and BACKOFF not in self._timers:
+        if self._waiting and self.coordinator is not None and BACKOFF not in self.timers:
             waiting, self._waiting = self._waiting, []
-            self._timers.cancel(COMMIT_OVER)
+            self.timers.cancel(COMMIT_OVER)
             for one in waiting:
                 if self.epoch <= JOIN_EPOCH:
                     self._tell_commit(one, "the member is not part of an active group")
@@ -84,18 +84,18 @@ class Kip848Commits(Kip848ClientMember):
         error = commit_error(answer)
         asked = self._asked.pop(token, None)
         reaction = BEAT_REACTIONS.get(error)
-        again = reaction in AGAIN and asked is not None and self._now_ms < asked.until_ms
+        again = reaction in AGAIN and asked is not None and self.now_ms < asked.until_ms
         if asked is not None and again:
             self._wait_with(asked)
             self._back_off()
         elif asked is not None:
             self._tell_commit(asked, None if error is ErrorCode.NONE else error.name)
         elif error is ErrorCode.NONE:
-            self._tell(ClientEventKind.OFFSETS_COMMITTED)
+            self.tell(ClientEventKind.OFFSETS_COMMITTED)
         else:
-            self._tell(ClientEventKind.COMMIT_FAILED, error.name)
+            self.tell(ClientEventKind.COMMIT_FAILED, error.name)
         if reaction is BeatReaction.FIND:
-            self._lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
+            self.lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
             if token == self._commit_token and self._steps:
                 # The rebalance waits for this commit: again, once the coordinator is found.
                 self._steps.insert(0, self._auto_commit)
@@ -105,7 +105,7 @@ class Kip848Commits(Kip848ClientMember):
         given_up = [*self._asked.values(), *self._waiting]
         self._asked.clear()
         self._waiting.clear()
-        self._timers.cancel(COMMIT_OVER)
+        self.timers.cancel(COMMIT_OVER)
         for one in given_up:
             self._tell_commit(one, reason)
 
@@ -139,7 +139,7 @@ class Kip848ClientSteps(Kip848Commits):
         if member and self.coordinator is not None:
             self._say_good_bye()
         self._enter(MemberState.LEAVING, "gave up all partitions")
-        self._timers = Timers()
+        self.timers = Timers()
         self._flights.clear()
         self._give_commits_up("the member has left the group")
         self._enter(self._leaves_to, "left the group")
@@ -184,7 +184,7 @@ class Kip848ClientSteps(Kip848Commits):
         wanted = {TopicPartition(n, p) for n, p in self._resolved()}
         unresolved = any(topic not in self._topic_names for topic in self._target)
         if unresolved:
-            self._tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
+            self.tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
         if wanted != set(self.owned) or unresolved:
             self._enter(MemberState.RECONCILING, "the assignment changed")
         else:
