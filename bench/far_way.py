@@ -4,7 +4,6 @@ import asyncio
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 ROUND_TRIP_S = 0.1
@@ -37,12 +36,7 @@ class FarWay:
         asyncio.run_coroutine_threadsafe(serving, self._loop).result(PATIENCE_S)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE_S)
         self._server.close()

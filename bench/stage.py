@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Self
 
 from bench.far_way import FarWay
@@ -35,12 +34,7 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._held.close()
 
     @property

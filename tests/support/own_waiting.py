@@ -7,7 +7,6 @@ a lock, a timer. Where that ends by a deadline, it can be held against the deadl
 
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 
@@ -37,12 +36,7 @@ class OwnWaiting:
         self._busy_s, self._began = busy_s("thread-self"), time.monotonic()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         took_s, busy = time.monotonic() - self._began, busy_s("thread-self")
         if busy is None or self._busy_s is None:
             self.seconds = 0.0

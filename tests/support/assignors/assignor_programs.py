@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from kgroups.assignors.spec import AssignmentRequest
@@ -44,12 +43,7 @@ class AssignorProgram:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.close()
 
     def ask(self, strategy: str, times: int, request: AssignmentRequest) -> list[Observed]:

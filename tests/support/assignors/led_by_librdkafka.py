@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import TracebackType
 from typing import Self
 
 from kgroups.assignors.spec import AssignmentRequest
@@ -30,12 +29,7 @@ class LedByLibrdkafka:
         self._start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._consumer.kill()
         self._end()
 

@@ -12,7 +12,6 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from kgroups.assignors.order.scala_order import scala_set_order
@@ -86,12 +85,7 @@ class MadeUpGroups:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._asked.put(None)
         self._server.close()
         for connection in self._open:

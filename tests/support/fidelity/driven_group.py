@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.core.snapshot import TopicPartition
@@ -78,12 +77,7 @@ class DrivenGroup:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.leave([held.spec.name for held in self._held.values()], orderly=False)
         self._pool.give_up(self.group)
 

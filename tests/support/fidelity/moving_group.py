@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -67,12 +66,7 @@ class MovingGroup:
             self._exits.enter_context(driven)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for driven in self._driven.values():  # before either gives up the programs that both use
             driven.leave(list(driven.members), orderly=False)
         self._exits.close()

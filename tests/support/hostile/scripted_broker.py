@@ -10,7 +10,6 @@ import struct
 import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Self
 
 from kgroups.core.protocol.frames import write_response
@@ -69,12 +68,7 @@ class ScriptedBroker:
         assert self._ready.wait(10)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         wait_for_thread(self._thread)
 

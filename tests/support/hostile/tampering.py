@@ -8,7 +8,6 @@ import asyncio
 import struct
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from kgroups.core.protocol.frames import read_response
@@ -110,12 +109,7 @@ class TamperingProxy:
         assert self._ready.wait(WAIT_S), "the proxy does not listen"
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         wait_for_thread(self._thread, timeout_s=WAIT_S)
 

@@ -3,7 +3,6 @@
 import io
 import socket
 import struct
-from types import TracebackType
 from typing import Self, TypeVar
 
 from kio.serial import entity_reader, entity_writer
@@ -30,12 +29,7 @@ class WireConnection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -5,7 +5,6 @@ import threading
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Self
 
 from kio.schema.errors import ErrorCode
@@ -69,12 +68,7 @@ class HeartbeatGroup:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def join(self, partitions: int, *, timeout_s: float = 120.0) -> Self:

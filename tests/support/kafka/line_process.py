@@ -4,7 +4,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Self
 
 from tests.support.kafka.child import Child, Command
@@ -43,12 +42,7 @@ class LineProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

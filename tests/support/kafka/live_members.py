@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Literal, Self
 
 from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
@@ -173,12 +172,7 @@ class LiveGroup:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def add(self, spec: MemberSpec) -> LiveMember:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import parse_qs
 
@@ -92,12 +91,7 @@ class TokenServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         wait_for_thread(self._thread)
         self._server.server_close()

@@ -6,7 +6,6 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import psutil
@@ -40,12 +39,7 @@ class SandboxProcess:
         self.document = self._read_document()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.end()
         assert self.process.stdout is not None

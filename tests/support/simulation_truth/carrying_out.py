@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Final, Self
 
 from kgroups.core.simulation.engine.run import simulate
@@ -188,12 +187,7 @@ class Stage:
         self._producer = enter(closing(SteadyProducer(self.kafka.bootstrap)))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._exits.close()
 
     def carry_out(self, at_once: int, done: Callable[[Result], None]) -> list[Result]:

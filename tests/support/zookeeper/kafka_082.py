@@ -4,7 +4,6 @@ import os
 import queue
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from tests.support.kafka.child import run_program
@@ -60,12 +59,7 @@ class Era:
         self._wait("its start", Deadline(PATIENCE_S))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.close()
         self._errors.close()
 

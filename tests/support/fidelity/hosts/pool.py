@@ -3,7 +3,6 @@
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from tests.support.fidelity.hosts.process import HostProcess
@@ -40,12 +39,7 @@ class HostPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for host in self._all:
             host.kill()
         for host in self._all:
