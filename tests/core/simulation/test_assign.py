@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused, scenario
 
 PROTOCOLS = ("eager", "consumer")
 MANUAL = BASE.replace("until: 7m", "until: 3m").replace(
@@ -123,21 +119,13 @@ WRONG = {
 }
 
 
-def refused(text: str) -> str:
-    """Why a scenario is refused."""
-    document = parse_document(text, "s.yaml", "yaml")
-    with pytest.raises(UsageError) as raised:
-        check_scenario(parse_simulation(document), document)
-    return raised.value.message
-
-
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
     """One sentence."""
     wrong, said = WRONG[name]
     text = MANUAL.replace(ASSIGN, wrong)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if wrong in one)
-    message = refused(text)
+    message = refused(text).message
     assert message.startswith(f"`s.yaml`, line {line}, "), message
     assert said in message
 
@@ -146,8 +134,8 @@ def test_what_needs_a_subscription_is_refused() -> None:
     """`subscribe` and `unsubscribe` of who has none; and members of the ZooKeeper era."""
     for event in ("subscribe: {group: app, topics: [orders]}", "unsubscribe: {group: app}"):
         text = f"{MANUAL}events:\n  - {{at: 2m, {event}}}\n"
-        assert "assigns itself its partitions" in refused(text)
-    assert "cannot choose partitions by hand" in refused(in_protocol(MANUAL, "zookeeper"))
+        assert "assigns itself its partitions" in refused(text).message
+    assert "cannot choose partitions by hand" in refused(in_protocol(MANUAL, "zookeeper")).message
 
 
 @pytest.mark.parametrize(

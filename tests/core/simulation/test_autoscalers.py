@@ -4,9 +4,6 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.figure_fields import values_of
 from kgroups.core.simulation.figures.outcome import GroupOutcome
@@ -18,8 +15,7 @@ from kgroups.core.simulation.kubernetes.scaling_rules import (
     wanted_for_cpu,
     wanted_for_lag,
 )
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import refused, scenario
 
 # A record takes 10 ms: a member reads 100 a second.
 TEXT = """\
@@ -254,12 +250,10 @@ def test_a_wrong_autoscaler_is_refused_with_its_line(name: str) -> None:
     """In the file's words."""
     keys, until, said = WRONG[name]
     text = until + TEXT.replace("until: 20m\n", "").replace("AUTOSCALER", keys)
-    document = parse_document(text, "s.yaml", "yaml")
-    with pytest.raises(UsageError) as raised:
-        check_scenario(parse_simulation(document), document)
     line = text.split("autoscaler")[0].count("\n") + 1
-    assert f"line {line}, `groups.app.autoscaler" in raised.value.message
-    assert said in raised.value.message
+    message = refused(text, line).message
+    assert "`groups.app.autoscaler" in message
+    assert said in message
 
 
 @pytest.mark.parametrize(
@@ -275,7 +269,6 @@ def test_a_wrong_autoscaler_is_refused_with_its_line(name: str) -> None:
 def test_a_wrong_load_is_refused_with_its_line(topic: str, said: str) -> None:
     """Numbers of entries, and their sizes."""
     text = TEXT.replace("{partitions: 6, rate: 50/s}", topic).replace("AUTOSCALER", "")
-    with pytest.raises(UsageError) as raised:
-        parse_simulation(parse_document(text, "s.yaml", "yaml"))
-    assert "line 3, `topics.orders." in raised.value.message
-    assert said in raised.value.message
+    message = refused(text, 3).message
+    assert "`topics.orders." in message
+    assert said in message

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.figure_fields import values_of
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.kubernetes.deploy_event import Amount, Deploy, fenceposts
 from kgroups.core.simulation.scenario.event_file import parse_event
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused_event, scenario
 
 FOUR = BASE.replace("count: 3", "count: 4").replace("until: 7m\n", "")
 
@@ -261,12 +257,7 @@ WRONG = {
 def test_a_wrong_deploy_is_refused_with_its_line(name: str) -> None:
     """In the file's words."""
     keys, said = WRONG[name]
-    text = BASE + f"events:\n  - {{at: 60s, deploy: {{group: app, {keys}}}}}\n"
-    document = parse_document(text, "s.yaml", "yaml")
-    with pytest.raises(UsageError) as raised:
-        check_scenario(parse_simulation(document), document)
-    assert f"line {text.count(chr(10))}, `events[0]" in raised.value.message
-    assert said in raised.value.message
+    assert said in refused_event(f"deploy: {{group: app, {keys}}}")
 
 
 def test_the_command_line_spells_changes_with_dots() -> None:

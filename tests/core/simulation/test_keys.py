@@ -5,13 +5,10 @@ from random import Random
 import pytest
 from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.key_load import KeyLoad, murmur2, partition_of
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.variation import varied
-from tests.support.simulation.sample_scenarios import BASE, scenario
+from tests.support.simulation.sample_scenarios import BASE, refused, scenario
 
 # The hashes that the tests of Kafka's `Utils` name.
 JAVA = {
@@ -98,7 +95,4 @@ def test_wrong_keys_are_told_with_their_line(keys: str, said: str) -> None:
     """File and line, and what is wrong."""
     text = with_keys(keys)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if "keys:" in one)
-    with pytest.raises(UsageError) as raised:
-        parse_simulation(parse_document(text, "s.yaml", "yaml"))
-    assert raised.value.message.startswith(f"`s.yaml`, line {line}, "), raised.value.message
-    assert said in raised.value.message, raised.value.message
+    assert said in refused(text, line).message

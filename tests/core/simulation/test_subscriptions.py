@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.event_file import parse_event
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-from tests.support.simulation.sample_scenarios import BASE, TWO_TOPICS, in_protocol, scenario
+from tests.support.simulation.sample_scenarios import (
+    BASE,
+    TWO_TOPICS,
+    in_protocol,
+    refused_event,
+    scenario,
+)
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
 OTHER = {"at": "2m", "subscribe": {"group": "app", "topics": ["bills"]}}
@@ -142,36 +144,25 @@ LIBRARIES = {
 }
 
 
-def refused(text: str, event: str) -> str:
-    """Why an event is refused, in its line."""
-    text = f"{text}events:\n  - {{at: 2m, {event}}}\n"
-    document = parse_document(text, "s.yaml", "yaml")
-    with pytest.raises(UsageError) as raised:
-        check_scenario(parse_simulation(document), document)
-    message = raised.value.message
-    assert message.startswith(f"`s.yaml`, line {len(text.splitlines())}, "), message
-    return message
-
-
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
     """One sentence."""
     event, said = WRONG[name]
-    assert said in refused(BASE, event)
+    assert said in refused_event(event)
 
 
 @pytest.mark.parametrize("client", LIBRARIES)
 def test_what_a_library_cannot_do_is_refused(client: str) -> None:
     """With what to write in its place."""
     event, said = LIBRARIES[client]
-    assert said in refused(BASE.replace("count: 3", f"count: 3, client: {client}"), event)
+    assert said in refused_event(event, BASE.replace("count: 3", f"count: 3, client: {client}"))
 
 
 def test_members_of_the_zookeeper_era_change_nothing() -> None:
     """They were subscribed once."""
     text = in_protocol(BASE, "zookeeper")
     for event in (SUBSCRIBE + "topics: [orders]}", "unsubscribe: {group: app}"):
-        assert "cannot change what it reads" in refused(text, event)
+        assert "cannot change what it reads" in refused_event(event, text)
 
 
 def test_to_subscribe_to_nothing_is_to_unsubscribe() -> None:

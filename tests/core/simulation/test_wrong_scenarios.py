@@ -3,13 +3,9 @@
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
-from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import check_name, varied
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import checked, refused, scenario
 
 TEXT = """\
 topics:
@@ -29,21 +25,6 @@ EVENT = "- {at: 60s, crash: {group: app, member: m-1}}"
 SETTING = "session.timeout.ms: 10s"
 MEMBERS = "m: {count: 3, topics: [orders]}"
 LIBRDKAFKA = ", client: librdkafka}"
-
-
-def read(text: str) -> Scenario:
-    """The scenario of a file, as the command line reads it."""
-    document = parse_document(text, "s.yaml", "yaml")
-    found = parse_simulation(document)
-    check_scenario(found, document)
-    return found
-
-
-def refused(text: str) -> UsageError:
-    """Why it is refused."""
-    with pytest.raises(UsageError) as raised:
-        read(text)
-    return raised.value
 
 
 STRATEGY = "partition.assignment.strategy"
@@ -168,9 +149,7 @@ def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
     """One sentence, in the line that is to blame."""
     old, new, line, said = WRONG[name]
     assert old in TEXT
-    error = refused(TEXT.replace(old, new))
-    assert error.message.startswith(f"`s.yaml`, line {line}, ")
-    assert said in error.message
+    assert said in refused(TEXT.replace(old, new), line).message
 
 
 def test_a_cooperative_group_has_cooperative_assignors() -> None:
@@ -198,17 +177,17 @@ def test_what_a_broker_would_not_start_with_has_a_line_too() -> None:
 def test_assignors_by_their_class(java: str, ours: str) -> None:
     """As the property has them in Java."""
     text = TEXT.replace(SETTING, f"{STRATEGY}: org.apache.kafka.clients.consumer.{java}")
-    assert read(text).groups[0].members[0].settings.assignors == (ours,)
+    assert checked(text).groups[0].members[0].settings.assignors == (ours,)
 
 
 def test_a_group_grows_from_nobody() -> None:
     """What its members are like is in the file."""
     text = TEXT.replace("count: 3", "count: 0, static: true")
     text = text.replace(EVENT, "- {at: 60s, scale_out: {group: app, count: 2}}")
-    (group,) = simulate(read(text)).groups
+    (group,) = simulate(checked(text)).groups
     assert [(one.name, one.partitions) for one in group.members] == [("m-1", 3), ("m-2", 3)]
     named = text.replace("count: 2}", "count: 1, like: m}")
-    assert [one.name for one in simulate(read(named)).groups[0].members] == ["m-1"]
+    assert [one.name for one in simulate(checked(named)).groups[0].members] == ["m-1"]
 
 
 def test_partitions_of_a_topic_that_is_created_later() -> None:
@@ -218,16 +197,15 @@ def test_partitions_of_a_topic_that_is_created_later() -> None:
         "- {at: 90s, add_partitions: {topic: b, partitions: 3}}\n"
         "  - {at: 60s, create_topic: {topic: b, partitions: 2}}",
     ).replace("topics: [orders]", "topics: [orders, b]")
-    (group,) = simulate(read(text)).groups
+    (group,) = simulate(checked(text)).groups
     assert len(group.partitions) == 9
 
 
 def test_members_that_join_during_the_run_may_be_named() -> None:
     """From then on, or whenever members join at random."""
-    read(TEXT.replace(EVENT, "- {at: 5s, scale_out: {group: app}}\n  " + EVENT.replace("1", "4")))
-    read(
-        TEXT.replace(EVENT, "- {every: 5s, scale_out: {group: app}}\n  " + EVENT.replace("1", "9"))
-    )
+    for when, number in (("at", "4"), ("every", "9")):
+        joins = f"- {{{when}: 5s, scale_out: {{group: app}}}}\n  "
+        checked(TEXT.replace(EVENT, joins + EVENT.replace("1", number)))
 
 
 def test_another_client_has_its_own_defaults() -> None:

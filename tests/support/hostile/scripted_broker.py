@@ -7,14 +7,13 @@ year cannot be brought to do these. Everything else is tested against real ones.
 import asyncio
 import io
 import struct
-import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from kgroups.core.protocol.frames import write_response
 from kgroups.core.protocol.tables.api_keys import Api
-from tests.support.kafka.waiting import LIFE_S, wait_for_thread
+from tests.support.hostile.loopback_server import LoopbackServer, read_frame
 from tests.support.protocol.plain import as_message
 from tests.support.protocol.spoken_apis import APIS, NEWER_THAN_KIO, schema
 
@@ -45,8 +44,8 @@ def _fill(kind: Any, fields: Mapping[str, Any]) -> Any:
     )
 
 
-class ScriptedBroker:
-    """Answers on a loopback port, in a thread of its own, until it is left.
+class ScriptedBroker(LoopbackServer):
+    """Answers until it is left.
 
     Args:
         answers: API name to its answer; what is not here hangs.
@@ -56,61 +55,21 @@ class ScriptedBroker:
     def __init__(
         self, answers: Mapping[str, Answer], caps: Mapping[str, int] | None = None
     ) -> None:
+        super().__init__()
         self.answers = dict(answers)
         self.seen: list[tuple[str, int, Any]] = []
         self._caps = KIO_KNOWS | dict(caps or {})
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
-        self.port = 0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        wait_for_thread(self._thread)
-
-    @property
-    def address(self) -> str:
-        """`host:port`."""
-        return f"127.0.0.1:{self.port}"
 
     def count(self, api: str) -> int:
         """How often an API was asked."""
         return sum(name == api for name, _, _ in self.seen)
 
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-        server = await asyncio.start_server(self._client, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        await asyncio.wait_for(self._stop.wait(), LIFE_S)
-        server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            while True:
-                (size,) = struct.unpack(">i", await reader.readexactly(4))
-                frame = await reader.readexactly(size)
-                answer = self._answer(frame)
-                if answer is None:
-                    continue
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer each request, or let it hang."""
+        while True:
+            answer = self._answer(await read_frame(reader))
+            if answer is not None:
                 writer.write(struct.pack(">i", len(answer)) + answer)
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-            pass
-        finally:
-            writer.transport.abort()
-            self._tasks.discard(task)
 
     def _answer(self, frame: bytes) -> bytes | None:
         from kio.serial import entity_reader, entity_writer

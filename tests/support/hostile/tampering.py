@@ -8,17 +8,16 @@ import asyncio
 import struct
 import threading
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from kgroups.core.protocol.frames import read_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import writer
-from tests.support.kafka.waiting import LIFE_S, wait_for_thread
+from tests.support.hostile.loopback_server import WAIT_S, LoopbackServer, read_frame
+from tests.support.kafka.waiting import LIFE_S
 from tests.support.protocol.plain import as_message, as_plain
 from tests.support.protocol.spoken_apis import APIS
-
-WAIT_S = 60.0
 
 
 class Wire(NamedTuple):
@@ -82,8 +81,8 @@ class HeldAnswers:
         self._is_open.set()
 
 
-class TamperingProxy:
-    """Listens on a loopback port, until it is left.
+class TamperingProxy(LoopbackServer):
+    """Listens until it is left.
 
     Args:
         upstream: `host:port` of the only broker behind it.
@@ -94,63 +93,26 @@ class TamperingProxy:
     def __init__(
         self, upstream: str, conducts: Mapping[str, Conduct], *, withheld: Collection[str] = ()
     ) -> None:
+        super().__init__()
         host, port = upstream.rsplit(":", 1)
         self._upstream = (host, int(port))
         self._conducts = dict(conducts)
         self._withheld = {APIS[api].key for api in withheld}
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-        self._tasks: set[asyncio.Task[None]] = set()
         self.seen: set[str] = set()
-        self.port = 0
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._ready.wait(WAIT_S), "the proxy does not listen"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        wait_for_thread(self._thread, timeout_s=WAIT_S)
-
-    @property
-    def address(self) -> str:
-        """`host:port`."""
-        return f"127.0.0.1:{self.port}"
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        server = await asyncio.start_server(self._client, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        await asyncio.wait_for(self._stop.wait(), LIFE_S)
-        server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        upstream: asyncio.StreamWriter | None = None
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass requests on, and the answers as the conducts have them."""
+        answers, upstream = await asyncio.open_connection(*self._upstream)
         try:
-            answers, upstream = await asyncio.open_connection(*self._upstream)
             while True:
-                request = await _frame(reader)
+                request = await read_frame(reader)
                 if struct.unpack_from(">h", request)[0] in self._withheld:
                     await asyncio.sleep(LIFE_S)
                 upstream.write(struct.pack(">i", len(request)) + request)
-                await self._answer(request, await _frame(answers), writer)
+                await self._answer(request, await read_frame(answers), writer)
                 await writer.drain()
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-            pass
         finally:
-            for each in (writer, upstream):
-                if each is not None:
-                    each.transport.abort()
-            self._tasks.discard(task)
+            upstream.transport.abort()
 
     async def _answer(self, request: bytes, frame: bytes, writer: asyncio.StreamWriter) -> None:
         key, version = struct.unpack_from(">hh", request)
@@ -173,11 +135,6 @@ class TamperingProxy:
                 broker.update(host="127.0.0.1", port=self.port)
 
         return rewritten(wire, change)
-
-
-async def _frame(reader: asyncio.StreamReader) -> bytes:
-    (size,) = struct.unpack(">i", await reader.readexactly(4))
-    return await reader.readexactly(size)
 
 
 def rewritten(wire: Wire, change: Callable[[dict[str, Any]], None]) -> bytes:

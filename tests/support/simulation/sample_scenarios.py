@@ -4,9 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import pytest
 import yaml
 
+from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
+from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 
@@ -75,6 +78,29 @@ def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
     """The scenario of a text, with top-level keys replaced."""
     value = {**yaml.safe_load(text), **changes}
     return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))
+
+
+def checked(text: str) -> Scenario:
+    """The scenario of a file, as the command line reads it."""
+    document = parse_document(text, "s.yaml", "yaml")
+    found = parse_simulation(document)
+    check_scenario(found, document)
+    return found
+
+
+def refused(text: str, line: int | None = None) -> UsageError:
+    """Why a file is refused, and that its message begins with this line."""
+    with pytest.raises(UsageError) as raised:
+        checked(text)
+    if line is not None:
+        assert raised.value.message.startswith(f"`s.yaml`, line {line}, "), raised.value.message
+    return raised.value
+
+
+def refused_event(event: str, text: str = BASE) -> str:
+    """Why an event at two minutes is refused, in its line."""
+    text = f"{text}events:\n  - {{at: 2m, {event}}}\n"
+    return refused(text, len(text.splitlines())).message
 
 
 def in_protocol(text: str, protocol: str) -> str:

@@ -5,27 +5,14 @@ A share of it by a fixed seed; `make fuzz WHAT=lag` has any number.
 """
 
 import shutil
-from collections.abc import Callable
-from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days
 from kgroups.core.lag.report import LagQuery, LagReport
-from kgroups.core.lag.report_columns import report_columns
-from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.window_report import lag_report_over
-from tests.core.lag.window.test_plain_truth import (
-    HISTORIES,
-    IS_FUZZ,
-    ISOLATIONS,
-    SEED,
-    SHOWN,
-    UNCOMMITTED,
-)
-from tests.support.lag.figure_differences import differences
 from tests.support.lag.odd_history import (
     MINUTE_MS,
     START_MS,
@@ -34,7 +21,8 @@ from tests.support.lag.odd_history import (
     odd_captures,
     write_captures,
 )
-from tests.support.lag.plain_truth import HOUR_MS, KEYS, LEVELS, Asked, truth
+from tests.support.lag.plain_truth import HOUR_MS, KEYS, LEVELS
+from tests.support.lag.truth_checks import HISTORIES, IS_FUZZ, SEED, Checks, choices
 
 pytestmark = pytest.mark.spark
 
@@ -56,18 +44,6 @@ STATES = {
     "a day, then hours": (LATER_MS, MIDNIGHT_MS),
     "all days": (LATER_MS, LATER_MS),
 }
-
-
-def choices(is_quick: bool) -> list[tuple[str, Asked]]:
-    """What is asked of which folder: everything, or a share that has all of each."""
-    every = [
-        (state, Asked(by, *window, isolation, uncommitted))
-        for by, state, window, isolation, uncommitted in product(
-            KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
-        )
-    ]
-    # 90 a grouping; either step walks through all of each kind. Spark takes ten times as long.
-    return every if IS_FUZZ else every[:: 47 if is_quick else 79]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +72,8 @@ def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) ->
 def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: Path) -> None:
     """Rows and summary of each report, and which of their figures are by the hour."""
     checks = Checks(engine)
-    for state, asked in choices("engine" in engine):
+    # 90 a grouping; Spark takes ten times as long.
+    for state, asked in choices(STATES, WINDOWS, 47 if "engine" in engine else 79):
 
         def rolled_up(capture: Capture, until: tuple[int, int] = STATES[state]) -> str | None:
             hours_ms, days_ms = until
@@ -143,62 +120,3 @@ def whole(folder: Path, by: str) -> LagReport:
     since_ms, until_ms = WINDOWS[0]
     query = LagQuery(by=by, top=100_000)
     return lag_report_over(folder, query, since_ms=since_ms, until_ms=until_ms, engine="duckdb")
-
-
-class Checks:
-    """Reports beside plain Python.
-
-    Attributes:
-        named: what the columns that name figures of roll-ups have said.
-    """
-
-    def __init__(self, engine: dict[str, Any]) -> None:
-        self.named: dict[str, set[str | None]] = {level: set() for level in LEVELS}
-        self._engine, self._compared = engine, 0
-        self._wrong: list[tuple[Any, ...]] = []
-
-    def check(
-        self,
-        folder: Path,
-        captures: list[Capture],
-        asked: Asked,
-        rolled_up: Callable[[Capture], str | None],
-    ) -> LagReport:
-        """One report.
-
-        Args:
-            rolled_up: as in `plain_truth.truth`.
-        """
-        items, summary = truth(captures, asked, rolled_up)
-        query = LagQuery(
-            by=asked.by,
-            top=100_000,
-            isolation=cast("Isolation", asked.isolation),
-            uncommitted=cast("Uncommitted | None", asked.uncommitted),
-        )
-        report = lag_report_over(
-            folder,
-            query,
-            since_ms=asked.since_ms,
-            until_ms=asked.until_ms,
-            **self._engine,
-        )
-        assert report.columns == report_columns(query, "captures")
-        for level, named in self.named.items():
-            named |= {item[level] for item in report.items}
-        count, found = differences(report.items, items, KEYS[asked.by])
-        self._compared += count + len(summary)
-        found += [
-            ("summary", name, report.summary[name], value)
-            for name, value in summary.items()
-            if report.summary[name] != value
-        ]
-        self._wrong += [(folder.name, tuple(asked), *difference) for difference in found]
-        return report
-
-    def end(self) -> None:
-        """Fails where a figure differed."""
-        wrong = self._wrong
-        print(f"{self._compared:,} figures compared, {len(wrong):,} differ")
-        lines = "\n".join(map(repr, wrong[:SHOWN]))
-        assert not wrong, f"{len(wrong):,} of {self._compared:,} figures differ:\n{lines}"

@@ -5,23 +5,15 @@ A share of it by a fixed seed; `make fuzz WHAT=lag` has any number.
 
 from datetime import UTC, datetime
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days, roll_up_months
-from tests.core.lag.window.test_hourly_truth import Checks
-from tests.core.lag.window.test_plain_truth import (
-    HISTORIES,
-    IS_FUZZ,
-    ISOLATIONS,
-    SEED,
-    UNCOMMITTED,
-)
 from tests.support.lag.odd_history import START_MS, Capture, moved, odd_captures, write_captures
-from tests.support.lag.plain_truth import HOUR_MS, KEYS, Asked, number_of
+from tests.support.lag.plain_truth import HOUR_MS, Asked, number_of
+from tests.support.lag.truth_checks import HISTORIES, IS_FUZZ, SEED, Checks, choices
 
 pytestmark = pytest.mark.spark
 
@@ -63,15 +55,6 @@ def spread(captures: list[Capture]) -> list[Capture]:
     return found
 
 
-def choices(is_quick: bool) -> list[Asked]:
-    """Everything, or a share that has each grouping and each window."""
-    every = [
-        Asked(by, *window, isolation, uncommitted)
-        for by, window, isolation, uncommitted in product(KEYS, WINDOWS, ISOLATIONS, UNCOMMITTED)
-    ]
-    return every if IS_FUZZ else every[:: 11 if is_quick else 31]
-
-
 @pytest.fixture(scope="module")
 def captures() -> list[Capture]:
     """Histories over months."""
@@ -93,7 +76,7 @@ def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: P
     """Rows and summary of each report, and which of their figures are by the month."""
     checks = Checks(engine)
     months = set()
-    for asked in choices("engine" in engine):
+    for _, asked in choices(["months"], WINDOWS, 11 if "engine" in engine else 31):
         known = partial(rolled_up, captures, asked)
         report = checks.check(folder, captures, asked, known)
         months.add(report.summary["months"])
