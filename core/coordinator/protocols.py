@@ -2,8 +2,8 @@
 
 How another protocol is added (KIP-848 is the second one): in a module of its own it gives
 
-* `ROUTES`, rows for its requests, or for requests of others when they meet its kind of group
-  (`routes.GroupRoute.by_kind`); `merge_routes` puts the tables together;
+* `ROUTES`, rows for its requests, and `BRIDGED`, for requests of others when they meet its kind of
+  group (`routes.GroupRoute.by_kind`);
 * `TIMERS`, timer kind -> function; `REPLAY`, record key -> function that plays the record into
   the state and gives back what undoes it; both are merged by plain union;
 * a subclass of `groups.Group`, which answers for offsets, administration and expiry;
@@ -29,19 +29,19 @@ Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]
 OnTopology = Callable[[Shard, Topology], None]
 
 
-def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
-    """One table of routes; rows of the same request are joined by kind of group."""
-    merged: dict[type[Request], AnyRoute] = {}
-    for table in tables:
-        for request, route in table.items():
-            known = merged.get(request)
-            if isinstance(known, GroupRoute) and isinstance(route, GroupRoute):
-                route = replace(known, by_kind={**known.by_kind, **route.by_kind})
-            merged[request] = route
-    return merged
+def _bridged(request: type[Request], route: AnyRoute) -> AnyRoute:
+    """The route, for consumer groups too if they have classic members that send this."""
+    handler = kip848_routes.BRIDGED.get(request)
+    if handler is None or not isinstance(route, GroupRoute):
+        return route
+    return replace(route, by_kind={**route.by_kind, GroupKind.CONSUMER: handler})
 
 
-ROUTES: Routes = merge_routes(admin.ROUTES, classic_routes.ROUTES, kip848_routes.ROUTES)
+ROUTES: Routes = {
+    **admin.ROUTES,
+    **{request: _bridged(request, route) for request, route in classic_routes.ROUTES.items()},
+    **kip848_routes.ROUTES,
+}
 TIMERS: Mapping[TimerKind, TimerHandler] = {
     **admin.TIMERS,
     **classic_routes.TIMERS,

@@ -20,24 +20,11 @@ from kgroups.core.coordinator.kip848.steps import leave as kip848_leave
 from kgroups.core.coordinator.kip848.steps.checks import check_request, refuse_heartbeat
 from kgroups.core.coordinator.kip848.steps.heartbeat import answer_heartbeat, heartbeat
 from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.routes import (
-    AnswerAtOnce,
-    GroupRoute,
-    Routes,
-    check_group_id,
-    check_join,
-    check_sync,
-    refuse_heartbeat_request,
-    refuse_join_request,
-    refuse_leave_request,
-    refuse_sync_request,
-)
+from kgroups.core.coordinator.routes import AnswerAtOnce, GroupHandler, GroupRoute, Routes
 from kgroups.core.coordinator.shard import TimerHandler, TimerKind
 from kgroups.core.protocol.errors import ErrorCode
 
-__all__ = ["AT_ONCE", "LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
-
-CONSUMER = GroupKind.CONSUMER
+__all__ = ["AT_ONCE", "BRIDGED", "LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
 
 
 def check_heartbeat(config: CoordinatorConfig, request: ConsumerGroupHeartbeatRequest) -> ErrorCode:
@@ -61,18 +48,14 @@ ROUTES: Routes = {
         {None: heartbeat, **dict.fromkeys(GroupKind, heartbeat)},
         answer_invalid=answer_invalid_heartbeat,
     ),
-    JoinGroupRequest: GroupRoute(
-        check_join, refuse_join_request, {CONSUMER: classic_requests.join_group}
-    ),
-    SyncGroupRequest: GroupRoute(
-        check_sync, refuse_sync_request, {CONSUMER: classic_requests.sync_group}
-    ),
-    HeartbeatRequest: GroupRoute(
-        check_group_id, refuse_heartbeat_request, {CONSUMER: classic_requests.heartbeat}
-    ),
-    LeaveGroupRequest: GroupRoute(
-        check_group_id, refuse_leave_request, {CONSUMER: classic_requests.leave_group_request}
-    ),
+}
+
+# Of classic members that a consumer group has.
+BRIDGED: Mapping[type[Request], GroupHandler] = {
+    JoinGroupRequest: classic_requests.join_group,
+    SyncGroupRequest: classic_requests.sync_group,
+    HeartbeatRequest: classic_requests.heartbeat,
+    LeaveGroupRequest: classic_requests.leave_group_request,
 }
 
 AT_ONCE: Mapping[type[Request], AnswerAtOnce] = {ConsumerGroupHeartbeatRequest: answer_heartbeat}

@@ -165,16 +165,16 @@ class Consumer(ABC):
     def start(self, now_ms: int, topology: Topology) -> None:
         """The process has started and knows these topics; it may ask for the first time."""
 
-    @abstractmethod
     def poll(self, now_ms: int) -> None:
         """The application asks for records, having processed all that it was given.
 
         The world calls it when `wants_poll` is true and the application is free.
         """
+        return
 
-    @abstractmethod
     def polled(self, now_ms: int, at_ms: int) -> None:
         """The application polled last at `at_ms`; told before `advance`, where it may matter."""
+        return
 
     @abstractmethod
     def commit(
@@ -230,13 +230,13 @@ class Consumer(ABC):
         """Take in that a commit of `commit_alone` went well; False, nothing done: `answer` must."""
         return False
 
-    @abstractmethod
     def notify(self, now_ms: int, message: object) -> None:
         """A Push of a service has arrived (a watch that fired, a session that is over)."""
+        return
 
-    @abstractmethod
     def update_topics(self, now_ms: int, topology: Topology) -> None:
         """Metadata was refreshed; a consumer that learns of topics otherwise ignores it."""
+        return
 
     @abstractmethod
     def advance(self, now_ms: int) -> None:
@@ -257,14 +257,14 @@ class Consumer(ABC):
         return 0
 
     @property
-    @abstractmethod
     def wants_poll(self) -> bool:
         """Whether the next poll does more than fetch records: then it is made at once."""
+        return False
 
     @property
-    @abstractmethod
     def gives_records(self) -> bool:
         """Whether a poll gives records of the partitions that it reads; else it waits."""
+        return True
 
     @property
     @abstractmethod
@@ -286,9 +286,9 @@ class Consumer(ABC):
         """Whether `close` is finished and the process may end."""
 
     @property
-    @abstractmethod
     def failure(self) -> str | None:
         """Why it gave up for good (the application would see an exception); None if it has not."""
+        return None
 
 
 # ---------------------------------------------------------------------- outputs of a service

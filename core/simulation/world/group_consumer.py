@@ -218,9 +218,6 @@ class GroupConsumer(Consumer):
         """The client half decides whether there is more to it."""
         return self._client.commit_answered(now_ms, token, response)
 
-    def notify(self, now_ms: int, message: object) -> None:
-        """A coordinator sends nothing that was not asked for."""
-
     def update_topics(self, now_ms: int, topology: Topology) -> None:
         """What a pattern stands for may have changed; a leader watches the partitions."""
         self._tell(now_ms, self._subscription(topology))

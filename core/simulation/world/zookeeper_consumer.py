@@ -40,7 +40,7 @@ COUNTED: Final[Mapping[EventKind, str]] = {
 
 
 class ZookeeperMember(Consumer):
-    """One life of a consumer of Kafka 0.8.2."""
+    """One life of a consumer of Kafka 0.8.2: its threads do all the work, its watches tell it."""
 
     _machine: ZookeeperConsumer
 
@@ -84,15 +84,6 @@ class ZookeeperMember(Consumer):
         self._machine = ZookeeperConsumer(config, ports, now_ms=now_ms)
         self._machine.start(now_ms)
         self._carry_out()
-
-    def poll(self, now_ms: int) -> None:
-        """Nothing: its threads do all the work."""
-
-    def polled(self, now_ms: int, at_ms: int) -> None:
-        """Nothing: nobody is thrown out for being slow."""
-
-    def update_topics(self, now_ms: int, topology: Topology) -> None:
-        """Nothing: its watches tell it."""
 
     def commit(
         self,
@@ -138,16 +129,6 @@ class ZookeeperMember(Consumer):
         return self._id
 
     @property
-    def wants_poll(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def gives_records(self) -> bool:
-        """Always, of what it reads."""
-        return True
-
-    @property
     def settled(self) -> bool:
         """Connected, and no rebalance under way or asked for."""
         return self._machine.settled
@@ -156,11 +137,6 @@ class ZookeeperMember(Consumer):
     def closed(self) -> bool:
         """Shut down."""
         return self._machine.closed
-
-    @property
-    def failure(self) -> str | None:
-        """None: a rebalance that failed leaves it without partitions until the next event."""
-        return None
 
     # ------------------------------------------------------------------ outputs
 

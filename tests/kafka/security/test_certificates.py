@@ -1,9 +1,8 @@
 """TLS that fails is told by its cause, with a hint for it, over our connection and librdkafka's."""
 
 import ssl
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from socket import create_server
@@ -17,7 +16,7 @@ from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.certificates import ODD, make_certificates
-from tests.support.kafka.waiting import wait_for_thread
+from tests.support.kafka.tls_listener import tls_listener
 
 pytestmark = [
     pytest.mark.kafka,
@@ -185,27 +184,8 @@ def listener(stores: Path, certificate: str, *versions: ssl.TLSVersion) -> Itera
     context.load_cert_chain(stores / f"{certificate}.pem", stores / f"{certificate}.key")
     if versions:
         context.minimum_version, context.maximum_version = versions
-    with create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(300)
-
-        def serve() -> None:
-            while True:
-                try:
-                    client, _ = server.accept()
-                except OSError:  # it was closed: the test is over
-                    return
-                client.settimeout(10)
-                with suppress(OSError), context.wrap_socket(client, server_side=True) as secured:
-                    secured.settimeout(10)
-                    secured.recv(1)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            server.shutdown(2)
-            wait_for_thread(thread)  # before its descriptor is another socket's
+    with tls_listener(context) as port:
+        yield f"127.0.0.1:{port}"
 
 
 @WAYS

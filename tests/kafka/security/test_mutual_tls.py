@@ -1,11 +1,9 @@
 """Client certificates and TLS: encrypted keys in every form, host names, SNI, versions."""
 
 import ssl
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from socket import create_server
 from typing import Final
 
 import pytest
@@ -17,7 +15,7 @@ from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.certificates import make_certificates
 from tests.support.kafka.child import run_program
-from tests.support.kafka.waiting import wait_for_thread
+from tests.support.kafka.tls_listener import tls_listener
 
 pytestmark = [
     pytest.mark.kafka,
@@ -159,27 +157,8 @@ def listener(folder: Path, seen: list[str | None]) -> Iterator[int]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "elsewhere.pem", folder / "elsewhere.key")
     context.sni_callback = lambda _socket, name, _context: seen.append(name)
-    with closing(create_server(("127.0.0.1", 0))) as server:
-        server.settimeout(300)
-
-        def serve() -> None:
-            while True:
-                try:
-                    client, _ = server.accept()
-                except OSError:  # it was closed: the test is over
-                    return
-                client.settimeout(10)
-                with suppress(OSError), context.wrap_socket(client, server_side=True) as secured:
-                    secured.settimeout(10)
-                    secured.recv(1)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        try:
-            yield server.getsockname()[1]
-        finally:
-            server.shutdown(2)
-            wait_for_thread(thread)
+    with tls_listener(context) as port:
+        yield port
 
 
 def test_host_names(tmp_path: Path) -> None:

@@ -6,16 +6,16 @@ from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.kip848.messages import (
-    ConsumerGroupDescribeRequest,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.protocol.errors import ErrorCode
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
+from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
 from tests.support.coordinator.coordinator_driver import Harness
+from tests.support.planning.moving_group import described_group
 
 GROUP = "g"
 LEAVING = -1
@@ -91,31 +91,7 @@ class CoordinatedGroup:
 
     def described(self) -> Group:
         """The group as ConsumerGroupDescribe shows it."""
-        request = ConsumerGroupDescribeRequest(version=1, group_ids=(GROUP,))
-        (found,) = self._harness.ask(request).groups
-        return Group(
-            GROUP,
-            "consumer",
-            found.group_state,
-            "consumer",
-            found.assignor_name,
-            group_epoch=found.group_epoch,
-            target_epoch=found.assignment_epoch,
-            members=tuple(
-                Member(
-                    one.member_id,
-                    "app",
-                    "/h",
-                    member_protocol="consumer",
-                    member_epoch=one.member_epoch,
-                    subscription=one.subscribed_topic_names,
-                    subscription_regex=one.subscribed_topic_regex or None,
-                    assignment=self._by_name(one.assignment),
-                    target_assignment=self._by_name(one.target_assignment),
-                )
-                for one in found.members
-            ),
-        )
+        return described_group(self._harness.ask, GROUP)
 
     def snapshot(self, group: Group) -> ClusterSnapshot:
         """A cluster with this group and the topics."""
@@ -169,7 +145,3 @@ class CoordinatedGroup:
         answer: ConsumerGroupHeartbeatResponse = self._harness.ask(request)
         assert answer.error_code is ErrorCode.NONE, answer
         return answer
-
-    def _by_name(self, held: Sequence[TopicPartitions]) -> dict[str, tuple[int, ...]]:
-        names = {info.topic_id: name for name, info in self._infos.items()}
-        return {names[one.topic_id]: tuple(one.partitions) for one in held}

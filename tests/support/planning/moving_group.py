@@ -3,7 +3,7 @@ by another suite: the classic group is loaded, then members leave and come by ei
 """
 
 import random
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -105,7 +105,7 @@ class MovingGroup:
             for client_id in self._dice.sample(list(self._speakers), len(self._speakers)):
                 self._speakers[client_id].beat(self._ask, self._topology)
             self.wait(self._dice.choice((100, 700, 2_000)))
-            found = self._described()
+            found = described_group(self._ask, self.group.group)
             if self._rests(found):
                 self.group = found
                 return found
@@ -130,35 +130,35 @@ class MovingGroup:
     def _ask(self, request: Any) -> Any:
         return self._harness.ask(request)
 
-    def _described(self) -> Group:
-        """The group as ConsumerGroupDescribe shows it."""
-        name = self.group.group
-        request = ConsumerGroupDescribeRequest(version=1, group_ids=(name,))
-        (found,) = self._ask(request).groups
-        return Group(
-            name,
-            "consumer",
-            found.group_state,
-            "consumer",
-            found.assignor_name,
-            group_epoch=found.group_epoch,
-            target_epoch=found.assignment_epoch,
-            members=tuple(
-                Member(
-                    one.member_id,
-                    one.client_id,
-                    one.client_host,
-                    one.instance_id,
-                    "consumer" if one.member_type else "classic",
-                    one.member_epoch,
-                    subscription=one.subscribed_topic_names,
-                    assignment=_by_name(one.assignment),
-                    target_assignment=_by_name(one.target_assignment),
-                    rack=one.rack_id,
-                )
-                for one in found.members
-            ),
-        )
+
+def described_group(ask: Callable[[Any], Any], name: str) -> Group:
+    """A group as ConsumerGroupDescribe shows it."""
+    (found,) = ask(ConsumerGroupDescribeRequest(version=1, group_ids=(name,))).groups
+    return Group(
+        name,
+        "consumer",
+        found.group_state,
+        "consumer",
+        found.assignor_name,
+        group_epoch=found.group_epoch,
+        target_epoch=found.assignment_epoch,
+        members=tuple(
+            Member(
+                one.member_id,
+                one.client_id,
+                one.client_host,
+                one.instance_id,
+                "consumer" if one.member_type else "classic",
+                one.member_epoch,
+                subscription=one.subscribed_topic_names,
+                subscription_regex=one.subscribed_topic_regex or None,
+                assignment=_by_name(one.assignment),
+                target_assignment=_by_name(one.target_assignment),
+                rack=one.rack_id,
+            )
+            for one in found.members
+        ),
+    )
 
 
 def _by_name(held: Any) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """Random lives of a group: whatever happens, in the end every partition has one owner."""
 
 import hypothesis.strategies as st
-from hypothesis import given, note, settings
+from hypothesis import given, settings
 
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
@@ -92,19 +92,24 @@ class Life:
         self.world.assert_settled()
 
 
-@settings(max_examples=60)
-@given(st.integers(0, 2**32), ASSIGNORS, SCHEDULES)
-def test_every_partition_has_one_owner_after_any_schedule(
-    seed: int, assignors: str, schedule: list[tuple[tuple[object, ...], int]]
-) -> None:
-    """Members start, stop, die, stall, topics grow, the coordinator moves, answers are wrong."""
-    note(f"seed {seed}")
-    print(f"seed {seed}")
-    life = Life(seed, assignors, disjoint=False)
+Schedule = list[tuple[tuple[object, ...], int]]
+
+
+def live(life: Life, schedule: Schedule) -> None:
+    """Do what is to be done, with time in between, until everybody has come to rest."""
     for deed, pause_ms in schedule:
         life.do(deed)
         life.world.run(pause_ms)
     life.settle()
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), ASSIGNORS, SCHEDULES)
+def test_every_partition_has_one_owner_after_any_schedule(
+    seed: int, assignors: str, schedule: Schedule
+) -> None:
+    """Members start, stop, die, stall, topics grow, the coordinator moves, answers are wrong."""
+    live(Life(seed, assignors, disjoint=False), schedule)
 
 
 PEACEFUL = st.lists(
@@ -123,13 +128,7 @@ PEACEFUL = st.lists(
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), ASSIGNORS, PEACEFUL)
 def test_no_partition_is_ever_held_twice_where_nothing_fails(
-    seed: int, assignors: str, schedule: list[tuple[tuple[object, ...], int]]
+    seed: int, assignors: str, schedule: Schedule
 ) -> None:
     """At every `assigned` callback nobody else holds the partition, and the commit came first."""
-    note(f"seed {seed}")
-    print(f"seed {seed}")
-    life = Life(seed, assignors, disjoint=True)
-    for deed, pause_ms in schedule:
-        life.do(deed)
-        life.world.run(pause_ms)
-    life.settle()
+    live(Life(seed, assignors, disjoint=True), schedule)
