@@ -1,16 +1,18 @@
-"""Reports to the last stable offset: equal to plain Python, or refused where it is not known."""
+"""Reports to the last stable offset: of the captures that have it, or refused.
+
+That their figures are right is in `window/test_plain_truth.py`.
+"""
 
 import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.captures.capture_window import open_window
-from kgroups.core.lag.captures.delta_table import active_files, marks_of
+from kgroups.core.lag.captures.delta_table import marks_of
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.lag.window.window_report import lag_report_over
@@ -20,7 +22,6 @@ from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_ro
 
 COUNT = 30
 UNTIL_MS = START_MS + (COUNT - 1) * STEP_MS
-BEYOND = ("verdict", "verdict_rule", "beyond_end_partitions")
 Rows = list[dict[str, Any]]
 
 
@@ -41,56 +42,10 @@ def with_stable(rows: Rows, seed: int) -> Rows:
     return done
 
 
-def ended_there(rows: Rows) -> Rows:
-    """The rows of logs that really end at their last stable offsets."""
-    return [row | {"log_end_offset": row["last_stable_offset"]} for row in rows]
-
-
 def ask(engine: dict[str, Any], folder: Path, since_ms: int = START_MS, **query: Any) -> LagReport:
     """A report by an engine; without arguments for one where nothing is to be computed."""
     asked = LagQuery(top=10_000, **query)
     return lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
-
-
-@pytest.mark.share(2)
-@pytest.mark.spark
-@pytest.mark.parametrize("merged", [False, True], ids=["as collected", "compacted"])
-def test_every_figure_is_of_the_last_stable_offset(
-    engine: dict[str, Any], tmp_path: Path, merged: bool
-) -> None:
-    """Lag by plain Python; rates, seconds, trend and verdict as of logs that end there."""
-    rows = with_stable(captures(11, COUNT), 11)
-    assert any(r["last_stable_offset"] not in (None, r["log_end_offset"]) for r in rows)
-    folder, ended = tmp_path / "open", tmp_path / "ended"
-    write_rows(folder, rows)
-    write_rows(ended, ended_there(rows))
-    if merged:
-        files = len(active_files(folder, "rows"))
-        assert [done.files for done in compact(folder)] == [files, files]  # `captures` too
-        table = pq.read_table(active_files(folder, "rows")[0].path)
-        assert table["last_stable_offset"].null_count < len(table)
-    found = ask(engine, folder, by="partition", isolation="read_committed")
-    newest = max(row["captured_at_ms"] for row in rows)
-    expected = {}
-    for row in rows:
-        commit, start, stable = (
-            row[n] for n in ("committed_offset", "log_start_offset", "last_stable_offset")
-        )
-        if row["captured_at_ms"] == newest:
-            known = commit is not None and stable is not None
-            lag = max(stable - max(commit, start), 0) if known else None
-            expected[row["group"], row["topic"], row["partition"]] = lag
-    lags = {(r["group"], r["topic"], r["partition"]): r["lag"] for r in found.items}
-    assert lags == expected
-    assert sum(lag is None for lag in lags.values()) == 4  # never commits, topic deleted
-    # What is beyond the last stable offset is not beyond the end of the log.
-    alike = [
-        row | {name: now[name] for name in BEYOND if row["beyond_end_partitions"]}
-        for row, now in zip(ask(engine, ended, by="partition").items, found.items, strict=True)
-    ]
-    assert found.items == alike
-    assert found.items != ask(engine, folder, by="partition").items
-    assert {r["verdict"] for r in found.items} >= {"OK", "STALL", "STOP", "REWIND"}
 
 
 def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:

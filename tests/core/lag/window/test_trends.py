@@ -1,19 +1,14 @@
-"""Figures over a window of time, against DuckDB and plain Python on the same Parquet."""
+"""Reports over a window of captures: what they say of each shape, and of captures that change."""
 
-import math
-from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import pytest
 
 from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.report import LagQuery, LagReport
-from kgroups.core.lag.window.window_figures import STRETCHES
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.driver_traffic import rows_brought_home
 from tests.support.lag.made_history import SHAPES, START_MS, STEP_MS, captures, write_rows
@@ -45,181 +40,12 @@ def ask(
     )
 
 
-def same(found: float | None, expected: float | None) -> bool:
-    """Equal up to rounding, or both unknown."""
-    if found is None or expected is None:
-        return found is expected
-    return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-6)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Captures of every shape."""
     place = tmp_path_factory.mktemp("captures")
     write_rows(place, captures(1, COUNT))
     return place
-
-
-# Every capture, then ordinary SQL over neighbours.
-BY_SERIES = """
-with points as (
-    select captured_at_ms as t, "group", topic, partition, committed_offset as c,
-           log_start_offset as s, log_end_offset as e
-    from read_parquet('{folder}/rows/*/*/*.parquet', hive_partitioning = true)
-    where captured_at_ms between {since} and {until}
-), steps as (
-    select *, lag(t) over w as pt, lag(c) over w as pc, lag(s) over w as ps, lag(e) over w as pe,
-           last_value(c) over (partition by "group", topic, partition order by t
-               rows between unbounded preceding and unbounded following) as nc
-    from points
-    where e is not null
-    window w as (partition by "group", topic, partition order by t)
-), crossings as (
-    select "group", topic, partition, arg_max(
-        pt + (nc - pe) * (t - pt)::double / (e - pe), t) as caught_at
-    from steps where pe <= nc and nc < e group by all
-), sums as (
-    select "group", topic, partition,
-        sum(greatest(e - pe, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_in,
-        sum(greatest(s - ps, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_expired
-    from steps group by all
-), unread as (
-    select "group", topic, partition, ({last_t} - min(t)) / 1000.0 as at_least
-    from steps where e > nc group by all
-), consumed as (
-    select "group", topic, partition,
-        sum(greatest(c - pc, 0)) * 1000.0 / nullif(max(t) - min(t), 0) as rate_out
-    from (select *, lag(c) over (partition by "group", topic, partition order by t) as pc
-          from points where c is not null)
-    group by all
-), newest as (
-    select * from points where t = (select max(t) from points)
-)
-select n."group", n.topic, n.partition, greatest(n.e - greatest(n.c, n.s), 0) as lag,
-    rate_in, rate_out,
-    case when n.e - greatest(n.c, n.s) <= 0 then 0.0
-         when n.c < n.s then null
-         else coalesce(({last_t} - caught_at) / 1000.0,
-                       nullif(at_least, 0)) end as lag_seconds,
-    case when n.e - greatest(n.c, n.s) > 0 and rate_expired > 0
-         then greatest(n.c - n.s, 0) / rate_expired end as retention
-from newest n left join sums using ("group", topic, partition)
-left join consumed using ("group", topic, partition)
-left join crossings using ("group", topic, partition)
-left join unread using ("group", topic, partition)
-where n.e is not null and n.c is not null
-"""
-
-
-def in_duckdb(folder: Path, window: Span) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    """Group, topic, partition -> lag, rates, lag in seconds, seconds of retention left."""
-    since, until = window
-    with duckdb.connect() as connection:
-        rows = connection.sql(
-            BY_SERIES.format(folder=folder, since=since, until=until, last_t=UNTIL_MS)
-        ).fetchall()
-    return {row[:3]: row[3:] for row in rows}
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    ("seed", "window"),
-    [(1, EVERYTHING), (2, Span(START_MS + 7 * STEP_MS, UNTIL_MS)), (3, EVERYTHING)],
-    ids=["everything", "a part", "another seed"],
-)
-def test_series_equal_duckdb(
-    engine: dict[str, Any], tmp_path: Path, seed: int, window: Span
-) -> None:
-    """Lag, rates, lag in seconds and retention of every partition that can be measured."""
-    folder = tmp_path
-    write_rows(folder, captures(seed, COUNT))
-    report = ask(engine, folder, window, by="partition")
-    found = {
-        (r["group"], r["topic"], r["partition"]): (
-            r["lag"],
-            r["rate_in"],
-            r["rate_out"],
-            r["lag_seconds"],
-            r["retention_seconds_left"],
-        )
-        for r in report.items
-    }
-    expected = in_duckdb(folder, window)
-    assert len(expected) >= 2 * (len(SHAPES) - 2)
-    for series, figures in expected.items():
-        if series[0] == "topic recreated":  # crossings before the recreation mean nothing
-            figures = (*figures[:3], found[series][3], figures[4])
-        pairs = zip(found[series], figures, strict=True)
-        assert all(same(a, b) for a, b in pairs), (series, found[series], figures)
-
-
-def burrow(points: list[dict[str, Any]], owned: bool) -> tuple[str | None, str]:
-    """Burrow's rules over a list of points, oldest first, as its authors order them."""
-    last = points[-1]
-    if last["lag"] is None:
-        return None, "lag_unknown"
-    if last["lag"] == 0:
-        return "OK", "no_lag"
-    recent = points[-10:]
-    offsets = [p["c"] for p in recent if p["c"] is not None]
-    if len(offsets) < 3:
-        return None, "too_few_captures"
-    flat = len(set(offsets)) == 1
-    if flat and not owned and all(p["e"] > last["c"] for p in recent if p["e"] is not None):
-        return "STOP", "commits_stopped"
-    for i in range(1, len(offsets)):
-        if offsets[i] < offsets[i - 1]:
-            if all(offset < offsets[i - 1] for offset in offsets[i:]):
-                return "REWIND", "offset_went_back"
-            break
-    lags = [p["lag"] for p in recent if p["lag"] is not None]
-    if 0 in lags:
-        return "OK", "was_at_head"
-    if flat:
-        return "STALL", "offset_stands_still"
-    if len(lags) > 1 and all(b >= a for a, b in pairwise(lags)):
-        return "WARN", "lag_never_falls"
-    return "OK", "progresses"
-
-
-def series_points(folder_rows: list[dict[str, Any]], window: Span) -> dict[Any, Any]:
-    """Group, topic, partition -> points of the window, oldest first."""
-    times = [row["captured_at_ms"] for row in folder_rows]
-    first = min(t for t in times if t >= window.since_ms)
-    width = max((max(t for t in times if t <= window.until_ms) - first) // STRETCHES, 1)
-    buckets: dict[Any, dict[int, dict[str, Any]]] = defaultdict(dict)
-    for row in sorted(folder_rows, key=lambda row: row["captured_at_ms"]):
-        t = row["captured_at_ms"]
-        if window.since_ms <= t <= window.until_ms:
-            c, s, e = (row[f"{n}_offset"] for n in ("committed", "log_start", "log_end"))
-            known = None not in (c, s, e)
-            point = {"t": t, "c": c, "e": e, "lag": max(e - max(c, s), 0) if known else None}
-            series = (row["group"], row["topic"], row["partition"])
-            buckets[series][(t - first) // width] = point
-    return {series: list(points.values()) for series, points in buckets.items()}
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_verdicts_equal_burrows_rules(engine: dict[str, Any], tmp_path: Path, seed: int) -> None:
-    """Every shape's verdict and rule against the rules written as a list of Python."""
-    rows = captures(seed, COUNT)
-    write_rows(tmp_path, rows)
-    points = series_points(rows, EVERYTHING)
-    report = ask(engine, tmp_path, EVERYTHING, by="partition")
-    found = {
-        (r["group"], r["topic"], r["partition"]): (r["verdict"], r["verdict_rule"])
-        for r in report.items
-    }
-    expected = {series: burrow(points[series], series[0] != "stopped") for series in found}
-    assert found == expected
-    assert {rule for _, rule in found.values()} >= {
-        "offset_stands_still",
-        "commits_stopped",
-        "offset_went_back",
-        "lag_never_falls",
-        "too_few_captures",
-        "lag_unknown",
-    }
 
 
 def test_shapes_are_told_apart(engine: dict[str, Any], folder: Path) -> None:
@@ -249,20 +75,6 @@ def test_shapes_are_told_apart(engine: dict[str, Any], folder: Path) -> None:
         assert rows[group]["lag_seconds_method"] == "at_least"
         assert rows[group]["lag_seconds_confidence"] == "low"
         assert rows[group]["lag_seconds"] == pytest.approx(span_s)
-
-
-def test_groups_add_up(engine: dict[str, Any], folder: Path) -> None:
-    """Rates of a group are the sums of its partitions; a topic's inflow counts once."""
-    by_partition = ask(engine, folder, EVERYTHING, by="partition").items
-    for row in ask(engine, folder, EVERYTHING, by="group").items:
-        mine = [r for r in by_partition if r["group"] == row["group"]]
-        for column in ("rate_in", "rate_out", "lag"):
-            known = [r[column] for r in mine if r[column] is not None]
-            assert row[column] == (pytest.approx(sum(known)) if known else None)
-    # Of all readers the one whose clock was set back has watched longest.
-    longest = {r["topic"]: r["rate_in"] for r in by_partition if r["group"] == "clock jumps"}
-    by_topic = ask(engine, folder, EVERYTHING, by="topic").items
-    assert {row["topic"]: row["rate_in"] for row in by_topic} == longest
 
 
 @pytest.mark.slow("the same of captures that were merged")
