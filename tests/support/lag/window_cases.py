@@ -1,10 +1,9 @@
 """One table of a partition's life in a window: points in, what is said of it out.
 
-The same cases go through plain Python (`said_of`, below) and through the Spark columns. Captures
+The same cases go through plain Python (`plain_truth`) and through SQL in each engine. Captures
 are a minute apart unless a case says otherwise; None is what a capture did not know.
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 MINUTE_MS = 60_000
@@ -194,101 +193,6 @@ WINDOW_CASES = [
         Said(100, None, None, None, None, None, None, "too_few_captures"),
     ),
 ]  # fmt: skip
-
-
-def said_of(case: WindowCase) -> Said:
-    """The case in plain Python, line by line as a person would compute it."""
-    points = sorted(case.points, key=lambda point: point.minute)
-    lags = [_lag(point) for point in points]
-    last = points[-1]
-    rate_in = _rate([(p.minute, p.end) for p in points])
-    rate_out = _rate([(p.minute, p.committed) for p in points])
-    lag = None if case.error else lags[-1]
-    seconds, method = _seconds(points, lag)
-    known = [value for value in lags if value is not None]
-    trend = None
-    if len(known) > 1:
-        produced = sum(
-            max(b - a, 0) for a, b in pairwise([p.end for p in points if p.end is not None])
-        )
-        slack = max(1.0, 0.05 * produced, 0.1 * max(known))
-        change = known[-1] - known[0]
-        trend = "growing" if change > slack else "draining" if change < -slack else "steady"
-    verdict, rule = _verdict(points, lags, lag, case, last)
-    return Said(lag, rate_in, rate_out, seconds, method, trend, verdict, rule)
-
-
-def _lag(point: Point) -> int | None:
-    if point.committed is None or point.start is None or point.end is None:
-        return None
-    return max(point.end - max(point.committed, point.start), 0)
-
-
-def _rate(values: list[tuple[float, int | None]]) -> float | None:
-    """What was added, a second; steps back are not subtracted."""
-    known = [(minute, value) for minute, value in values if value is not None]
-    if len(known) < 2:
-        return None
-    added = sum(max(b - a, 0) for (_, a), (_, b) in pairwise(known))
-    return added / ((known[-1][0] - known[0][0]) * 60)
-
-
-def _seconds(points: list[Point], lag: int | None) -> tuple[float | None, str | None]:
-    """The time since the log's end was where the commit is, and how it was found."""
-    last = points[-1]
-    if lag is None or last.committed is None or last.start is None:
-        return None, None
-    if lag == 0:
-        return 0.0, "at_head"
-    if last.committed < last.start:
-        return None, None
-    ends = [(p.minute, p.end) for p in points if p.end is not None]
-    shrank = max((t for (_, a), (t, b) in pairwise(ends) if b < a), default=-1.0)
-    crossings = [
-        (t, before + (last.committed - a) * (t - before) / (b - a))
-        for (before, a), (t, b) in pairwise(ends)
-        if a <= last.committed < b
-    ]
-    if crossings and crossings[-1][0] > shrank:
-        return (last.minute - crossings[-1][1]) * 60, "interpolated"
-    since = max(ends[0][0], shrank)
-    return ((last.minute - since) * 60, "at_least") if since < last.minute else (None, None)
-
-
-def _verdict(
-    points: list[Point], lags: list[int | None], lag: int | None, case: WindowCase, last: Point
-) -> tuple[str | None, str]:
-    """Burrow's rules on the last ten points, after what needs no history."""
-    owner = case.owner
-    if not case.error and None not in last and last.committed > last.end:  # type: ignore[operator]
-        return "BEYOND_END", "beyond_log_end"
-    if last.committed is None and (last.end or 0) > (last.start or 0) and case.others and not owner:
-        return "STOP", "nobody_reads"
-    recent = points[-10:]
-    commits = [p.committed for p in recent if p.committed is not None]
-    if lag is None:
-        return None, "lag_unknown"
-    if lag == 0:
-        return "OK", "no_lag"
-    if len(commits) < 3:
-        return None, "too_few_captures"
-    assert last.committed is not None
-    is_flat = len(set(commits)) == 1
-    if is_flat and not owner and all(p.end is None or p.end > last.committed for p in recent):
-        return "STOP", "commits_stopped"
-    for place, (before, after) in enumerate(pairwise(commits), start=1):
-        if after < before:
-            if max(commits[place:]) < before:
-                return "REWIND", "offset_went_back"
-            break
-    known = [value for value in lags[-10:] if value is not None]
-    if 0 in known:
-        return "OK", "was_at_head"
-    if is_flat:
-        return "STALL", "offset_stands_still"
-    if len(known) > 1 and all(b >= a for a, b in pairwise(known)):
-        return "WARN", "lag_never_falls"
-    return "OK", "progresses"
 
 
 def rows_of(case: WindowCase, start_ms: int) -> list[dict[str, Any]]:
