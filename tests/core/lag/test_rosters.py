@@ -1,14 +1,13 @@
-"""Members beside lag: who is idle, how uneven it is, which commits are stale, against Python."""
+"""Reports of one snapshot: which commits are stale, and ages by the next record.
 
-from collections import defaultdict
-from dataclasses import replace
+Who is idle and how uneven it is: `window/test_plain_truth.py`, by the same SQL.
+"""
+
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag.group_lag import OffsetRow, offset_rows
-from kgroups.core.lag.lag_query import KEYS
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -18,7 +17,6 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from tests.support.lag.made_fleet import fleet
 
 pytestmark = pytest.mark.spark
 
@@ -28,88 +26,6 @@ ALL = 100_000
 def ask(spark: SparkSession, snapshot: ClusterSnapshot, by: str, **query: Any) -> LagReport:
     """A report of one snapshot."""
     return lag_report([snapshot], LagQuery(by=by, top=ALL, **query), session=spark)
-
-
-def uneven_fleet(seed: int) -> ClusterSnapshot:
-    """A fleet in which some groups have an idle member, and each an assignor, or none chosen."""
-    snapshot = fleet(seed, groups=40)
-    groups = []
-    for number, group in enumerate(snapshot.groups):
-        members = group.members or ()
-        if members and number % 3 == 0:
-            members += (Member(f"{group.group}-idle", "client-9", "/10.0.0.9", assignment={}),)
-        name = (None, "range", "roundrobin")[number % 3]
-        groups.append(replace(group, members=members, assignor=name))
-    return replace(snapshot, groups=tuple(groups))
-
-
-def loads(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
-    """Every member with the number of its partitions and their lag."""
-    found = []
-    for group in snapshot.groups:
-        rows: dict[str | None, list[OffsetRow]] = defaultdict(list)
-        for row in offset_rows(snapshot, group):
-            rows[row.member_id].append(row)
-        for member in group.members or ():
-            mine = rows[member.member_id]
-            known = [row.lag for row in mine if row.lag is not None]
-            found.append(
-                {
-                    "cluster": "c1",
-                    "group": group.group,
-                    "assignor": group.assignor,
-                    "member_id": member.member_id,
-                    "client_id": member.client_id,
-                    "host": member.host,
-                    "held": len(mine),
-                    "load": 0 if not mine else sum(known) if known else None,
-                }
-            )
-    return found
-
-
-@pytest.mark.share(4)
-@pytest.mark.parametrize("by", ["group", "client", "host", "assignor"])
-def test_members_idle_and_skew(spark: SparkSession, by: str) -> None:
-    """Members counted, idle ones among them; the worst member beside the mean of all."""
-    snapshot = uneven_fleet(41)
-    keys = KEYS[by]
-    expected: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for load in loads(snapshot):
-        expected[tuple(load[key] for key in keys)].append(load)
-    items = ask(spark, snapshot, by).items
-    assert len({tuple(row[key] for key in keys) for row in items}) == len(items)
-    idle = skewed = 0
-    for row in items:
-        of_key = expected.pop(tuple(row[key] for key in keys), [])
-        known = [load["load"] for load in of_key if load["load"] is not None]
-        skew = max(known) * len(known) / sum(known) if sum(known) else None
-        assert row["member_count"] == len(of_key)
-        assert row["idle_members"] == sum(load["held"] == 0 for load in of_key)
-        assert row["skew"] == (None if skew is None else pytest.approx(skew))
-        idle += row["idle_members"]
-        skewed += skew is not None and skew > 1
-    assert not expected
-    assert idle
-    assert skewed
-
-
-def test_idle_members_have_a_row(spark: SparkSession) -> None:
-    """By member every member is there, and the partitions of nobody; the summary counts both."""
-    snapshot = uneven_fleet(42)
-    report = ask(spark, snapshot, "member")
-    found = {
-        (row["group"], row["member_id"]): (row["partitions"], row["lag"])
-        for row in report.items
-        if row["member_id"] is not None
-    }
-    everyone = loads(snapshot)
-    expected = {
-        (load["group"], load["member_id"]): (load["held"], load["load"]) for load in everyone
-    }
-    assert found == expected
-    assert report.summary["member_count"] == len(everyone)
-    assert report.summary["idle_members"] == sum(load["held"] == 0 for load in everyone)
 
 
 def test_stale_commits(spark: SparkSession) -> None:
