@@ -101,6 +101,11 @@ class View:
     pick: Callable[[Row], Row] | None = None
     block: Callable[[Row], Block] | None = None
 
+    @property
+    def headings(self) -> list[str]:
+        """Of every column, those that tables leave out too."""
+        return [column.header or column.field for column in self.columns]
+
     def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
         return list(self.each_row(items))

@@ -51,7 +51,7 @@ def lag_page(answer: "LagReport", shown: Report, note: str | None = None) -> Pag
     figures = figures_of(answer.pictures)
     view = shown.views[0]
     rows = Table(
-        [column.header or column.field for column in view.columns],
+        view.headings,
         [
             tuple(c.for_people(value) for c, value in zip(view.columns, row, strict=True))
             for row in view.rows_of(answer.items)

@@ -4,24 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgroups.cli.commands.simulate.search_rows import (
-    AS_IS,
-    PATH_COLUMNS,
-    RESULT_COLUMNS,
+    PATH,
+    RESULTS,
+    TRIALS,
     cost_of_staying,
     cost_text,
-    figure_row,
     number_text,
-    path_rows,
-    result_rows,
+    settings_text,
 )
-from kgroups.cli.commands.simulate.simulate_report import variation_text
-from kgroups.cli.output.table import Column, Row
+from kgroups.cli.output.table import View
 from kgroups.cli.pages.charts import bars, descent
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.search.search import Found
-
-REFUSED = Column("refused", "REFUSED")
 
 
 def search_page(
@@ -38,11 +33,6 @@ def search_page(
         runs: how many there were in all.
     """
     best = next(item for item in items if item["best"])
-    compared = [row for item in items for row in result_rows(item)]
-    path = [row for item in items for row in path_rows(item, every=False)]
-    columns = (*RESULT_COLUMNS, REFUSED)
-    trials = [(item["trial"], *figure_row(item, columns)) for item in items]
-    trial = PATH_COLUMNS[0]
     return Page(
         title="A search over settings",
         lead=f"{scenario.name or 'A scenario'}, seed {scenario.seed}: the least of {minimise}, "
@@ -57,11 +47,11 @@ def search_page(
         sections=[
             Section(
                 "As is, and the best",
-                [*_compared(items), _table("As is, and the best", RESULT_COLUMNS, compared)],
+                [*_compared(items), _table("As is, and the best", RESULTS, items)],
                 _sentence(cost_text(found, cost_of_staying(found))),
             ),
-            Section("Path", (_path(items), _table("Better than all before", PATH_COLUMNS, path))),
-            Section("Trials", (_table("Every trial", (trial, *columns), trials),)),
+            Section("Path", (_path(items), _table("Better than all before", PATH, items))),
+            Section("Trials", (_table("Every trial", TRIALS, items),)),
         ],
         notes=[
             *(f"measured: {text}" for text in scenario.measured),
@@ -78,8 +68,8 @@ def _sentence(clause: str) -> str:
     return f"{clause[0].upper()}{clause[1:]}."
 
 
-def _table(caption: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
-    return Table([column.header or column.field for column in columns], rows, caption)
+def _table(caption: str, view: View, items: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(view.headings, view.rows_of(items), caption)
 
 
 def _compared(items: Sequence[Mapping[str, Any]]) -> list[Figure]:
@@ -87,7 +77,7 @@ def _compared(items: Sequence[Mapping[str, Any]]) -> list[Figure]:
     shown = [item for item in items if item["new_seeds"] is not None]
     if len(shown) < 2:  # today's settings and the best
         return []
-    rows = [(variation_text(one["variation"]) or AS_IS, one["new_seeds"]) for one in shown]
+    rows = [(settings_text(one), one["new_seeds"]) for one in shown]
     told = ", ".join(f"{name} {number_text(value)}" for name, value in rows)
     summary = f"With seeds that the search has not seen: {told}."
     return [bars("Value with new seeds", summary, rows, unit="value", lane="settings")]
@@ -100,8 +90,7 @@ def _path(items: Sequence[Mapping[str, Any]]) -> Figure:
     for item in items:
         if item["improved"]:
             least = item["value"]
-        settings = variation_text(item["variation"]) or AS_IS
-        rows.append((item["trial"], settings, item["value"], least))
+        rows.append((item["trial"], settings_text(item), item["value"], least))
     improved = sum(item["improved"] for item in items)
     refused = sum(item["refused"] is not None for item in items)
     summary = (

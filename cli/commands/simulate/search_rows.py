@@ -1,10 +1,10 @@
 """The trials of a search as rows and as JSON, and what it costs to stay as is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kgroups.cli.commands.simulate.simulate_report import variation_text
-from kgroups.cli.output.table import Column, Item, Row
+from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.core.simulation.figures.confidence import median
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.outcome_item import FIGURES
@@ -15,7 +15,7 @@ AS_IS = "as is"
 DIGITS = 3
 
 RESULT_COLUMNS = (
-    Column("which", "SETTINGS"),
+    Column("variation", "SETTINGS"),
     Column("value", "VALUE", right=True),
     Column("new_seeds", "NEW-SEEDS", right=True),
     Column("member_count", "MEMBERS", right=True),
@@ -90,30 +90,37 @@ def figures_of(outcomes: Sequence[Outcome]) -> Item | None:
     return {**figures, "member_count": sum(median(one) for one in running)}
 
 
-def result_rows(item: Item) -> list[Row]:
+def _result(item: Item) -> Iterator[Item]:
     """The scenario as it is, and the best."""
-    if item["trial"] and not item["best"]:
-        return []
-    return [figure_row(item, RESULT_COLUMNS)]
+    if item["best"] or not item["trial"]:
+        yield from _trial(item)
 
 
-def figure_row(item: Item, columns: Sequence[Column]) -> Row:
+def _improved(item: Item) -> Iterator[Item]:
+    """What was better than all before it."""
+    if item["improved"]:
+        yield from _trial(item)
+
+
+def _trial(item: Item) -> Iterator[Item]:
     """A trial with its figures."""
-    figures = item["figures"] or {}
-    shown = {**figures, "which": variation_text(item["variation"]) or AS_IS}
-    shown |= {name: number_text(item[name]) for name in ("value", "new_seeds")}
-    unowned = figures.get("unowned_seconds")
-    shown["unowned_seconds"] = show_ms(1_000 * unowned) if unowned else unowned and 0
-    shown["refused"] = item["refused"]
-    return tuple(shown.get(column.field) for column in columns)
+    row = {**item, **(item["figures"] or {}), "variation": settings_text(item)}
+    unowned = row.get("unowned_seconds")
+    row["unowned_seconds"] = show_ms(1_000 * unowned) if unowned else unowned and 0
+    yield row | {name: number_text(item[name]) for name in ("value", "new_seeds")}
 
 
-def path_rows(item: Item, *, every: bool) -> list[Row]:
-    """What was better than all before it, or everything that was tried."""
-    if not every and not item["improved"]:
-        return []
-    settings = variation_text(item["variation"]) or AS_IS
-    return [(item["trial"], settings, number_text(item["value"]), item["refused"])]
+RESULTS = plain_view("result", RESULT_COLUMNS, _result)
+PATH = plain_view("path", PATH_COLUMNS, _improved)
+EVERY_STEP = plain_view("path", PATH_COLUMNS, _trial)
+TRIALS = plain_view(
+    "trial", (PATH_COLUMNS[0], *RESULT_COLUMNS, Column("refused", "REFUSED")), _trial
+)
+
+
+def settings_text(item: Item) -> str:
+    """`members=3`, or that nothing was changed."""
+    return variation_text(item["variation"]) or AS_IS
 
 
 def number_text(value: float | None) -> str | None:

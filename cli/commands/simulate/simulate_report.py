@@ -1,9 +1,10 @@
 """Simulations as reports: the tables of `kgroups simulate`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, View, plain_view
 from kgroups.core.times import show_ms
 
 # Of every view but that of the groups: whose figures a row has.
@@ -107,33 +108,18 @@ LINE_COLUMNS = (
     Column("what", "WHAT"),
     Column("text", "TEXT"),
 )
-DURATIONS = frozenset(
-    {
-        *(
-            "unowned_seconds",
-            "longest_unowned_seconds",
-            "doubled_seconds",
-            "stopped_seconds",
-            "catch_up_seconds",
-        ),
-        "split_brain_seconds",
-    }
-)
+LISTED: Mapping[str, tuple[Column, ...]] = {
+    "rebalances": REBALANCE_COLUMNS,
+    "deploys": DEPLOY_COLUMNS,
+    "scalings": SCALING_COLUMNS,
+    "members": MEMBER_COLUMNS,
+    "partitions": PARTITION_COLUMNS,
+}
 
 
 def variation_text(variation: Mapping[str, str] | None) -> str | None:
     """`protocol=eager static=true`."""
     return " ".join(f"{name}={value}" for name, value in (variation or {}).items()) or None
-
-
-def _where(item: Item) -> tuple[Any, ...]:
-    return item["group"], variation_text(item["variation"])
-
-
-def _duration(seconds: float | None, plain: bool) -> float | str | None:
-    if plain or seconds is None:
-        return seconds
-    return show_ms(1_000 * seconds) if seconds else 0
 
 
 class Simulated:
@@ -145,84 +131,72 @@ class Simulated:
 
     def __init__(self, *, plain: bool) -> None:
         self._plain = plain
-        self.views: Mapping[str, View] = {
-            "groups": View("groups", GROUP_COLUMNS, self._groups),
-            "rebalances": self._listed("rebalances", REBALANCE_COLUMNS),
-            "deploys": self._listed("deploys", DEPLOY_COLUMNS),
-            "scalings": self._listed("scalings", SCALING_COLUMNS),
-            "members": self._listed("members", MEMBER_COLUMNS),
-            "partitions": self._listed("partitions", PARTITION_COLUMNS),
-            "requests": View("requests", REQUEST_COLUMNS, self._requests),
-            "spread": View("spread", SPREAD_COLUMNS, self._spread),
-        }
+        views = [
+            self._view("groups", GROUP_COLUMNS, self._groups),
+            *(self._view(key, columns, partial(_listed, key)) for key, columns in LISTED.items()),
+            self._view("requests", REQUEST_COLUMNS, _requests),
+            self._view("spread", SPREAD_COLUMNS, self._spread),
+        ]
+        self.views: Mapping[str, View] = {view.name: view for view in views}
 
     def chosen(self, names: Sequence[str]) -> list[View]:
         """The views of these names, in their own order."""
         return [view for name, view in self.views.items() if name in names]
 
-    def _groups(self, item: Item) -> list[Row]:
-        figures = item["figures"] | (item["herd"] or {})
-        shown = {
-            name: _duration(value, self._plain) if name in DURATIONS else value
-            for name, value in figures.items()
-        }
-        compared = {} if self._plain else item["compared"] or {}
-        for name, found in compared.items():
-            if found["real"] and shown[name] is not None:
-                shown[name] = f"{shown[name]}*"
-        head = {
-            "group": item["group"],
-            "protocol": item["protocol"],
-            "variation": variation_text(item["variation"]),
-            "runs": item["runs"],
-            "settled": "yes" if item["runs_settled"] == item["runs"] else "no",
-        }
-        row = {**head, **shown}
-        return [tuple(row.get(column.field) for column in GROUP_COLUMNS)]
+    def _view(
+        self, name: str, columns: tuple[Column, ...], rows: Callable[[Item], Iterable[Item]]
+    ) -> View:
+        """A view of rows by name, whose values are shown as their names say."""
 
-    def _spread(self, item: Item) -> list[Row]:
+        def shown(item: Item) -> Iterator[Item]:
+            head = {**item, "variation": variation_text(item["variation"])}
+            for row in rows(item):
+                whole = {**head, **row}
+                yield {
+                    each.field: self._shown(each.field, whole.get(each.field)) for each in columns
+                }
+
+        return plain_view(name, columns, shown)
+
+    def _shown(self, name: str, value: Any) -> Any:
+        if name.endswith("_seconds") and isinstance(value, int | float) and not self._plain:
+            return show_ms(1_000 * value) if value else 0
+        return "; ".join(value) or None if isinstance(value, list) else value
+
+    def _groups(self, item: Item) -> Iterator[Item]:
+        row = item["figures"] | (item["herd"] or {})
+        for name, found in ({} if self._plain else item["compared"] or {}).items():
+            if found["real"] and row[name] is not None:
+                row[name] = f"{self._shown(name, row[name])}*"
+        yield {**row, "settled": "yes" if item["runs_settled"] == item["runs"] else "no"}
+
+    def _spread(self, item: Item) -> Iterator[Item]:
         """A row for each figure; without several runs only what it was."""
-        where = _where(item)
-        rows: list[Row] = []
         for name, value in item["figures"].items():
             low, high = (item["interval"] or {}).get(name) or (None, None)
             found = (item["compared"] or {}).get(name)
-            numbers: tuple[Any, ...] = (value, (item["p95"] or {}).get(name), low, high)
-            if name.endswith("_seconds") and not self._plain:
-                numbers = tuple(_duration(one, plain=False) for one in numbers)
-            differs = None if found is None else "yes" if found["real"] else "no"
-            more = None if found is None else found["more_runs"]
-            rows.append((*where, name, *numbers, differs, more))
-        return rows
+            p95 = (item["p95"] or {}).get(name)
+            numbers = {"median": value, "p95": p95, "low": low, "high": high}
+            yield {
+                "figure": name,
+                **{key: self._shown(name, number) for key, number in numbers.items()},
+                "differs": None if found is None else "yes" if found["real"] else "no",
+                "more_runs": None if found is None else found["more_runs"],
+            }
 
-    def _listed(self, key: str, columns: tuple[Column, ...]) -> View:
-        """The view of what an item lists under a key: a row for each."""
-        names = [column.field for column in columns[len(WHERE) :]]
-        return View(
-            key,
-            columns,
-            lambda item: [
-                (*_where(item), *(self._shown(name, one) for name in names)) for one in item[key]
-            ],
-        )
 
-    def _shown(self, name: str, one: Item) -> Any:
-        if name == "took_seconds" and "until_seconds" in one:
-            until = one["until_seconds"]
-            return _duration(None if until is None else until - one["at_seconds"], self._plain)
-        value = one[name]
-        if name.endswith("_seconds"):
-            return _duration(value, self._plain)
-        return "; ".join(value) or None if isinstance(value, list) else value
+def _listed(key: str, item: Item) -> Iterator[Item]:
+    """What an item lists under a key."""
+    for one in item[key]:
+        until = one.get("until_seconds")
+        took = {} if until is None else {"took_seconds": until - one["at_seconds"]}
+        yield one | took
 
-    def _requests(self, item: Item) -> list[Row]:
-        where = _where(item)
-        kinds = (("request", "requests"), ("error", "errors"), ("count", "counts"))
-        return [
-            (*where, kind, name, count)
-            for kind, field in kinds
-            for name, count in item[field].items()
-        ]
+
+def _requests(item: Item) -> Iterator[Item]:
+    for kind in ("request", "error", "count"):
+        for name, count in item[f"{kind}s"].items():
+            yield {"kind": kind, "name": name, "count": count}
 
 
 def line_text(item: Item) -> str:

@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.cli.commands.simulate.search_rows import (
-    PATH_COLUMNS,
-    RESULT_COLUMNS,
+    EVERY_STEP,
+    PATH,
+    RESULTS,
     cost_of_staying,
     cost_text,
-    path_rows,
-    result_rows,
     rounded,
     trial_item,
 )
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import View
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
@@ -95,9 +93,6 @@ def show_found(
     printer: Printer, minimise: str, found: Found, items: list[dict[str, Any]], runs: int
 ) -> None:
     """Print the result and its path, or the document."""
-    plain = printer.options.output == "csv"
-    path = View("path", PATH_COLUMNS, lambda item: path_rows(item, every=plain))
-    result = View("result", RESULT_COLUMNS, result_rows)
     cost = cost_of_staying(found)
     refused = sum(one.refused is not None for one in found.tried)
     if refused:
@@ -109,7 +104,7 @@ def show_found(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
             items=items,
-            views=(path,) if plain else (result, path),
+            views=(EVERY_STEP,) if printer.options.output == "csv" else (RESULTS, PATH),
             errors=(),
             summary=lambda: {
                 "minimise": minimise,

@@ -37,14 +37,7 @@ def simulation_page(
     labelled = [(name, group) for name, (_, group) in zip(short, named, strict=True)]
     sections = [Section("Unread records", (_unread(labelled, kind, marks),))]
     sections += [Section(name, _pictures(group, marks)) for name, group in named]
-    tables = [
-        Table(
-            [column.header or column.field for column in view.columns],
-            view.rows_of(items),
-            view.name,
-        )
-        for view in views
-    ]
+    tables = [Table(view.headings, view.rows_of(items), view.name) for view in views]
     sections.append(Section("Figures", tables))
     first = runs[0][0]
     return Page(
