@@ -230,9 +230,8 @@ class GroupConsumer(Consumer):
         self._carry_out(now_ms)
         if self._look_at_ms is not None and self._look_at_ms <= now_ms:
             self._look(now_ms)
-        listener = self.listener
-        if listener is not None and listener.callback is not None and listener.until_ms <= now_ms:
-            self._listened(now_ms, listener)
+        if self.listener is not None and self._listens and self.listener.until_ms <= now_ms:
+            self._listened(now_ms, self.listener)
         if self._background:
             self._go_on(now_ms)
 

@@ -14,14 +14,9 @@ import pytest
 from kgroups.core.coordinator.releases import RELEASES, Rule
 from tests.support.coordinator import coverage_classic, coverage_kip848
 from tests.support.coordinator.answer_comparison import comparable
-from tests.support.coordinator.meant_differences import (
-    MEANT,
-    MeantDifference,
-    config,
-    heartbeat,
-    topics,
-)
-from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.both_coordinators import Both
+from tests.support.coordinator.meant_differences import MEANT, MeantDifference
+from tests.support.coordinator.operations import config, heartbeat, topics
 from tests.support.coordinator.oracle_comparison import Difference, Tally, compare_with_oracle
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import FIRST_RELEASE, Oracle
@@ -159,14 +154,8 @@ def test_a_rule_is_new_in_its_release(oracles: Oracles, rule: Rule) -> None:
 
 def last_equal_answer(oracles: Oracles, release: str, script: Sequence[Json]) -> Json:
     """Kafka's answer to the last operation of a script, all of which ours answers as it does."""
-    ours = Adapter(release=release)
-    theirs: Json = {}
-    for op in script:
-        theirs = oracles(release).ask(op)
-        sent = {**op, "request": theirs.pop("request")} if "request" in theirs else op
-        mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
-        assert comparable(theirs) == comparable(mine), (release, op)
-    return theirs
+    both = Both(oracles(release).ask, release)
+    return [both.equal(op) for op in script][-1]
 
 
 @pytest.mark.parametrize("offload", ["true", "false"])
@@ -184,13 +173,10 @@ def test_the_newest_computes_a_target_within_the_heartbeat(oracles: Oracles, off
 @pytest.mark.parametrize("row", MEANT, ids=lambda row: row.name)
 def test_a_meant_difference_is_one(oracles: Oracles, row: MeantDifference) -> None:
     """Each row's own script is answered equally up to the end, and there as the row says."""
-    ours = Adapter()
-    for number, op in enumerate(row.script):
-        theirs = oracles(FIRST_RELEASE).ask(op)
-        sent = {**op, "request": theirs.pop("request")} if "request" in theirs else op
-        mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
-        want, got = comparable(theirs), comparable(mine)
-        if number + 1 < len(row.script):
-            assert want == got, (number, want, got)
+    both = Both(oracles(FIRST_RELEASE).ask)
+    for op in row.script[:-1]:
+        both.equal(op)
+    sent, theirs, mine = both.answers(row.script[-1])
+    want, got = comparable(theirs), comparable(mine)
     assert want != got
     assert row.covers({**sent, "pre": theirs.get("pre", "")}, want, got), (want, got)

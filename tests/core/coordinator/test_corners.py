@@ -3,70 +3,31 @@
 Kafka's coordinator and ours get each script; every answer must be equal, and the last one is told.
 """
 
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from struct import pack
 from typing import Any
 
 import pytest
 
-from tests.support.coordinator.answer_comparison import comparable
-from tests.support.coordinator.meant_differences import SENDER, config, heartbeat, topics
-from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.both_coordinators import Both
+from tests.support.coordinator.operations import (
+    SENDER,
+    config,
+    heartbeat,
+    join,
+    leave,
+    sync,
+    topics,
+)
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import Oracle
+from tests.support.coordinator.subscription_base64 import assignment, subscription
 
 pytestmark = pytest.mark.oracle
 
 JOINED = "$the member id of the last answer"
-IDS = {"foo0": "LDz-eOD-dfSvbreazd8M-g", "foo1": "XMBbUf-SjF1GrMyMCWAoNw"}
 ANEW = "PmK-afNRhknhLr9ODK8PCA"
 FULL = {"rebalanceTimeoutMs": 30_000, "topicPartitions": []}
-
-
-def subscription(name: str) -> str:
-    """Bytes of a classic member that names one topic."""
-    raw = pack(">hih", 0, 1, len(name)) + name.encode() + pack(">i", -1)
-    return b64encode(raw).decode()
-
-
-def assignment(name: str, *partitions: int) -> str:
-    """Bytes of an assignment of one topic."""
-    raw = pack(">hih", 0, 1, len(name)) + name.encode()
-    raw += pack(f">{len(partitions) + 1}i", len(partitions), *partitions) + pack(">i", -1)
-    return b64encode(raw).decode()
-
-
-def foo(name: str) -> Json:
-    """A topic of one partition is made."""
-    return {"op": "topics", "topics": {name: {"id": IDS[name], "partitions": 1}}}
-
-
-def join(member_id: str, topic: str) -> Json:
-    """A classic member joins."""
-    request = {
-        "groupId": "g",
-        "sessionTimeoutMs": 45_000,
-        "rebalanceTimeoutMs": 45_000,
-        "memberId": member_id,
-        "protocolType": "consumer",
-        "protocols": [{"name": "range", "metadata": subscription(topic)}],
-    }
-    return {"op": "join", "version": 3, "id": "r1", **SENDER, "request": request}
-
-
-def sync(topic: str, *partitions: int) -> Json:
-    """The one classic member gives itself these partitions."""
-    given = {"memberId": JOINED, "assignment": assignment(topic, *partitions)}
-    request = {"groupId": "g", "generationId": 1, "memberId": JOINED, "assignments": [given]}
-    return {"op": "sync", "version": 3, "id": "r2", **SENDER, "request": request}
-
-
-def leave(member_id: str) -> Json:
-    """A classic member leaves."""
-    request = {"groupId": "g", "members": [{"memberId": member_id, "groupInstanceId": None}]}
-    return {"op": "leave", "version": 3, **SENDER, "request": request}
 
 
 def commit(member_id: str, epoch: int, metadata: str) -> Json:
@@ -92,14 +53,14 @@ def downgraded(*then: Json) -> list[Json]:
     """A consumer group with a classic member that names foo1: downgraded, left, begun anew."""
     return [
         config(),
-        foo("foo0"),
+        topics(foo0=1),
         heartbeat("m1", 0, subscribedTopicRegex="foo.*", **FULL),
-        join("classic", "foo1"),
+        join(subscription(["foo1"], version=0), "classic"),
         heartbeat("m1", -1),
         leave("classic"),
         *then,
         heartbeat("m2", 0, subscribedTopicRegex="foo.*", **FULL),
-        foo("foo1"),
+        topics(foo1=1),
         heartbeat("m2", 0, subscribedTopicRegex="none", **FULL),
     ]
 
@@ -143,8 +104,8 @@ CORNERS = [
         [
             config(group_initial_rebalance_delay_ms="0"),
             topics(t=4, u=1),
-            join("", "t"),
-            sync("t", 0, 1, 2, 3),
+            join(),
+            sync(JOINED, {JOINED: assignment([("t", [0, 1, 2, 3])], version=0)}),
             {"op": "topics", "topics": {}, "delete": ["t"]},
             {"op": "topics", "topics": {"t": {"id": ANEW, "partitions": 1}}},
             heartbeat("m1", 0, subscribedTopicNames=["u"]),
@@ -182,15 +143,15 @@ CORNERS = [
             config(group_initial_rebalance_delay_ms="0"),
             topics(t=2),
             heartbeat("m1", 0, subscribedTopicNames=["t"]),
-            join("classic", "t"),
+            join(member_id="classic"),
             heartbeat("m1", -1),
             heartbeat("m2", 0, subscribedTopicNames=["t"]),
             leave("classic"),
             heartbeat("m2", -1),
             {"op": "advance", "ms": 44_000},
-            {**join("", "t"), "version": 5},
+            {**join(), "version": 5},
             {"op": "advance", "ms": 2_000},
-            {**join(JOINED, "t"), "version": 5},
+            {**join(member_id=JOINED), "version": 5},
         ],
         _generation,
         2,
@@ -217,13 +178,10 @@ def named(value: Any, member_id: str) -> Any:
 @pytest.mark.parametrize("corner", CORNERS, ids=lambda corner: corner.name)
 def test_a_corner_is_answered_equally(corner: Corner, oracle: Oracle) -> None:
     """Every answer and record of the script is equal, and the last one is as told."""
-    ours = Adapter()
+    both = Both(oracle.ask)
     member_id, last = "", {}
-    for number, op in enumerate(corner.script):
-        sent = named(op, member_id)
-        theirs = oracle.ask(sent)
-        mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
-        assert comparable(theirs) == comparable(mine), number
+    for op in corner.script:
+        theirs = both.equal(named(op, member_id))
         last = theirs["response"]
         for one in [done["response"] for done in theirs.get("completed", ())] + [last]:
             if isinstance(one, dict) and one.get("memberId"):

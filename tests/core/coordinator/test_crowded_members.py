@@ -13,7 +13,15 @@ import pytest
 
 from kgroups.core.planning.outcomes.ids import bucket
 from tests.support.coordinator.answer_comparison import comparable
-from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.both_coordinators import Both
+from tests.support.coordinator.operations import (
+    SENDER,
+    config,
+    heartbeat,
+    join,
+    leave,
+    sync,
+)
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import Oracle
 from tests.support.coordinator.subscription_base64 import assignment, subscription
@@ -23,10 +31,7 @@ pytestmark = pytest.mark.oracle
 
 GROUPS = 25
 STEPS = 12
-CONFIG = {
-    "group.initial.rebalance.delay.ms": "3000",
-    "group.consumer.assignment.interval.ms": "0",
-}
+FIRST: Json = {"subscribedTopicNames": ["t", "u"], "serverAssignor": "uniform"}
 
 
 class Crowd:
@@ -35,36 +40,24 @@ class Crowd:
     def __init__(self, oracle: Oracle, seed: int) -> None:
         self.dice = random.Random(f"crowd {seed}")
         self.ids = CrowdedIds(self.dice, self.dice.randint(2, 3))
-        self.oracle, self.ours = oracle, Adapter()
+        self.both = Both(oracle.ask)
         self.classic: list[str] = []
         self.kip848: dict[str, tuple[int, list[Json]]] = {}
-        self.do({"op": "config", "config": CONFIG})
+        self.do(
+            config(
+                group_initial_rebalance_delay_ms="3000",
+                group_consumer_assignment_interval_ms="0",
+            )
+        )
         self.counts = {"t": self.dice.randint(2, 9), "u": self.dice.randint(1, 6)}
         self.do({"op": "topics", "topics": self.counts})
 
     def do(self, op: Json) -> Json:
         """One operation on both, which answer alike; members of a group in the same order."""
-        theirs = self.oracle.ask(op)
-        sent = {**op, "request": theirs.pop("request")} if "request" in theirs else dict(op)
-        if op["op"] == "topics":
-            sent["topics"] = theirs["response"]
-        mine = self.ours.answer({**sent, "uuids": theirs.get("uuids", ())})
+        _, theirs, mine = self.both.answers(op)
         assert comparable(mine) == comparable(theirs), op
         assert listed(mine) == listed(theirs), op
         return theirs
-
-    def request(self, op: str, version: int, client_id: str, **request: object) -> Json:
-        """What is asked of both."""
-        return self.do(
-            {
-                "op": op,
-                "version": version,
-                "client_id": client_id,
-                "host": "10.0.0.1",
-                "id": f"r{len(self.classic)}",
-                "request": request,
-            }
-        )
 
     def live(self) -> None:
         """The group's life: classic at first, then converted, then members that go and come."""
@@ -73,17 +66,14 @@ class Crowd:
             self.step()
             for member_id in list(self.kip848):
                 self.beat(member_id)
-            self.request("consumer_describe", 1, "admin", groupIds=["g"])
+            described = {"op": "consumer_describe", "version": 1, "request": {"groupIds": ["g"]}}
+            self.do({**SENDER, **described})
 
     def join_classic(self, size: int) -> None:
         """So many members join, and their leader assigns."""
-        offer = {"name": "range", "metadata": subscription(["t", "u"])}
         for number in range(size):
-            self.request(
-                "join", 3, self.client_id(number), groupId="g", sessionTimeoutMs=45_000,
-                rebalanceTimeoutMs=60_000, memberId="", protocolType="consumer", protocols=[offer],
-            )  # fmt: skip
-            self.classic.append("")
+            joining = join(subscription(["t", "u"]))
+            self.do({**joining, "client_id": self.client_id(number), "id": f"r{number}"})
         done = self.do({"op": "advance", "ms": 6_000})["completed"]
         self.classic = [one["response"]["memberId"] for one in done]
         dealt: dict[str, dict[str, list[int]]] = {name: {} for name in self.classic}
@@ -91,13 +81,7 @@ class Crowd:
             for partition in range(count):
                 dealt[self.dice.choice(self.classic)].setdefault(topic, []).append(partition)
         leader = done[0]["response"]["leader"]
-        self.request(
-            "sync", 3, "c", groupId="g", generationId=1, memberId=leader,
-            assignments=[
-                {"memberId": name, "assignment": assignment(held.items())}
-                for name, held in dealt.items()
-            ],
-        )  # fmt: skip
+        self.do(sync(leader, {name: assignment(held.items()) for name, held in dealt.items()}))
 
     def client_id(self, number: int) -> str:
         """A client id with which the next id of a classic member is a crowded one."""
@@ -122,29 +106,16 @@ class Crowd:
         leaver = self.dice.choice(members)
         if leaver in self.kip848 and len(self.kip848) > 1:
             del self.kip848[leaver]
-            self.request("consumer_heartbeat", 1, "c", groupId="g", memberId=leaver, memberEpoch=-1)
+            self.do(heartbeat(leaver, -1))
         elif leaver in self.classic:
             self.classic.remove(leaver)
-            self.request(
-                "leave",
-                3,
-                "c",
-                groupId="g",
-                members=[{"memberId": leaver, "groupInstanceId": None}],
-            )
+            self.do(leave(leaver))
 
     def beat(self, member_id: str) -> None:
         """A heartbeat that owns what it was given."""
         epoch, owned = self.kip848[member_id]
-        first: Json = {
-            "rebalanceTimeoutMs": 60_000,
-            "subscribedTopicNames": ["t", "u"],
-            "serverAssignor": "uniform",
-        }
-        answer = self.request(
-            "consumer_heartbeat", 1, "c", groupId="g", memberId=member_id, memberEpoch=epoch,
-            topicPartitions=owned, **({} if epoch else first),
-        )["response"]  # fmt: skip
+        beat = heartbeat(member_id, epoch, **({} if epoch else FIRST), topicPartitions=owned)
+        answer = self.do(beat)["response"]
         given = answer["assignment"]
         self.kip848[member_id] = (
             answer["memberEpoch"], owned if given is None else given["topicPartitions"],

@@ -4,16 +4,13 @@ Each row has a script that is as short as it gets, whose last operation makes th
 two groups go different ways from there, so a random script that meets a row ends with it.
 """
 
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from struct import pack
 
+from tests.support.coordinator.operations import config, heartbeat, join, topics
 from tests.support.coordinator.oracle_json import Json
 
-SENDER = {"client_id": "c", "host": "10.0.0.1"}
 TARGET, CURRENT, MEMBER, CLASSIC_GROUP = 7, 8, 5, 2
-NAMES_T = pack(">hi", 0, 1) + b"\x00\x01t" + pack(">i", -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +29,6 @@ class MeantDifference:
     reason: str
     covers: Callable[[Json, Json, Json], bool]
     script: tuple[Json, ...]
-
-
-def heartbeat(member_id: str, epoch: int, **fields: object) -> Json:
-    """A heartbeat in group g; with names it is a full one."""
-    full = "subscribedTopicNames" in fields
-    request = {
-        "groupId": "g",
-        "memberId": member_id,
-        "memberEpoch": epoch,
-        "rebalanceTimeoutMs": 30_000 if full else -1,
-        "topicPartitions": [] if full else None,
-        **fields,
-    }
-    return {"op": "consumer_heartbeat", "version": 1, **SENDER, "request": request}
-
-
-def topics(**partitions: int) -> Json:
-    """Topics are made."""
-    ids = {"t": "G4Ts-KeIE7qQ7Q38Bj4Iqg", "u": "FwL_aBx5qpfQ77mqddshVw"}
-    made = {name: {"id": ids[name], "partitions": count} for name, count in partitions.items()}
-    return {"op": "topics", "topics": made}
-
-
-def config(**properties: str) -> Json:
-    """A new coordinator; `_` stands for `.` in the names."""
-    return {
-        "op": "config",
-        "config": {name.replace("_", "."): value for name, value in properties.items()},
-    }
-
-
-def join(instance_id: str | None, metadata: bytes = NAMES_T) -> Json:
-    """A JoinGroup of a member without an id in group g."""
-    request = {
-        "groupId": "g",
-        "sessionTimeoutMs": 45_000,
-        "rebalanceTimeoutMs": 45_000,
-        "memberId": "",
-        "groupInstanceId": instance_id,
-        "protocolType": "consumer",
-        "protocols": [{"name": "range", "metadata": b64encode(metadata).decode()}],
-    }
-    return {"op": "join", "version": 5, "id": "r1", **SENDER, "request": request}
 
 
 def _without(answer: Json, *types: int) -> Json:
@@ -128,7 +82,7 @@ MEANT = (
             topics(t=1),
             heartbeat("m1", 0, instanceId="i2", subscribedTopicNames=["t"]),
             heartbeat("m1", 0, instanceId="i1", subscribedTopicNames=["t"]),
-            join("i2"),
+            join(instance_id="i2"),
         ),
     ),
     MeantDifference(

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tests.support.coordinator.answer_comparison import alike, comparable, differences
+from tests.support.coordinator.both_coordinators import Both
 from tests.support.coordinator.log_replica import LogReplica
 from tests.support.coordinator.meant_differences import MeantDifference
-from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import FIRST_RELEASE
 from tests.support.coordinator.random_scripts import World
@@ -121,18 +121,14 @@ def compare_with_oracle(
     Raises:
         Difference: an answer differs in a way that no row of `meant` covers.
     """
-    ours = Adapter(release=release)
-    replica = LogReplica(ours)
+    coordinators = Both(ask, release)
+    replica = LogReplica(coordinators.ours)
     history: deque[tuple[int, Json, Json]] = deque(maxlen=HISTORY)
     states: dict[str, str] = {}
 
     def both(op: Json) -> Json:
-        theirs = ask(op)
-        sent = {**op, "request": theirs.pop("request")} if "request" in theirs else dict(op)
-        if op["op"] == "topics":
-            sent["topics"] = theirs["response"]
+        sent, theirs, mine = coordinators.answers(op)
         history.append((len(history), sent, theirs))
-        mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
         note(tally, states, op, theirs)
         want = got = theirs
         if not alike(theirs, mine):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kgroups.core.coordinator.releases import Rule
-from tests.support.coordinator.meant_differences import SENDER, config, heartbeat, join, topics
+from tests.support.coordinator.operations import SENDER, config, heartbeat, join, topics
 from tests.support.coordinator.oracle_json import Json
 
 T = ["t"]
@@ -24,7 +24,7 @@ RULE_SCRIPTS: Mapping[Rule, tuple[Json, ...]] = {
         config(group_consumer_migration_policy="disabled"),
         topics(t=1),
         heartbeat("m1", 0, subscribedTopicNames=T),
-        join("i1"),
+        join(instance_id="i1"),
     ),
     Rule.TARGET_OF_THE_EMPTY: (
         config(),
@@ -65,7 +65,7 @@ RULE_SCRIPTS: Mapping[Rule, tuple[Json, ...]] = {
         config(),
         topics(t=1),
         heartbeat("m1", 0, subscribedTopicNames=T),
-        join("i1", b"\0"),
+        join("AA==", instance_id="i1"),
     ),
     # The first id that the oracle draws holds a `-`.
     Rule.PLAIN_IDS: (config(), topics(t=1), _nameless()),

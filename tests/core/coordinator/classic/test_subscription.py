@@ -5,7 +5,7 @@ its end of the join phase fail without an answer, so that every member waits for
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from struct import pack
 
 import hypothesis.strategies as st
@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 
 from kgroups.core.coordinator.classic.members import SubscriptionError, read_topics
-from tests.support.coordinator.answer_comparison import comparable
-from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.both_coordinators import Both
+from tests.support.coordinator.operations import SENDER, config, join, topics
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import Oracle
-
-Ask = Callable[[bytes], tuple[list[Json], list[Json]]]
 
 T = b"\x00\x01t"
 NOTHING = pack(">i", -1)
@@ -50,85 +48,58 @@ MEANT: list[tuple[str, bytes]] = [
 ]
 
 
-def script(metadata: bytes) -> list[Json]:
+def script(metadata: bytes) -> Iterator[Json]:
     """One member joins with these bytes; then offsets of two topics are to be deleted."""
-    sender = {"client_id": "c", "host": "10.0.0.1"}
-    topics = {"t": "G4Ts-KeIE7qQ7Q38Bj4Iqg", "other": "FwL_aBx5qpfQ77mqddshVw"}
-    joining = {
-        "groupId": "g",
-        "sessionTimeoutMs": 10_000,
-        "rebalanceTimeoutMs": 10_000,
-        "memberId": "",
-        "protocolType": "consumer",
-        "protocols": [{"name": "range", "metadata": b64encode(metadata).decode()}],
-    }
-    deletions = [
-        {"groupId": "g", "topics": [{"name": name, "partitions": [{"partitionIndex": 0}]}]}
-        for name in topics
-    ]
-    return [
-        {"op": "config", "config": {"group.initial.rebalance.delay.ms": "0"}},
-        {"op": "topics", "topics": {n: {"id": i, "partitions": 1} for n, i in topics.items()}},
-        {"op": "join", "version": 3, "id": "r1", **sender, "request": joining},
-        *({"op": "delete_offsets", "version": 0, **sender, "request": one} for one in deletions),
-    ]
-
-
-def play(ask: Callable[[Json], Json], metadata: bytes, ids: list[list[str]]) -> list[Json]:
-    """The answers to the script; `ids` lends the random ids of each operation, or gets them."""
-    answers = []
-    for number, op in enumerate(script(metadata)):
-        lent = {"uuids": ids[number]} if number < len(ids) else {}
-        answer = ask({**op, **lent})
-        if not lent:
-            ids.append(answer.get("uuids", []))
-        answers.append(comparable(answer))
-    return answers[2:]  # without the set-up
+    yield config(group_initial_rebalance_delay_ms="0")
+    yield topics(t=1, u=1)
+    yield join(b64encode(metadata).decode())
+    for name in ("t", "u"):
+        topic = {"name": name, "partitions": [{"partitionIndex": 0}]}
+        request = {"groupId": "g", "topics": [topic]}
+        yield {"op": "delete_offsets", "version": 0, **SENDER, "request": request}
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
-    """Metadata -> the answers of Kafka's coordinator and of ours."""
-    with Oracle() as oracle:
-
-        def both(metadata: bytes) -> tuple[list[Json], list[Json]]:
-            ids: list[list[str]] = []
-            theirs = play(oracle.ask, metadata, ids)
-            return theirs, play(Adapter().answer, metadata, ids)
-
-        yield both
+def oracle() -> Iterator[Oracle]:
+    """Kafka's coordinator."""
+    with Oracle() as running:
+        yield running
 
 
 @pytest.mark.parametrize(
-    ("metadata", "topics"), [row[1:] for row in EQUAL], ids=[row[0] for row in EQUAL]
+    ("metadata", "names"), [row[1:] for row in EQUAL], ids=[row[0] for row in EQUAL]
 )
 def test_topics_are_read_as_far_as_version_0_goes(
-    metadata: bytes, topics: tuple[str, ...] | None
+    metadata: bytes, names: tuple[str, ...] | None
 ) -> None:
     """Names in the member's order, or an error that says that they cannot be known."""
-    if topics is None:
+    if names is None:
         with pytest.raises(SubscriptionError):
             read_topics(metadata)
     else:
-        assert read_topics(metadata) == topics
+        assert read_topics(metadata) == names
 
 
 @pytest.mark.oracle
-def test_odd_bytes_count_as_they_do_in_kafka(ask: Ask) -> None:
+def test_odd_bytes_count_as_they_do_in_kafka(oracle: Oracle) -> None:
     """Every answer to every row of the first table is equal."""
-    for name, metadata, _ in EQUAL:
-        theirs, ours = ask(metadata)
-        assert (name, theirs) == (name, ours)
+    for _, metadata, _ in EQUAL:
+        both = Both(oracle.ask)
+        for op in script(metadata):
+            both.equal(op)
 
 
 @pytest.mark.oracle
-def test_broken_bytes_hang_kafkas_group_and_not_ours(ask: Ask) -> None:
+def test_broken_bytes_hang_kafkas_group_and_not_ours(oracle: Oracle) -> None:
     """Every row of the second table still makes the difference that it stands for."""
     for name, metadata in MEANT:
-        (theirs, *_), (ours, *deletions) = ask(metadata)
+        both = Both(oracle.ask)
+        _, _, (_, theirs, ours), *deletions = map(both.answers, script(metadata))
         assert (name, theirs["response"]) == (name, "parked")
         assert ours["response"]["errorCode"] == 0
-        codes = [one["response"]["topics"][0]["partitions"][0]["errorCode"] for one in deletions]
+        codes = [
+            one["response"]["topics"][0]["partitions"][0]["errorCode"] for *_, one in deletions
+        ]
         assert codes == [86, 86]
 
 
@@ -136,7 +107,7 @@ def test_broken_bytes_hang_kafkas_group_and_not_ours(ask: Ask) -> None:
 def test_any_bytes_are_read_or_told(raw: bytes) -> None:
     """Names that the bytes can hold, or a SubscriptionError."""
     try:
-        topics = read_topics(raw)
+        names = read_topics(raw)
     except SubscriptionError:
         return
-    assert 2 * len(topics) <= len(raw)
+    assert 2 * len(names) <= len(raw)

@@ -7,12 +7,13 @@ from struct import pack
 import pytest
 
 from tests.support.coordinator.answer_comparison import comparable
-from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.both_coordinators import Both
+from tests.support.coordinator.operations import config, heartbeat, join, sync, topics
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import Oracle
+from tests.support.coordinator.subscription_base64 import assignment
 
-SENDER = {"client_id": "c", "host": "10.0.0.1"}
-TOPIC = {"t": {"id": "G4Ts-KeIE7qQ7Q38Bj4Iqg", "partitions": 3}}
+COMES = heartbeat("modern", 0, subscribedTopicNames=["t"])
 T = b"\x00\x01t"
 NOTHING = pack(">i", -1)
 OWNED = pack(">i", 1) + T + pack(">iii", 2, 0, 1)
@@ -48,93 +49,35 @@ BYTES = {
 }
 
 
-def join(metadata: bytes) -> Json:
-    """A classic member that comes with these bytes."""
-    request = {
-        "groupId": "g",
-        "sessionTimeoutMs": 10_000,
-        "rebalanceTimeoutMs": 10_000,
-        "memberId": "",
-        "protocolType": "consumer",
-        "protocols": [{"name": "range", "metadata": b64encode(metadata).decode()}],
-    }
-    return {"op": "join", "version": 3, **SENDER, "id": "join", "request": request}
+def let_in(both: Both, metadata: bytes) -> None:
+    """A classic member joins with these bytes, and asks for its partitions where it may."""
+    answer = both.equal(join(b64encode(metadata).decode()))
+    done = [one["response"] for one in answer.get("completed", ())] or [answer["response"]]
+    joined = done[0]
+    if isinstance(joined, dict) and joined.get("errorCode") == 0:
+        mine = {joined["memberId"]: assignment([("t", [0, 1])], version=0)}
+        leads = joined["leader"] == joined["memberId"]
+        both.equal(sync(joined["memberId"], mine if leads else {}, joined["generationId"]))
 
 
-def beat(epoch: int = 0) -> Json:
-    """A member of KIP-848 that comes, or goes on."""
-    request: Json = {"groupId": "g", "memberId": "modern", "memberEpoch": epoch}
-    if epoch == 0:
-        request |= {"rebalanceTimeoutMs": 10_000, "subscribedTopicNames": ["t"]}
-        request |= {"topicPartitions": []}
-    return {"op": "consumer_heartbeat", "version": 1, **SENDER, "id": "beat", "request": request}
+def enter(both: Both, metadata: bytes) -> Json:
+    """A classic member joins a consumer group; what its member of KIP-848 says next."""
+    for op in (config(), topics(t=3), COMES):
+        both.equal(op)
+    let_in(both, metadata)
+    return heartbeat("modern", 1)
 
 
-def sync(joined: Json) -> Json:
-    """What the classic member that was let in asks next, as its leader where it is one."""
-    member_id = joined["memberId"]
-    mine = b64encode(pack(">hi", 0, 1) + T + pack(">iii", 2, 0, 1) + NOTHING).decode()
-    leads = joined["leader"] == member_id
-    request = {
-        "groupId": "g",
-        "generationId": joined["generationId"],
-        "memberId": member_id,
-        "assignments": [{"memberId": member_id, "assignment": mine}] if leads else [],
-    }
-    return {"op": "sync", "version": 2, **SENDER, "id": "sync", "request": request}
-
-
-class Coordinator:
-    """Kafka's coordinator or ours, and all that it answered.
-
-    Args:
-        ask: an operation -> the answer to it.
-        lent: the random ids of each operation, which the first one of two draws.
-    """
-
-    def __init__(self, ask: Callable[[Json], Json], lent: list[list[str]], *, draws: bool) -> None:
-        self.said: list[Json] = []
-        self._ask, self._lent, self._draws = ask, lent, draws
-        self._asked = 0
-
-    def send(self, op: Json) -> Json:
-        """The response, at once or when something else completes it."""
-        ids = {} if self._draws else {"uuids": self._lent[self._asked]}
-        self._asked += 1
-        answer = self._ask({**op, **ids})
-        if self._draws:
-            self._lent.append(answer.get("uuids", []))
-        self.said.append(comparable(answer))
-        found = answer.get("response")
-        if found == "parked":
-            done = [one["response"] for one in answer.get("completed", ())]
-            found = done[0] if done else None
-        return found if isinstance(found, dict) else {}
-
-
-def enter(coordinator: Coordinator, metadata: bytes) -> None:
-    """A classic member joins a consumer group and asks for its partitions."""
-    coordinator.send({"op": "config", "config": {}})
-    coordinator.send({"op": "topics", "topics": TOPIC})
-    coordinator.send(beat())
-    joined = coordinator.send(join(metadata))
-    if joined.get("errorCode") == 0:
-        coordinator.send(sync(joined))
-    coordinator.send(beat(1))
-
-
-def upgrade(coordinator: Coordinator, metadata: bytes) -> None:
-    """A classic group of one member becomes a consumer group, if its bytes allow it."""
-    settings = {
-        "group.initial.rebalance.delay.ms": "0",
-        "group.consumer.migration.policy": "bidirectional",
-    }
-    coordinator.send({"op": "config", "config": settings})
-    coordinator.send({"op": "topics", "topics": TOPIC})
-    joined = coordinator.send(join(metadata))
-    if joined.get("errorCode") == 0:
-        coordinator.send(sync(joined))
-    coordinator.send(beat())
+def upgrade(both: Both, metadata: bytes) -> Json:
+    """A classic group of one member, which becomes a consumer group, if its bytes allow it."""
+    both.equal(
+        config(
+            group_initial_rebalance_delay_ms="0", group_consumer_migration_policy="bidirectional"
+        )
+    )
+    both.equal(topics(t=3))
+    let_in(both, metadata)
+    return COMES
 
 
 @pytest.fixture(scope="module")
@@ -160,18 +103,15 @@ SAID_OTHERWISE = "null for what it owns"
 @pytest.mark.oracle
 @pytest.mark.parametrize("play", [enter, upgrade])
 def test_odd_bytes_count_as_they_do_in_kafka(
-    oracle: Oracle, play: Callable[[Coordinator, bytes], None]
+    oracle: Oracle, play: Callable[[Both, bytes], Json]
 ) -> None:
     """Every answer, and every record that is written, is equal."""
     for name, metadata in BYTES.items():
         if play is upgrade and name in HANGS:
             continue
-        ids: list[list[str]] = []
-        theirs = Coordinator(oracle.ask, ids, draws=True)
-        play(theirs, metadata)
-        ours = Coordinator(Adapter().answer, ids, draws=False)
-        play(ours, metadata)
+        both = Both(oracle.ask)
+        _, theirs, ours = both.answers(play(both, metadata))
         if play is upgrade and name == SAID_OTHERWISE:
-            assert theirs.said.pop()["response"]["errorCode"] == -1
-            assert ours.said.pop()["response"]["errorCode"] == 69
-        assert (name, ours.said) == (name, theirs.said)
+            assert [each["response"]["errorCode"] for each in (theirs, ours)] == [-1, 69]
+        else:
+            assert (name, comparable(ours)) == (name, comparable(theirs))
