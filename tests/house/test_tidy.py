@@ -56,7 +56,6 @@ IMPURE |= {
     "tempfile",
 }
 
-
 OWN = (
     "kgroups.core.coordinator",
     "kgroups.core.errors",
@@ -114,16 +113,3 @@ def imported_modules(path: Path) -> Iterator[str]:
             yield node.module or ""
         elif isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
-
-
-def test_what_is_imported_is_there() -> None:
-    """Each module of ours that is named in an import has a file, for tests and tools too."""
-    missing: dict[str, set[str]] = {}
-    for top in (*PRODUCT, "tests", "bench", "scripts"):
-        for path in sorted((ROOT / top).rglob("*.py")):
-            for name in imported_modules(path):
-                ours = name.split(".")[0] in ("kgroups", "tests", "bench")
-                place = (TREE if name.startswith("kgroups") else ROOT).joinpath(*name.split("."))
-                if ours and not place.is_dir() and not place.with_suffix(".py").is_file():
-                    missing.setdefault(str(path.relative_to(ROOT)), set()).add(name)
-    assert missing == {}

@@ -50,23 +50,6 @@ def test_wheel_passes_the_wheel_checker(wheel: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow("installs the wheel; what it holds is in every run")
-def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    """Unpacked elsewhere and run from there, `python -m kgroups.cli` answers from the wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
-    program = (
-        "import sys; sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f)];"
-        f"sys.path.insert(0, {str(tmp_path)!r});"
-        "import kgroups.cli.app as app; print(app.__file__); sys.argv = ['kgroups', 'coordinator',"
-        " 'orders-app', '--partitions', '50', '-o', 'csv']; app.main()"
-    )
-    done = run_program([sys.executable, "-c", program], cwd=tmp_path)
-    where, _, table = done.stdout.partition("\n")
-    assert Path(where).is_relative_to(tmp_path), done.stderr
-    assert "orders-app,772757305,5" in table
-
-
 MOST_MEBIBYTES = 160
 HEAVY = (
     "pyspark",
