@@ -203,6 +203,17 @@ def test_describe_agrees_with_the_official_tool(
     assert sorted(ours) == sorted(theirs)
 
 
+@pytest.mark.parametrize("group", [CLASSIC, KIP848])
+def test_members_are_in_the_official_tools_order(
+    address: str, official: WarmTools, group: str
+) -> None:
+    """The order of the broker's answer is kept: it decides what later rebalances do."""
+    answer = official.groups_tool(address, "--describe", "--members", "--group", group)
+    theirs = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith(group)]
+    item = items(address, "describe", group, "--members")[group]
+    assert [member["member_id"] for member in item["members"]] == theirs
+
+
 @pytest.mark.usefixtures("client")
 def test_delete_refuses_a_group_with_members(address: str) -> None:
     """Exit code 4, and the empty group beside it is left alone."""
