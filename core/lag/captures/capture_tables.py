@@ -147,7 +147,9 @@ def _add_rows(
     for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
         is_hidden = name in hidden
         no_log = HIDDEN_LOG if is_hidden else NO_LOG
-        commits_known = group.offsets is not None and not is_hidden
+        # What a share group is done with beyond its start offset is no column: its lag is unknown.
+        measured = group.offsets is not None and group.type != "share"
+        commits_known = measured and not is_hidden
         for partition in partitions:
             start, end, stable, leader, _, error, _, _ = logs.get(partition, no_log)
             if error is None and leader is None and end is None:

@@ -3,6 +3,7 @@
 import pytest
 
 from kgroups.core.group_item import describe_item
+from kgroups.core.lag.captures.capture_tables import capture_tables
 from kgroups.core.lag.group_lag import (
     LagSummary,
     OffsetRow,
@@ -10,7 +11,7 @@ from kgroups.core.lag.group_lag import (
     offset_rows,
     owners_known,
 )
-from kgroups.core.lag.rules import LAG_STATUSES, partition_lag
+from kgroups.core.lag.rules import LAG_STATUSES, Isolation, partition_lag
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -20,6 +21,8 @@ from kgroups.core.snapshot import (
     Topic,
 )
 from tests.support.lag.lag_cases import LAG_CASES, LagCase
+
+STARTED = CommittedOffset(12)
 
 
 @pytest.mark.parametrize("case", LAG_CASES, ids=lambda case: case.id)
@@ -123,6 +126,31 @@ def test_owners_are_unknown_while_brokers_do_not_tell_them(state: str | None) ->
     summary = lag_summary(offset_rows(cluster, group), owned=owners_known(group))
     assert summary.unowned_partitions == (1 if state == "Stable" else None)
     assert summary.beyond_end_partitions == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "isolation", "lag"),
+    [
+        (3, "read_uncommitted", 3),
+        (3, "read_committed", 1),
+        (1, "read_committed", 0),
+        (50, "read_uncommitted", 8),
+        (None, "read_uncommitted", 8),
+    ],
+)
+def test_what_a_share_group_is_done_with_is_no_lag(
+    told: int | None, isolation: Isolation, lag: int
+) -> None:
+    """Its coordinator tells what is left; never more than there is after the start offset. A
+    capture has no place for it, so there its lag is unknown.
+    """
+    group = Group("g", "share", "Empty", members=(), offsets={"t": {0: STARTED._replace(lag=told)}})
+    log = PartitionLog(0, 20, last_stable_offset=18, leader=1)
+    cluster = snapshot(group, {"t": Topic("t", {0: log})})
+    (row,) = offset_rows(cluster, group, isolation=isolation)
+    assert (row.lag, row.lag_status) == (lag, "ok")
+    (captured,) = capture_tables([cluster]).rows.to_pylist()
+    assert (captured["committed_offset"], captured["commits_known"]) == (12, False)
 
 
 def test_what_is_gone_is_a_row_with_an_error() -> None:
