@@ -185,6 +185,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "reset the group to where it should be in the new topic",
     ),
     "INVALID_CONFIG": (2, "a broker or a client would not start with these properties", None),
+    "INVALID_GROUP_TYPE": (
+        4,
+        "the command is not for groups of this type",
+        "`kgroups list` shows the types",
+    ),
     "INVALID_REQUEST": (3, "librdkafka or the broker rejects the request as malformed", None),
     "JAVA_MISSING": (1, "Spark requires Java, and none was found", "install a JDK 17 or newer"),
     "JAVA_TOO_OLD": (1, "Spark requires a newer Java", "install a JDK 17 or set JAVA_HOME"),

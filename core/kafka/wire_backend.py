@@ -277,20 +277,17 @@ class WireClient:
         for broker, failure in listing.failures.items():
             errors.append(item_error(self._cluster.label(broker), failure))
         lost = await self._cluster.lost_groups(deadline)
-        if lost is not None:
-            errors.append(lost)
+        errors += [] if lost is None else [lost]
         self._cluster.placed |= _placed(listing.groups)
         self._learn_types(listing.groups)
         return listing
 
     def _learn_types(self, groups: Mapping[str, Described]) -> set[str]:
-        """Remembers share groups; the groups that are read otherwise than was thought."""
+        """Remembers share groups; those that are read otherwise than was thought."""
         types, retyped = self._cluster.types, set()
         for name, group in groups.items():
-            if (
-                isinstance(group, Group)
-                and kind_of(types, name).fetcher != KINDS[group.type].fetcher
-            ):
+            known = kind_of(types, name).fetcher
+            if isinstance(group, Group) and known != KINDS[group.type].fetcher:
                 retyped.add(name)
                 types[name] = group.type
         return retyped

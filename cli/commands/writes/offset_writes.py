@@ -127,9 +127,7 @@ def offset_write(
         written="commits are written",
         columns=COLUMNS,
         row=lambda change: _row(command, change),
-        question=lambda planned: about_changes(
-            command, planned, forgets=bool(share_groups(run.admin, planned))
-        ),
+        question=lambda planned: about_changes(command, planned, share_groups(run.admin, planned)),
         apply=apply,
         saved_rows=commit_rows,
         is_in_place=_is_in_place,

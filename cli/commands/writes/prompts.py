@@ -94,11 +94,11 @@ _VERBS: Final = {
 }
 
 
-def about_changes(command: str, planned: Sequence[Change], *, forgets: bool = False) -> str:
+def about_changes(command: str, planned: Sequence[Change], shared: Sequence[str]) -> str:
     """`Reset offsets of 3 partitions in 1 group? This skips 959 unread records.`
 
     Args:
-        forgets: whether share groups are among them.
+        shared: those of the groups that are share groups.
     """
     groups = counted(len({change.group for change in planned}), "group")
     verb = _VERBS[command]
@@ -106,7 +106,7 @@ def about_changes(command: str, planned: Sequence[Change], *, forgets: bool = Fa
     again = sum(change.read_again or 0 for change in planned)
     effects = [f"skips {counted(skipped, 'unread record')}"] if skipped else []
     effects += [f"reads {counted(again, 'record')} again"] if again else []
-    lost = " Share groups forget what they acknowledged beyond the offsets." if forgets else ""
+    lost = " Share groups forget what they acknowledged beyond the offsets." if shared else ""
     effect = f" This {' and '.join(effects)}." if effects else ""
     return f"{verb} offsets of {counted(len(planned), 'partition')} in {groups}?{effect}{lost}"
 
