@@ -23,11 +23,13 @@ class GroupHistories(NamedTuple):
     Args:
         readers: of each group, with what its log said.
         logs: None where `__consumer_offsets` may not be seen.
+        captures: that readers know of.
     """
 
     readers: Mapping[str, HistoryReader]
     placement: Placement
     logs: GroupLogs | None
+    captures: Sequence[ClusterSnapshot] = ()
 
 
 def readers_of(
@@ -62,4 +64,4 @@ def read_histories(
     readers = readers_of(names, since_ms, captures)
     if placement.partitions is None and placement.coordinators:
         return GroupHistories(readers, placement, None)
-    return GroupHistories(readers, placement, read_group_logs(admin, placement, take))
+    return GroupHistories(readers, placement, read_group_logs(admin, placement, take), captures)

@@ -53,6 +53,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "history/--since") echo '@free' ;;
     "history/--log") echo '@files' ;;
     "history/--captures") echo '@free' ;;
+    "history/--html") echo '@files' ;;
     "peek/--topic") echo '@topics' ;;
     "peek/--over") echo '@free' ;;
     "peek/--around") echo '@free' ;;
@@ -318,7 +319,7 @@ _kgroups_words() { # path: what can be typed there
     "") echo "list describe history peek coordinator transactions snapshot check wait doctor plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members config apply lag context ping audit sandbox demo official schema explain completion --version --help-all --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help-all --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --tasks --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --fields --textfile --from --help-all --help $common" ;;
-    "history") echo "--since --log --captures --help-all --help $common" ;;
+    "history") echo "--since --log --captures --html --help-all --help $common" ;;
     "peek") echo "--topic --stuck --over --around --show-values --value-as --value-bytes --raw --isolation --limit --max-bytes --help-all --help $common" ;;
     "coordinator") echo "--partitions --help-all --help $common" ;;
     "transactions") echo "list abort --help-all --help $common" ;;

@@ -54,6 +54,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "history/--since") echo '@free' ;;
     "history/--log") echo '@files' ;;
     "history/--captures") echo '@free' ;;
+    "history/--html") echo '@files' ;;
     "peek/--topic") echo '@topics' ;;
     "peek/--over") echo '@free' ;;
     "peek/--around") echo '@free' ;;
@@ -427,6 +428,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--since:How far back\: 24h (default), 7d.'
         '--log:Read a broker'\''s log too; - for stdin.'
         '--captures:Read captures of `lag collect` too\: a folder or URI.'
+        '--html:Also write an HTML page with charts.'
         '--help-all:Show details and all global options.'
         '--help:Show help.'
       )

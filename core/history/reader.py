@@ -84,6 +84,11 @@ class HistoryReader:
         if taker is not None:
             taker(self, entry, key, value)
 
+    @property
+    def members(self) -> tuple[Seat, ...]:
+        """Who is in the group after the last record."""
+        return tuple(self._now.values())
+
     def end(self) -> tuple[Change, ...]:
         """Every change, now that there are no more records."""
         self._tell_deletion()

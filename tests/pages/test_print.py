@@ -8,9 +8,15 @@ import numpy as np
 import pypdfium2
 import pytest
 
+from kgroups.cli.commands.history.history_page import history_page
+from kgroups.cli.commands.history.history_report import GroupHistory
 from kgroups.cli.pages.charts import lines, shares, spans
 from kgroups.cli.pages.page import Page, Section, Table
 from kgroups.cli.pages.render import write_page
+from kgroups.core.history.causes import with_causes
+from kgroups.core.history.looks import CapturedReader, looks_at
+from kgroups.core.snapshot import ClusterSnapshot, PartitionLog, Topic
+from tests.core.history.test_looks import group
 from tests.support.cli.cli_files import SCENARIO
 from tests.support.cli.runner import run
 from tests.support.pages.browser import PROGRAM, SCREEN, Browser
@@ -52,6 +58,20 @@ def long_page() -> Page:
     )
 
 
+def long_history() -> Page:
+    """A group whose members were all replaced, one by one, and captured meanwhile."""
+    taken = []
+    for number in range(80):
+        members = [f"{MEMBERS[0]}-{n}/{n}" for n in range(number, number + 20)]
+        owned = {name: (n,) for n, name in enumerate(members)}
+        one = group(owned, number=number + 1, committed=number)
+        topics = {"t": Topic("t", {0: PartitionLog(0, 900 * number)})}
+        taken.append(ClusterSnapshot(60_000 * number, (one,), topics))
+    reader = CapturedReader(0, list(looks_at("g", taken)))
+    found = GroupHistory("g", with_causes(reader.end()), 0, 80, None, None, reader.members)
+    return history_page([found], taken, (0, 60_000 * 80), ())
+
+
 class Sheet(NamedTuple):
     """A page of a PDF.
 
@@ -90,7 +110,7 @@ def sheets(pdf: bytes) -> Iterator[Sheet]:
             page.close()
 
 
-@pytest.fixture(scope="module", params=["sample", "long", "plan"])
+@pytest.fixture(scope="module", params=["sample", "long", "plan", "history"])
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page as a file."""
     folder = tmp_path_factory.mktemp("print")
@@ -99,6 +119,8 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         (folder / "plan.yaml").write_text(SCENARIO)
         deploy = ("orders-app", "--rolling-restart", "all", "--html", str(path))
         assert run("plan", "--from", str(folder / "plan.yaml"), *deploy).exit_code == 0
+    elif request.param == "history":
+        write_page(path, long_history())
     else:
         write_page(path, sample_page() if request.param == "sample" else long_page())
     return path

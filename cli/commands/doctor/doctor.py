@@ -290,7 +290,7 @@ def _read_histories(
     from kgroups.cli.group_histories import read_histories  # records: 40 ms of a start
 
     names = [group.group for group in groups]
-    readers, _, logs = read_histories(printer, admin, names, since_ms, lambda _: captures)
+    readers, _, logs, _ = read_histories(printer, admin, names, since_ms, lambda _: captures)
     if logs is None:
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))

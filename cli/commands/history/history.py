@@ -21,10 +21,12 @@ from kgroups.cli.exits import Note, end_with
 from kgroups.cli.group_histories import GroupHistories, read_histories, readers_of
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import options_of
+from kgroups.cli.pages.render import write_page
+from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.source import cluster, now_ms, unknown_group
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ClusterError, ItemError
+from kgroups.core.extras import require_extra
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.reader import HistoryReader
 from kgroups.core.kafka.answers import Placement
@@ -50,6 +52,9 @@ Captures of `lag collect` outlive compaction: --captures tells from them what
 records no longer do, to within their interval (WITHIN), and all of it where
 the cluster cannot be read.
 
+--html writes a page: members from joining to leaving, rebalances, and lag if
+there are captures.
+
 Brokers' logs say more: --log reads those of Kafka 2.8 to 4.4, and adds the
 reasons of leaves and expired sessions. Their clocks may differ from the
 records'; by how much is estimated and said.
@@ -66,6 +71,7 @@ EXAMPLES
   kgroups history orders-app billing --since 2h
   kgroups history orders-app --log server.log --log server.log.1.gz
   kgroups history orders-app --since 7d --captures ~/captures
+  kgroups history orders-app --captures ~/captures --html orders-app.html
   kgroups history orders-app --since 2026-11-21T06:00Z --output json
 """
 
@@ -82,8 +88,11 @@ def history(
         typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
     ] = None,
     captures: Captures = None,
+    html: HtmlFile = None,
 ) -> None:
     """`kgroups history`."""
+    if html is not None:
+        require_extra("html", "`--html`")
     options = options_of(ctx)
     printer = Printer(options)
     names = list(exact_names(groups))
@@ -92,10 +101,10 @@ def history(
     since_ms = parse_instant_ms(since or "24h", until_ms)
     if captures is None:
         with cluster(options) as admin:
-            readers, placement, logs = read_histories(printer, admin, names, since_ms)
+            histories = read_histories(printer, admin, names, since_ms)
     else:
-        window = (since_ms, until_ms)
-        readers, placement, logs = _with_captures(printer, names, captures, window)
+        histories = _with_captures(printer, names, captures, (since_ms, until_ms))
+    readers, placement, logs, looks = histories
     if logs is None:
         raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
     errors = _errors(names, placement, logs, readers, captures)
@@ -105,6 +114,13 @@ def history(
     found = [explained(one, read) for one in found]
     broken = logs.unread.broken
     folded = options.output == "table"
+    notes = [*log_notes(read)]
+    notes += (n for one in found for n in _notes(one, since_ms, broken.get(one.group, 0)))
+    if html is not None:
+        from kgroups.cli.commands.history.history_page import history_page  # Altair: half a second
+
+        texts = [*(note.message for note in notes), *(error.text for error in errors)]
+        write_page(html, history_page(found, looks, (since_ms, until_ms), texts))
     printer.show(
         Report(
             schema=SCHEMA,
@@ -114,10 +130,7 @@ def history(
             views=(view_of(folded=folded),),
             document_of=change_item,
             errors=errors,
-            notes=[
-                *log_notes(read),
-                *(n for one in found for n in _notes(one, since_ms, broken.get(one.group, 0))),
-            ],
+            notes=notes,
             summary=lambda: summary_of(found, read, since_ms, until_ms),
         )
     )
@@ -147,7 +160,8 @@ def _with_captures(
     printer.note("LOG_UNREAD", f"from captures only: {why}")
     captures = captures_of(None)
     readers = readers_of(names, since_ms, captures)
-    return GroupHistories(readers, Placement(None, {}, captures[0].cluster_id), GroupLogs())
+    placement = Placement(None, {}, captures[0].cluster_id)
+    return GroupHistories(readers, placement, GroupLogs(), captures)
 
 
 def _history(name: str, reader: HistoryReader) -> GroupHistory:
@@ -158,6 +172,7 @@ def _history(name: str, reader: HistoryReader) -> GroupHistory:
         reader.captures,
         reader.oldest_ms,
         reader.whole_since_ms,
+        reader.members,
     )
 
 

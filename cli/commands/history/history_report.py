@@ -66,6 +66,7 @@ class GroupHistory:
         captures: that have the group.
         oldest_ms: time of the first of them.
         whole_since_ms: from when on compaction has removed nothing.
+        members: who is in it at the end.
     """
 
     group: str
@@ -74,6 +75,7 @@ class GroupHistory:
     captures: int
     oldest_ms: int | None
     whole_since_ms: int | None
+    members: tuple[Seat, ...] = ()
 
 
 def explained(history: GroupHistory, logs: Sequence[ReadLog]) -> GroupHistory:
