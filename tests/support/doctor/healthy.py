@@ -77,7 +77,9 @@ class HealthyGroup:
 
     def __init__(self, place: Place, library: Library, number: int) -> None:
         self.life = life = LIVES[number % len(LIVES)]
-        kip848 = TRAITS[library].server and number % 3 == 2
+        # A static KIP-848 member of franz-go that restarts waits until its old session ends.
+        waits = life.static and library == "franz-go"
+        kip848 = TRAITS[library].server and number % 3 == 2 and not waits
         cooperative = "cooperative-sticky" in TRAITS[library].strategies and number % 3 == 1
         # What is committed between the two rebalances of a cooperative group is refused.
         by_hand = {"enable.auto.commit": False} if number % 2 and not cooperative else {}
