@@ -40,14 +40,11 @@ from kgroups.core.snapshot_records import (
     GroupRecord,
     LinesHead,
     SnapshotRecord,
-    TopicRecord,
-    check_once,
     group_of,
     group_record,
     snapshot_of,
-    topic_of,
-    topic_record,
 )
+from kgroups.core.snapshot_topics import TopicRecord, check_once, topic_of, topic_record
 from kgroups.core.times import instant_of, timestamp
 
 SCHEMA: Final = "kgroups.snapshot/1"

@@ -4,14 +4,12 @@ Documents and files of lines consist of the same objects. Fields under `derived`
 others: a document has them for the reader's eye, and nobody reads them.
 """
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
 
-from kgroups.core.errors import ItemError, shorten
+from kgroups.core.errors import ItemError
 from kgroups.core.group_item import LEADER_SOURCE
 from kgroups.core.snapshot import (
     Broker,
@@ -21,24 +19,21 @@ from kgroups.core.snapshot import (
     GroupType,
     Member,
     MemberProtocol,
-    PartitionLog,
     Subtopology,
     Topic,
     led_round,
 )
+from kgroups.core.snapshot_topics import (
+    Assignment,
+    Int32,
+    Int64,
+    Moment,
+    PartitionNumber,
+    Record,
+    TopicRecord,
+    check_once,
+)
 from kgroups.core.times import epoch_ms, instant_of
-from kgroups.core.uuids import parse_uuid
-
-Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-Offset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-PartitionNumber = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Moment = Annotated[datetime.datetime, Meta(tz=True)]
-Assignment = dict[str, tuple[PartitionNumber, ...]]
-
-
-class Record(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """An object of a file; writing leaves out what has its usual value."""
 
 
 class CommitRecord(Record):
@@ -172,38 +167,6 @@ class GroupRecord(Record):
         check_once("partition", (f"{row.topic}-{row.partition}" for row in self.offsets or ()))
 
 
-class LogRecord(Record):
-    """A partition of a topic with the bounds of its log."""
-
-    partition: PartitionNumber
-    log_start_offset: Offset | None = None
-    log_end_offset: Offset | None = None
-    last_stable_offset: Offset | None = None
-    leader: Int64 | None = None
-    racks: tuple[str | None, ...] | None = None
-    error: str | None = None
-    current_leader_epoch: Int64 | None = None
-    in_sync_replicas: tuple[Int64, ...] | None = None
-
-
-class TopicRecord(Record):
-    """A topic with its partitions."""
-
-    topic: str
-    partitions: list[LogRecord]
-    topic_id: str | None = None
-
-    def __post_init__(self) -> None:
-        """See that the id is one, and that no partition stands twice.
-
-        Raises:
-            ValueError: otherwise.
-        """
-        if self.topic_id is not None:
-            parse_uuid(self.topic_id)
-        check_once("partition", (log.partition for log in self.partitions))
-
-
 class ClusterRecord(Record):
     """Which cluster it was."""
 
@@ -257,21 +220,6 @@ class SnapshotRecord(Head, kw_only=True):
         check_once("topic", (topic.topic for topic in self.topics))
 
 
-def check_once(kind: str, names: Iterable[object]) -> None:
-    """See that no name comes twice.
-
-    Args:
-        kind: of what is named, for the message.
-    Raises:
-        ValueError: one does.
-    """
-    seen: set[object] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"the {kind} `{shorten(str(name))}` appears twice")
-        seen.add(name)
-
-
 def snapshot_of(head: Head, topics: Iterable[Topic], groups: Iterable[Group]) -> ClusterSnapshot:
     """The snapshot of these parts."""
     cluster = head.cluster or ClusterRecord()
@@ -284,43 +232,6 @@ def snapshot_of(head: Head, topics: Iterable[Topic], groups: Iterable[Group]) ->
         bootstrap=cluster.bootstrap,
         errors=tuple(head.errors or ()),
     )
-
-
-def topic_of(record: TopicRecord) -> Topic:
-    """The topic that a record describes."""
-    logs = {
-        log.partition: PartitionLog(
-            log.log_start_offset,
-            log.log_end_offset,
-            log.last_stable_offset,
-            log.leader,
-            log.racks or (),
-            log.error,
-            log.current_leader_epoch,
-            log.in_sync_replicas or (),
-        )
-        for log in record.partitions
-    }
-    return Topic(record.topic, logs, record.topic_id)
-
-
-def topic_record(topic: Topic) -> TopicRecord:
-    """The record of a topic."""
-    logs = [
-        LogRecord(
-            number,
-            log.log_start_offset,
-            log.log_end_offset,
-            log.last_stable_offset,
-            log.leader,
-            log.racks or None,
-            log.error,
-            log.current_leader_epoch,
-            log.in_sync_replicas or None,
-        )
-        for number, log in topic.partitions.items()
-    ]
-    return TopicRecord(topic.topic, logs, topic.topic_id)
 
 
 def group_of(record: GroupRecord) -> Group:

@@ -287,6 +287,8 @@ _OWN: Final[Mapping[str, _Row]] = {
         "an object store refused a request for another reason than those that have a code",
         "see the message: it has the store's own words",
     ),
+    "CONCURRENT_TRANSACTIONS": (1, "somebody else was ending the transaction; try again", None),
+    "TRANSACTIONAL_ID_AUTHORIZATION_FAILED": (3, "no right to this transactional id", None),
     "UNKNOWN_ASSIGNOR": (
         2,
         "there is no assignor of this name on this side (client or broker)",

@@ -8,7 +8,7 @@ from kgroups.core.snapshot import PartitionLog, TopicPartition
 
 
 class Held(Protocol):
-    """A partition in which a transaction is open: what `lookups/transactions.py` gives."""
+    """A partition in which a transaction is open: what `lookups/open_transactions.py` gives."""
 
     @property
     def at(self) -> TopicPartition:

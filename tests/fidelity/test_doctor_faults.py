@@ -22,7 +22,7 @@ from tests.support.kafka.workload import create_topics
 
 pytestmark = [
     pytest.mark.kafka,
-    pytest.mark.slow("clients of seven libraries; of each detector: tests/core/doctor"),
+    pytest.mark.slow("clients of seven libraries; quick: tests/core/doctor/test_detectors.py"),
 ]
 
 AT_ONCE: Final = 14

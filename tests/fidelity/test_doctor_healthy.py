@@ -26,6 +26,7 @@ EACH: Final = 44
 AT_ONCE: Final = 15
 """Fewer than `doctor` reads the history of by itself."""
 OVER: Final = "15s"
+LOOK_S: Final = 240.0
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def alarms(place: Place, groups: list[HealthyGroup]) -> dict[str, list[dict[str,
             line = ("doctor", *names, "--over", OVER, "-b", place.servers, "--timeout", "60s")
             outcome = run(*line, "-o", "json")
             for life in lives:
-                life.result()
+                life.result(LOOK_S)
     finally:
         all_at_once(lambda group: group.played.close(), groups)
     items = outcome.document["items"]

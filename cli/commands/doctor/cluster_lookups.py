@@ -15,8 +15,8 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
 from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions
+from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
-from kgroups.core.kafka.lookups.transactions import Transactions, open_transactions
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 AROUND: Final[tuple[Part, ...]] = ("transactions", "pending", "offsets_partition", "settings")

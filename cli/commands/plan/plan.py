@@ -171,12 +171,7 @@ def plan(
     source = read_source(printer, names, file, texts)
     if file is None and _are_streams(source.snapshot):
         given = (assignor, leader, leader_from_log, explain, fail_on, html, rounds, outcomes, steps)
-        if any(given) or blockers or members:
-            raise UsageError("plans of streams groups have one view, of their tasks")
-        with cluster(printer.options) as admin:
-            planned = tasks_report(admin, source.snapshot, texts.parsed)
-        printer.show(planned)
-        end_with(planned.errors)
+        _show_tasks(printer, source.snapshot, texts, has_views=any(given) or blockers or members)
         return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
@@ -193,6 +188,22 @@ def plan(
         write_page(html, plan_page(found, items))
     printer.show(found)
     end_with(errors)
+
+
+def _show_tasks(
+    printer: Printer, snapshot: ClusterSnapshot, texts: PlanTexts, *, has_views: bool
+) -> None:
+    """The plans of streams groups.
+
+    Args:
+        has_views: whether something was given that only plans of partitions have.
+    """
+    if has_views:
+        raise UsageError("plans of streams groups have one view, of their tasks")
+    with cluster(printer.options) as admin:
+        planned = tasks_report(admin, snapshot, texts.parsed)
+    printer.show(planned)
+    end_with(planned.errors)
 
 
 def _are_streams(snapshot: ClusterSnapshot) -> bool:

@@ -26,7 +26,7 @@ from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import Command, Noun, WriteCommand
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.lookups.transactions import OpenTransaction, open_transactions
+from kgroups.core.kafka.lookups.open_transactions import OpenTransaction, open_transactions
 from kgroups.core.kafka.writes.transaction_aborts import (
     Abort,
     abort_transaction,

@@ -15,7 +15,7 @@ from kgroups.core.doctor.cluster_facts import (
 )
 from kgroups.core.doctor.examine import DETECTORS
 from kgroups.core.doctor.facts import DoctorFacts
-from kgroups.core.kafka.lookups.transactions import HeldPartition, OpenTransaction
+from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTransaction
 from tests.core.doctor.test_detectors import BOTH, CASES, WELL, facts, found, logs_of, only, watched
 
 NOW_MS: Final = 10_000

@@ -5,8 +5,8 @@ import pytest
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.lookups.open_transactions import open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
-from kgroups.core.kafka.lookups.transactions import open_transactions
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.hung_transactions import (
     STRANGER,

@@ -98,6 +98,14 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("config",): {
+        "describe group": (Refused(("config", G), G),),
+        "read group": "it asks for DESCRIBE_CONFIGS, to write for ALTER_CONFIGS",
+        "delete group": "it deletes no group",
+        "describe topic": NO_TOPIC,
+        "read topic": NO_TOPIC,
+        "delete topic": NO_TOPIC,
+    },
     ("peek",): {
         "describe group": (Refused(("peek", G), G),),
         "read group": Works(("peek", R)),

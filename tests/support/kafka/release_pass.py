@@ -39,6 +39,8 @@ ROWS: Final[Mapping[str, str]] = {
     "wait": f"wait {CLASSIC} --until 'member_count = 1' --deadline 60s -o json",
     "history": f"history {CLASSIC} {EMPTY[0]} -o json",
     "doctor": f"doctor {CLASSIC} {EMPTY[0]} --over 300ms -o json",
+    "peek": f"peek {EMPTY[0]} -o json",
+    "config": f"config {CLASSIC} -o json",
     "coordinator": f"coordinator {CLASSIC} -o json",
     "transactions list": f"transactions {EMPTY[0]} -o json",
     "transactions abort": f"transactions abort {EMPTY[0]} --yes -o json",

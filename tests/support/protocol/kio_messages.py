@@ -83,9 +83,13 @@ def as_message(value: Any) -> Any:
     return tuple(map(as_message, value)) if isinstance(value, tuple) else value
 
 
+MOMENTS = ("log_append_time", "transaction_start_time")
+"""Moments whose names have a unit in Kafka; others have none there either."""
+
+
 def _name(field: Any) -> str:
     kafka_type = field.metadata.get("kafka_type", "")
-    is_time = kafka_type.startswith("timedelta") or field.name == "log_append_time"
+    is_time = kafka_type.startswith("timedelta") or field.name in MOMENTS
     return f"{field.name}_ms" if is_time else str(field.name)
 
 
