@@ -10,6 +10,7 @@ SECTIONS: Final = {
     "Inspect": {
         "list": "commands.list",
         "describe": "commands.describe.describe",
+        "top": "commands.top.top",
         "history": "commands.history.history",
         "peek": "commands.peek.peek",
         "coordinator": "commands.coordinator",

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/history" | "/peek" | "/coordinator" | "/transactions" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "transactions/list" | "transactions/abort" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/top" | "/history" | "/peek" | "/coordinator" | "/transactions" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "transactions/list" | "transactions/abort" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -50,6 +50,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--fields") echo '@free' ;;
     "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
+    "top/--every") echo '@free' ;;
     "history/--since") echo '@free' ;;
     "history/--log") echo '@files' ;;
     "history/--captures") echo '@free' ;;
@@ -278,6 +279,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   case "$1" in
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
+    "top") echo '@free' ;;
     "history") echo '@groups' ;;
     "peek") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
@@ -316,9 +318,10 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--context -c --bootstrap-server -b --command-config --client --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
-    "") echo "list describe history peek coordinator transactions snapshot check wait doctor plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members config apply lag context ping audit sandbox demo official schema explain completion --version --help-all --help $common" ;;
+    "") echo "list describe top history peek coordinator transactions snapshot check wait doctor plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members config apply lag context ping audit sandbox demo official schema explain completion --version --help-all --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help-all --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --tasks --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --fields --textfile --from --help-all --help $common" ;;
+    "top") echo "--every --once --help-all --help $common" ;;
     "history") echo "--since --log --captures --html --help-all --help $common" ;;
     "peek") echo "--topic --stuck --over --around --show-values --value-as --value-bytes --raw --isolation --limit --max-bytes --help-all --help $common" ;;
     "coordinator") echo "--partitions --help-all --help $common" ;;

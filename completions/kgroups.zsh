@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/history" | "/peek" | "/coordinator" | "/transactions" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "transactions/list" | "transactions/abort" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/top" | "/history" | "/peek" | "/coordinator" | "/transactions" | "/snapshot" | "/check" | "/wait" | "/doctor" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/config" | "/apply" | "/lag" | "/context" | "/ping" | "/audit" | "/sandbox" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "transactions/list" | "transactions/abort" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -51,6 +51,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--fields") echo '@free' ;;
     "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
+    "top/--every") echo '@free' ;;
     "history/--since") echo '@free' ;;
     "history/--log") echo '@files' ;;
     "history/--captures") echo '@free' ;;
@@ -279,6 +280,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   case "$1" in
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
+    "top") echo '@free' ;;
     "history") echo '@groups' ;;
     "peek") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
@@ -339,6 +341,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       commands=(
         'list:List consumer groups.'
         'describe:Describe groups\: committed offsets, lag, members, state.'
+        'top:Show groups live\: state, members, lag, rates, rebalances.'
         'history:Show what happened to groups, and why.'
         'peek:Show the records that a group reads next.'
         'coordinator:Show which broker coordinates a group, and why.'
@@ -419,6 +422,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--fields:Show only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
+        '--help-all:Show details and all global options.'
+        '--help:Show help.'
+      )
+      ;;
+    "top")
+      options+=(
+        '--every:Time between two looks.'
+        '--once:Print one frame and end.'
         '--help-all:Show details and all global options.'
         '--help:Show help.'
       )

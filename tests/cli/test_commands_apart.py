@@ -27,6 +27,7 @@ SHARED = {
     "plan": {"lag"},
     "simulate": {"lag"},
     "gates": {"lag"},
+    "top": {"describe"},
     "transactions": {"writes"},
     "writes": {"gates", "lag"},
 }

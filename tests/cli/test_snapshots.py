@@ -296,6 +296,8 @@ CASES = {
     "set and unset at once": "config billing --set a=1 --unset a",
     "undo and set at once": "config billing --undo last --set a=1",
     "transactions of nothing": "transactions list",
+    "top without a terminal": "top",
+    "top by an odd time": "top --every often --once",
     "abort a transaction of a group and a topic": "transactions abort g --topic t --yes",
     "explain an error": "explain non_empty_group",
     "explain a word of several meanings": "explain unknown",

@@ -79,6 +79,7 @@ TAKERS: Final = {
     "config": "config {name}",
     "config set": "config origin --set {name}=1 --dry-run",
     "config undo": "config origin --undo {name}",
+    "top": "top --every {name}",
     "transactions": "transactions list {name}",
     "transactions of a topic": "transactions list --topic {name}",
     "transactions abort": "transactions abort {name} --yes",

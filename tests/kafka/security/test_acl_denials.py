@@ -238,6 +238,14 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("top",): {
+        "describe group": LEFT_OUT,
+        "read group": Works(("top", GROUP["read"], "--once", "--every", "100ms")),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": READS,
+        "delete topic": READS,
+    },
     ("transactions", "list"): {
         "describe group": (Refused(("transactions", G), G),),
         "read group": READS,

@@ -41,6 +41,7 @@ CALLS: Final[Mapping[str, int]] = {
     "remove-members": 94_000,
     "config": 104_000,
     "apply": 112_000,
+    "top": 110_000,
     "transactions": 100_000,
     "transactions abort": 100_000,
     "context list": 79_000,

@@ -122,6 +122,7 @@ LINES: Final = {
         writes="offsets",
         given="saved",
     ),
+    "top": Line("top --once --every 100ms -o json", "top"),
     "transactions": Line("transactions {origin} -o json", "transactions list"),
     "transactions abort": Line("transactions abort {origin} --yes -o json", "transactions abort"),
     "context list": Line("context list -o json", "context list", asks=False),

@@ -42,6 +42,7 @@ ROWS: Final[Mapping[str, str]] = {
     "peek": f"peek {EMPTY[0]} -o json",
     "config": f"config {CLASSIC} -o json",
     "coordinator": f"coordinator {CLASSIC} -o json",
+    "top": "top release-empty-* --once --every 100ms -o json",
     "transactions list": f"transactions {EMPTY[0]} -o json",
     "transactions abort": f"transactions abort {EMPTY[0]} --yes -o json",
     "plan": f"plan {CLASSIC} --add-members 1 -o json",

@@ -1,0 +1,1 @@
+"""`kgroups top`: a live screen of groups."""
