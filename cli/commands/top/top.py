@@ -30,7 +30,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms, timestamp
 
-SCHEMA: Final = "kgroups.top/1"
+SCHEMA = "kgroups.top/1"
 HELP = """Show groups live: state, members, lag, rates, rebalances.
 
 The groups on the screen are read each second (--every), as are the states

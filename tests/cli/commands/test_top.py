@@ -5,7 +5,6 @@ import pty
 import re
 import struct
 import termios
-import time
 from collections.abc import Iterator
 from fcntl import ioctl
 
@@ -158,24 +157,6 @@ def test_on_a_terminal(cluster: str) -> None:
     assert termios.tcgetattr(follower) == before
     os.close(follower)
     os.close(leader)
-
-
-@pytest.mark.slow(
-    "2,000 groups in another process; what is read in a look: test_each_look_is_bounded"
-)
-def test_what_2000_groups_cost() -> None:
-    """A look each second takes less than a tenth of a core."""
-    with Child([PROGRAM, "sandbox", "up", "-q", "--topic", "t=6"]) as process:
-        address = process.line().strip()
-        fill(address, 2_000)
-        with ClusterAdmin(ClientSettings(address), timeout_ms=60_000) as admin:
-            board, shown = Board(None), [f"g{number:04}" for number in range(40)]
-            board.look(admin, shown)
-            began = time.process_time()
-            for _ in range(10):
-                board.look(admin, shown)
-            assert (time.process_time() - began) / 10 < 0.1
-        process.terminate()
 
 
 def fill(address: str, groups: int) -> None:
