@@ -17,6 +17,7 @@ NEEDED = {
     Path("core/sandbox/storage/data_directory.py"): {"fcntl"},  # its lock file
     Path("core/lag/captures/pending.py"): {"fcntl"},  # the same
     Path("cli/audit_log.py"): {"pwd"},  # who wrote
+    Path("cli/commands/top/top.py"): {"termios", "tty"},  # keys as they are typed
 }
 
 # By the library reference of Python ("Availability: Linux").
