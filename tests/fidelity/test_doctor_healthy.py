@@ -11,16 +11,21 @@ from tests.support.cli.runner import run
 from tests.support.doctor.healthy import HealthyGroup
 from tests.support.doctor.played_group import PARTITIONS, Place
 from tests.support.fidelity.driven_group import all_at_once
-from tests.support.fidelity.hosts.pool import present_libraries
 from tests.support.fidelity.libraries import TRAITS, Library
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.workload import create_topics
+from tests.support.requirements import requires
 
 pytestmark = [
     pytest.mark.kafka,
     pytest.mark.slow("clients of seven libraries; quick: tests/core/doctor/test_detectors.py"),
 ]
 
+NEEDS: Final = {
+    "sarama": requires("Go"),
+    "franz-go": requires("Go"),
+    "kafkajs": requires("Node.js"),
+}
 EACH: Final = 44
 """Of a library: 308 of all."""
 AT_ONCE: Final = 15
@@ -61,11 +66,11 @@ def alarms(place: Place, groups: list[HealthyGroup]) -> dict[str, list[dict[str,
     }
 
 
-@pytest.mark.parametrize("library", TRAITS)
+@pytest.mark.parametrize(
+    "library", [pytest.param(name, marks=NEEDS.get(name, ())) for name in TRAITS]
+)
 def test_nothing_above_info(place: Place, library: Library) -> None:
     """Steady, idle, just started, in a deploy, scaled, with members in reserve."""
-    if library not in present_libraries():
-        pytest.skip(f"{library} is missing")
     found: dict[str, list[dict[str, Any]]] = {}
     groups = [HealthyGroup(place, library, number) for number in range(EACH)]
     for first in range(0, EACH, AT_ONCE):

@@ -212,7 +212,10 @@ def _chosen(
         RefusedError: the group is one that commits nothing.
     """
     if group.type == "share":
-        raise RefusedError("a share group commits no offsets", code="INVALID_GROUP_TYPE")
+        raise RefusedError(
+            "share groups have no next record",
+            code="INVALID_GROUP_TYPE",
+        )
     found: list[OffsetRow] = []
     errors: list[ItemError] = []
     told: set[str | TopicPartition] = set()

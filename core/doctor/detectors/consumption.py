@@ -64,7 +64,7 @@ def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
             "STALLED_PARTITION",
             *likely_or_possible("error", is_likely=is_likely),
             impact,
-            f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times"
+            f"kgroups peek {facts.word} --topic {quote(row.topic)}:{row.partition}"
             if is_likely
             else f"kgroups doctor {facts.word} --over {60 if is_long else 30}s",
             place(row),

@@ -32,7 +32,7 @@ def poison_record(facts: DoctorFacts) -> Iterator[Finding]:
         "error",
         "likely",
         f"its next record may be one that no member can process: each is lost at offset {offset}",
-        f"kgroups describe {facts.word} --topic {quote(row.topic)} --record-times",
+        f"kgroups peek {facts.word} --topic {quote(row.topic)}:{row.partition}",
         place(row),
         {
             "lag": row.lag,
