@@ -31,7 +31,11 @@ pytestmark = [
 
 SPEC: Final = ClusterSpec(
     brokers=2,
-    properties={"offsets.topic.replication.factor": "2", "group.max.size": "3"},
+    properties={
+        "offsets.topic.replication.factor": "2",
+        "group.max.size": "3",
+        "broker.session.timeout.ms": "20000",  # so long does one that restarts wait
+    },
 )
 TOPIC: Final = "around"
 SESSION: Final = "consumer.session.timeout.ms"

@@ -24,6 +24,8 @@ BASE_PROPERTIES: Mapping[str, str] = {
     # One that gets no processor for 9 s, the default, would be fenced, and topics that are made
     # then go to the other brokers alone; those that are stopped say so.
     "broker.session.timeout.ms": "60000",
+    # One that comes back is refused until its old session is over, and ends itself after a minute.
+    "initial.broker.registration.timeout.ms": "240000",
     # Records of long ago would be removed half a minute after the start, and every five minutes.
     "log.retention.ms": "-1",
     "auto.create.topics.enable": "false",
