@@ -101,6 +101,10 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "member after member is lost at it",
         "look at the member's log: it may be stuck on the next record",
     ),
+    "THROTTLED": (
+        "a client reads about as many bytes as its quota allows, while records wait",
+        "raise its quota: `kafka-configs.sh --alter --entity-type clients`",
+    ),
     "TOPIC_MISSING": (
         "a topic that the group reads or has committed does not exist",
         "create it, or delete the commits",

@@ -99,3 +99,16 @@ class GroupSettings(NamedTuple):
     max_size: int | None
     max_size_name: str
     own: Mapping[str, Setting] = {}
+
+
+class MemberQuota(NamedTuple):
+    """A quota on a client of the group that has more records to read than is usual.
+
+    Args:
+        consumer_byte_rate: bytes a second that its brokers together send it.
+        bytes_per_second: that it has read, estimated from the size of its next records.
+    """
+
+    client_id: str
+    consumer_byte_rate: float
+    bytes_per_second: float

@@ -38,6 +38,7 @@ DETECTORS: Final = (
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
     Detector("COORDINATOR_UNSTABLE", ("offsets_partition",), cluster.coordinator_unstable),
     Detector("GROUP_NEAR_LIMIT", ("members", "settings"), cluster.group_near_limit),
+    Detector("THROTTLED", ("rates", "quotas"), cluster.throttled),
     Detector("ORPHAN_CONFIG", ("own_settings",), cluster.orphan_config),
     Detector("HANGING_TRANSACTION", ("offsets", "transactions"), transactions.hanging_transaction),
     Detector("OFFSETS_PENDING", ("pending",), transactions.offsets_pending),

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
+    MemberQuota,
     OffsetsPartition,
     PendingOffsets,
     Transactions,
@@ -32,6 +33,7 @@ Part = Literal[
     "offsets_partition",
     "settings",
     "own_settings",
+    "quotas",
 ]
 """What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
 
@@ -60,6 +62,7 @@ class DoctorFacts:
         offsets_partition: where the group's own offsets are; None likewise.
         settings: that decide about its members; None likewise.
         own_settings: names of those of a group that does not exist; None if they are not told.
+        quotas: on its clients that have records to read; None if they are not told.
         missing: why parts were not looked at, where that is a matter of this group.
     """
 
@@ -83,6 +86,7 @@ class DoctorFacts:
     offsets_partition: OffsetsPartition | None = None
     settings: GroupSettings | None = None
     own_settings: Sequence[str] | None = ()
+    quotas: Sequence[MemberQuota] | None = None
     missing: Mapping[Part, str] = field(default_factory=dict)
 
     @property
@@ -122,6 +126,7 @@ class DoctorFacts:
             "offsets_partition": self.offsets_partition,
             "settings": self.settings,
             "own_settings": self.own_settings,
+            "quotas": self.quotas,
         }[part] is not None
 
     def log_of(self, topic: str, partition: int) -> PartitionLog:

@@ -52,3 +52,5 @@ ELECTIONS: Final = 8
 """Of a coordinator in an hour: a restart of all brokers in turn takes four to six."""
 NEAR_SHARE: Final = 0.9
 """Of the members that a group may have: a deploy that starts new ones first passes it."""
+QUOTA_SHARE: Final = 0.7
+"""Of a quota: brokers hold an average of eleven seconds to it, so a look sees less or more."""

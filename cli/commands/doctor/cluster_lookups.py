@@ -7,19 +7,26 @@ from typing import Final
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor import cluster_facts
-from kgroups.core.doctor.cluster_facts import GroupSettings, OffsetsPartition, PendingOffsets
+from kgroups.core.doctor.cluster_facts import (
+    GroupSettings,
+    MemberQuota,
+    OffsetsPartition,
+    PendingOffsets,
+)
 from kgroups.core.doctor.detectors.transactions import holds_back
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
+from kgroups.core.kafka.lookups.client_quotas import client_quotas, record_bytes
 from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions
 from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
+from kgroups.core.lag.group_lag import OffsetRow
+from kgroups.core.lag.group_times import is_usual
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
-AROUND: Final[tuple[Part, ...]] = ("transactions", "pending", "offsets_partition", "settings")
 NO_CLUSTER: Final = "a snapshot file does not record it"
 OLDER: Final = "requires brokers of Kafka {} or later"
 CLUSTER_CONFIGS: Final = "DESCRIBE_CONFIGS on the cluster"
@@ -28,6 +35,7 @@ ELECTIONS_MS: Final = 3_600_000
 SIZES: Final = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
 MOST_SETTINGS: Final = 20
 """Groups whose own settings are read: a request each."""
+QUOTAS_OF_USERS: Final = "there are quotas of users, and brokers do not tell the users of members"
 
 Step = Callable[[ClusterAdmin, Sequence[DoctorFacts]], list[DoctorFacts]]
 
@@ -36,12 +44,14 @@ def look_around(
     admin: ClusterAdmin | None, every: Sequence[DoctorFacts], progress: Callable[[str], None]
 ) -> list[DoctorFacts]:
     """The facts with what the cluster tells; what it does not tell is `missing`, and why."""
-    if admin is None:
-        return [_without(each, AROUND, NO_CLUSTER) for each in every]
     steps: tuple[tuple[str, Step, tuple[Part, ...]], ...] = (
-        ("transactions", _with_transactions, AROUND[:3]),
-        ("settings", _with_settings, AROUND[3:]),
+        ("transactions", _with_transactions, ("transactions", "pending", "offsets_partition")),
+        ("settings", _with_settings, ("settings",)),
+        ("quotas", _with_quotas, ("quotas",)),
     )
+    if admin is None:
+        around = [part for *_, parts in steps for part in parts]
+        return [_without(each, around, NO_CLUSTER) for each in every]
     for what, step, parts in steps:
         progress(f"looking at {what}")
         try:
@@ -170,6 +180,50 @@ def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[Do
         settings = GroupSettings(most, name, own.get(facts.name, {}))
         found.append(replace(facts, settings=settings))
     return found
+
+
+def _with_quotas(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
+    """The facts with the quotas on clients that have records to read, where there are rates.
+
+    Nobody tells which user a member is, and a quota of its user would come first.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    if all(each.times is None for each in every):
+        return list(every)
+    try:
+        quotas = client_quotas(admin)
+    except KgroupsError as error:
+        why = why_not(error.code, CLUSTER_CONFIGS, "2.6")
+        return [_without(each, ["quotas"], why) for each in every]
+    if any("user" in quota.entity for quota in quotas):
+        return [_without(each, ["quotas"], QUOTAS_OF_USERS) for each in every]
+    limits = {quota.entity.get("client-id"): quota.byte_rate for quota in quotas}
+    return [replace(facts, quotas=list(_quotas_of(admin, facts, limits))) for facts in every]
+
+
+def _quotas_of(
+    admin: ClusterAdmin, facts: DoctorFacts, limits: Mapping[str | None, float]
+) -> Iterator[MemberQuota]:
+    """The quotas on clients of one group; the first record that waits is taken for all."""
+    figures = dict(facts.times.rows) if facts.times is not None else {}
+    by_client: dict[str, list[OffsetRow]] = {}
+    for row in facts.rows or ():
+        if row.client_id is not None:
+            by_client.setdefault(row.client_id, []).append(row)
+    for client_id, rows in by_client.items():
+        limit = limits.get(client_id, limits.get(None))
+        late = [r for r in rows if not is_usual(r.lag, figures[r.topic, r.partition].rate_in)]
+        read = sum(figures[row.topic, row.partition].rate_out or 0.0 for row in rows)
+        first = next((row for row in late if row.lag and row.leader is not None), None)
+        if limit is None or first is None or not read:
+            continue
+        at, leader = (first.topic, first.partition), first.leader or 0
+        size = record_bytes(admin, leader, at, first.committed_offset or 0)
+        if size is not None:
+            brokers = len({row.leader for row in rows})
+            yield MemberQuota(client_id, limit * brokers, read * size)
 
 
 def with_orphans(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
-from kgroups.core.doctor.thresholds import ELECTIONS, NEAR_SHARE
+from kgroups.core.doctor.thresholds import ELECTIONS, NEAR_SHARE, QUOTA_SHARE
 
 
 def coordinator_unstable(facts: DoctorFacts) -> Iterator[Finding]:
@@ -57,3 +57,22 @@ def orphan_config(facts: DoctorFacts) -> Iterator[Finding]:
             f"kgroups config {facts.word}",
             evidence={"settings": list(facts.own_settings)},
         )
+
+
+def throttled(facts: DoctorFacts) -> Iterator[Finding]:
+    """A client that has records to read reads about as many bytes as its quota allows."""
+    for quota in facts.quotas or ():
+        if quota.bytes_per_second >= QUOTA_SHARE * quota.consumer_byte_rate:
+            yield Finding(
+                "THROTTLED",
+                "warning",
+                "possible",
+                "it reads no faster than its quota, however many records wait",
+                "kgroups explain THROTTLED",
+                {"client_id": quota.client_id},
+                {
+                    "bytes_per_second": round(quota.bytes_per_second),
+                    "consumer_byte_rate": round(quota.consumer_byte_rate),
+                    "over_seconds": facts.over_seconds,
+                },
+            )

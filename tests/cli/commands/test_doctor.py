@@ -26,6 +26,7 @@ from tests.support.lag.made_fleet import fleet
 
 OVER = ("--over", "300ms")
 LONG = ("REBALANCE_STUCK", "SLOW_REVOCATION")
+NO_QUOTAS = {"THROTTLED": "requires brokers of Kafka 2.6 or later"}
 
 
 def reasons(item: dict[str, Any]) -> dict[str, str]:
@@ -61,7 +62,7 @@ def test_a_stuck_partition(address: str) -> None:
     assert finding["evidence"]["lag"] == 3
     assert (app["facts"]["lag"], app["facts"]["member_count"]) == (3, 1)
     assert done["findings"] == []
-    assert reasons(done) == dict.fromkeys(LONG, "requires --over 30s")
+    assert reasons(done) == dict.fromkeys(LONG, "requires --over 30s") | NO_QUOTAS
 
 
 def test_captures_take_the_place_of_waiting(address: str, tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_captures_take_the_place_of_waiting(address: str, tmp_path: Path) -> Non
         assert items["app"]["findings"][0]["evidence"]["over_seconds"] > 0
         assert items["done"]["findings"] == []
         # the embedded cluster lists none
-        assert set(reasons(items["done"])) == {*orphans, *LONG}
+        assert set(reasons(items["done"])) == {*orphans, *LONG, *NO_QUOTAS}
     late = run("doctor", "app", "--captures", folder, "--over", "100ms", "-b", address)
     assert late.exit_code == 5
     assert "no captures in the window" in late.stderr
@@ -125,7 +126,7 @@ def test_levels(address: str) -> None:
     assert outcome.exit_code == 6
     (item,) = outcome.document["items"]
     assert [finding["code"] for finding in item["findings"]] == ["NO_CONSUMER"]
-    codes = ("STALLED_PARTITION", "FALLING_BEHIND", "PHANTOM_LAG")
+    codes = ("STALLED_PARTITION", "FALLING_BEHIND", "PHANTOM_LAG", "THROTTLED")
     short = dict.fromkeys(codes, "requires --over or --captures")
     assert reasons(item) == short | dict.fromkeys(LONG, "requires --over 30s")
 

@@ -9,6 +9,7 @@ import pytest
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
+    MemberQuota,
     OffsetsPartition,
     PendingOffsets,
     Transactions,
@@ -77,6 +78,12 @@ def sized(most: int | None) -> DoctorFacts:
     return replace(facts(BOTH), settings=GroupSettings(most, "group.max.size"))
 
 
+def limited(bytes_per_second: float) -> DoctorFacts:
+    """A group whose member reads so much, and has a quota."""
+    quota = MemberQuota("app", 1_000.0, bytes_per_second)
+    return replace(watched(facts(BOTH), facts(BOTH)), quotas=[quota])
+
+
 def configured(*names: str) -> DoctorFacts:
     """A name with these configurations and no group."""
     return replace(facts(state="Dead", commits={}), own_settings=names)
@@ -92,6 +99,7 @@ CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
         lambda: led(7),
     ),
     "GROUP_NEAR_LIMIT": (lambda: sized(1), "warning", {}, lambda: sized(2)),
+    "THROTTLED": (lambda: limited(700), "warning", {"client_id": "app"}, lambda: limited(690)),
     "ORPHAN_CONFIG": (lambda: configured("consumer.session.timeout.ms"), "info", {}, configured),
     "HANGING_TRANSACTION": (
         lambda: held(open_for(3 * MINUTE_MS)),

@@ -513,6 +513,7 @@ def test_what_was_not_looked_at_is_named() -> None:
         "PHANTOM_LAG": "rates",
         "COORDINATOR_UNSTABLE": "offsets_partition",
         "GROUP_NEAR_LIMIT": "settings",
+        "THROTTLED": "rates",
     }
 
 
