@@ -164,6 +164,20 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
     hours = open_window(tmp_path).hours
     assert hours is not None
     assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
+    page = tmp_path / "report.html"
+    code, stdout, stderr = finish(
+        *("lag", "report", "--captures", str(tmp_path), "--since", "1970-01-01T00:00:00Z"),
+        *("--engine", "duckdb", "-o", "json", "--html", str(page)),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    note = (
+        "2 hours until 1970-01-01T01:00:00.000Z are rolled up: columns in HOURLY are accurate"
+        " to the hour"
+    )
+    assert [told["message"] for told in document["notes"] if told["code"] == "ROLLED_UP"] == [note]
+    assert note in page.read_text()
     for at_ms in (3, 5 * 86_400_000):
         write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
     code, stdout, _ = finish("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")

@@ -112,17 +112,21 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
 
 
 def hours_note(summary: Mapping[str, Any]) -> str | None:
-    """What is said of hours, days and months that are rolled up; None where there are none."""
-    found = [(length, column) for length, column in ROLL_UPS.items() if summary.get(length)]
-    if not found:
+    """What is said of hours, days and months that are rolled up; None where there are none.
+
+    Args:
+        summary: the document's.
+    """
+    rolled_up = [(length, column) for length, column in ROLL_UPS.items() if summary.get(length)]
+    if not rolled_up:
         return None
     spans = " and ".join(
-        f"{summary[length]:,} {length} until {timestamp(summary[f'{length}_until_ms'])}"
-        for length, _column in found
+        f"{summary[length]:,} {length} until {summary[f'{length}_until_at']}"
+        for length, _column in rolled_up
     )
     exact = " and ".join(
         f"columns in {column.upper()} are accurate to the {length.removesuffix('s')}"
-        for length, column in found
+        for length, column in rolled_up
     )
     return f"{spans} are rolled up: {exact}"
 
@@ -166,4 +170,4 @@ def write_files(
     if html is not None:
         from kgroups.cli.commands.lag.lag_page import lag_page
 
-        write_page(html, lag_page(answer, shown, hours_note(answer.summary)))
+        write_page(html, lag_page(answer, shown, hours_note(shown.summary())))
