@@ -39,13 +39,19 @@ def check_logs(names: Sequence[str]) -> None:
         raise UsageError("`-` can be used only once", hint="stdin can be read once")
 
 
-def read_logs(names: Sequence[str], changes: Mapping[str, Sequence[Change]]) -> list[ReadLog]:
-    """What each log says of the changes.
+def read_logs(
+    names: Sequence[str],
+    changes: Mapping[str, Sequence[Change]],
+    epochs: Mapping[int, int | None] | None = None,
+) -> list[ReadLog]:
+    """What each log says of the changes, and of partitions of `__consumer_offsets`.
 
+    Args:
+        epochs: of the partitions' leaders.
     Raises:
         UsageError: one cannot be read.
     """
-    return [ReadLog(name, _read(name, BrokerLog(changes))) for name in names]
+    return [ReadLog(name, _read(name, BrokerLog(changes, epochs))) for name in names]
 
 
 def _read(name: str, log: BrokerLog) -> BrokerLog:

@@ -16,7 +16,7 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "look for two consumers of one partition, a reset, or an application that seeks",
     ),
     "COORDINATOR_UNSTABLE": (
-        "the group's coordinator moved while it was watched, or eight times within an hour",
+        "the group's coordinator moved while it was watched or by a broker's log, or often",
         "look at the brokers: one may restart again and again, or lose its session",
     ),
     "DATA_LOST": (

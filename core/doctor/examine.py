@@ -35,6 +35,7 @@ DETECTORS: Final = (
     Detector("OFFSETS_EXPIRING", ("expiry",), topic_health.offsets_expiring),
     Detector("TOPIC_MISSING", ("offsets",), topic_health.topic_missing),
     Detector("STALE_COMMITS", ("offsets", "members"), topic_health.stale_commits),
+    Detector("PARTITIONS_UNAVAILABLE", ("offsets_partition",), topic_health.commits_unavailable),
     Detector("PARTITIONS_UNAVAILABLE", ("offsets",), topic_health.partitions_unavailable),
     Detector("COORDINATOR_UNSTABLE", ("offsets_partition",), cluster.coordinator_unstable),
     Detector("GROUP_NEAR_LIMIT", ("members", "settings"), cluster.group_near_limit),

@@ -13,6 +13,7 @@ from kgroups.core.doctor.cluster_facts import (
     Transactions,
 )
 from kgroups.core.doctor.thresholds import STUCK_S
+from kgroups.core.history.broker_log import Elections
 from kgroups.core.history.changes import Change
 from kgroups.core.lag.group_lag import NO_LOG, OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
@@ -60,6 +61,7 @@ class DoctorFacts:
         transactions: open on partitions that the group reads; None if that was not looked at.
         pending: offsets of the group that a transaction holds; None likewise.
         offsets_partition: where the group's own offsets are; None likewise.
+        elections: of its coordinator, as brokers' logs tell; None if they tell of none.
         settings: that decide about its members; None likewise.
         own_settings: names of those of a group that does not exist; None if they are not told.
         quotas: on its clients that have records to read; None if they are not told.
@@ -84,6 +86,7 @@ class DoctorFacts:
     transactions: Transactions | None = None
     pending: PendingOffsets | None = None
     offsets_partition: OffsetsPartition | None = None
+    elections: Elections | None = None
     settings: GroupSettings | None = None
     own_settings: Sequence[str] | None = ()
     quotas: Sequence[MemberQuota] | None = None

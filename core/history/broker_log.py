@@ -72,6 +72,12 @@ FENCED: Final = tuple(
     )
 )
 """Lines about a member that goes on though another one has its instance id; some name no group."""
+ELECTED: Final = re.compile(
+    rb"(?:(?:Elected|Resigned) as the group coordinator for partition "
+    rb"|Scheduling (?:un)?loading of metadata (?:from|for) __consumer_offsets-)"
+    rb"(\d+) (?:in|with) epoch \D{0,12}(\d+)"
+)
+"""Lines about a partition whose leader coordinates from this epoch on, here or elsewhere."""
 REASONS: Final[Mapping[str, str]] = {
     "poll timeout has expired": "poll_timeout",
     "removed by an admin": "removed_by_admin",
@@ -85,6 +91,11 @@ _TIME: Final = re.compile(rb"\[?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3})\]?")
 _LOGGER: Final = re.compile(r" \([\w.$]+\)\s*$")
 LATE_MS, EARLY_MS = 5_000, 600_000
 """How long after a line, and before it, its change may be in the records."""
+AGREE_MS: Final = 60_000
+"""Most lines of a log agree on the difference of the clocks, or it is of another cluster."""
+MOST_APART_MS: Final = 26 * 3_600_000
+"""Between two time zones; a log whose clock is further apart is of another day."""
+HOUR_MS: Final = 3_600_000
 
 
 class Said(NamedTuple):
@@ -95,17 +106,34 @@ class Said(NamedTuple):
     reason: str | None
 
 
+class Elections(NamedTuple):
+    """Of the leader of a partition of `__consumer_offsets`, which coordinates its groups.
+
+    Args:
+        per_hour: within one hour, at the most.
+        last_ms: of the records' clock; None: the difference of the clocks is unknown.
+    """
+
+    per_hour: int
+    last_ms: int | None
+
+
 class BrokerLog:
     """Takes the lines of one log: what it says of these changes.
 
     Args:
         changes: by group.
-    Attributes:
-        fenced: by group and instance id: members that went on under it though another one had it.
+        epochs: of the leaders of partitions of `__consumer_offsets`, now; None: not known.
     """
 
-    def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
-        self.matched = 0
+    def __init__(
+        self,
+        changes: Mapping[str, Sequence[Change]],
+        epochs: Mapping[int, int | None] | None = None,
+    ) -> None:
+        self._epochs = epochs or {}
+        self._elected: dict[int, dict[int, int]] = {number: {} for number in self._epochs}
+        self._matched = 0
         self._names = [name.encode() for name in changes]
         self._numbers = {
             (name, change.number): change.at_ms
@@ -126,8 +154,9 @@ class BrokerLog:
             for seat in (*change.members.came, *(gone.seat for gone in change.members.gone))
             if seat.instance_id is not None
         }
-        self.fenced: dict[tuple[str, str], set[str]] = {}
+        self._fenced: dict[tuple[str, str], set[str]] = {}
         self._apart: list[int] = []
+        self._agreed: tuple[int, int | None] = (0, None)
         self._said: dict[tuple[str, str], list[Said]] = {}
         self._reasons: dict[tuple[str, int], str] = {}
 
@@ -135,29 +164,66 @@ class BrokerLog:
         """The next line."""
         if b"tatic member" in line:
             self._fence(line.decode(errors="replace"))
-        if b"roup" not in line or not any(name in line for name in self._names):
+        elected = ELECTED.search(line) if self._epochs and b" epoch " in line else None
+        if elected is None and not any(name in line for name in self._names):
             return
         time = _TIME.match(line)
         if time is None:
             return
         moment = datetime.fromisoformat(time[1].decode()).replace(tzinfo=UTC)
         at_ms = int(moment.timestamp()) * 1000 + int(time[2])
+        if elected is not None:
+            number, epoch = map(int, elected.groups())
+            if epoch and number in self._elected:  # the first one is of a new topic
+                self._elected[number].setdefault(epoch, at_ms)
+            return
         text = _LOGGER.sub("", line[time.end() :].decode(errors="replace").rstrip())
         self._number(at_ms, text)
         self._member(at_ms, text)
 
     @property
+    def matched(self) -> int:
+        """How many lines are about the changes, or about elections."""
+        elected = sum(len(self.elected(number)) for number in self._elected)
+        return 0 if self._is_foreign else self._matched + elected
+
+    @property
     def apart_ms(self) -> int | None:
         """How far its times are ahead of the records', its zone included; None: unknown."""
-        return round(median(self._apart)) if self._apart else None
+        if self._agreed[0] != len(self._apart):
+            middle = round(median(self._apart))
+            near = sum(abs(each - middle) <= AGREE_MS for each in self._apart)
+            agree = 2 * near > len(self._apart) and abs(middle) <= MOST_APART_MS
+            self._agreed = (len(self._apart), middle if agree else None)
+        return self._agreed[1]
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether it is about groups of the same names, at another time or in another cluster."""
+        return bool(self._apart) and self.apart_ms is None
+
+    @property
+    def fenced(self) -> Mapping[tuple[str, str], set[str]]:
+        """By group and instance id, members that went on under it though another one had it."""
+        return {} if self._is_foreign else self._fenced
+
+    def elected(self, partition: int) -> Mapping[int, int]:
+        """Leader epochs of a partition, and when they began by the log's clock.
+
+        Every cluster has these partitions: a log that tells nothing else counts if it tells of the
+        leader that is there now.
+        """
+        epochs = self._elected.get(partition, {})
+        is_ours = self.apart_ms is not None or self._epochs.get(partition) in epochs
+        return epochs if is_ours and not self._is_foreign else {}
 
     def reason_of(self, group: str, number: int | None) -> str | None:
         """Why the broker began this generation."""
-        return None if number is None else self._reasons.get((group, number))
+        return None if number is None or self._is_foreign else self._reasons.get((group, number))
 
     def of_member(self, group: str, member: str, at_ms: int) -> Said | None:
         """What it said of a member who was gone at this time of the records."""
-        said = self._said.get((group, member), [])
+        said = [] if self._is_foreign else self._said.get((group, member), [])
         if self.apart_ms is None:
             return said[-1] if len(said) == 1 else None
         limit = at_ms + self.apart_ms
@@ -174,12 +240,12 @@ class BrokerLog:
                 key = (named["group"], int(named["old"]) + 1)
                 if key in self._numbers:
                     self._reasons[key] = named["reason"]
-                    self.matched += 1
+                    self._matched += 1
                 return
             then_ms = self._numbers.get((named["group"], int(named["number"])))
             if then_ms is not None:
                 self._apart.append(at_ms - then_ms)
-                self.matched += 1
+                self._matched += 1
             return
 
     def _fence(self, text: str) -> None:
@@ -189,8 +255,8 @@ class BrokerLog:
         named = found.groupdict()
         group = named.get("group") or self._groups.get(named["member"])
         if group is not None and group.encode() in self._names:
-            self.fenced.setdefault((group, named["instance"]), set()).add(named["member"])
-            self.matched += 1
+            self._fenced.setdefault((group, named["instance"]), set()).add(named["member"])
+            self._matched += 1
 
     def _member(self, at_ms: int, text: str) -> None:
         for saying in SAYINGS:
@@ -203,7 +269,7 @@ class BrokerLog:
                 reason = named.get("reason")
                 cause = saying.cause or _cause_of(reason)
                 self._said.setdefault(key, []).append(Said(at_ms, cause, reason))
-                self.matched += 1
+                self._matched += 1
             return
 
 
@@ -226,6 +292,21 @@ def fenced_members(group: str, logs: Iterable[BrokerLog]) -> dict[str, int]:
             if name == group:
                 fenced.setdefault(instance, set()).update(members)
     return {instance: len(members) for instance, members in fenced.items()}
+
+
+def elections(partition: int, logs: Iterable[BrokerLog], since_ms: int) -> Elections | None:
+    """Of the leader of a partition since then; None if logs tell of none."""
+    times: dict[int, int] = {}
+    is_dated = True
+    for log in logs:
+        for epoch, at_ms in log.elected(partition).items():
+            times.setdefault(epoch, at_ms - (log.apart_ms or 0))
+            is_dated = is_dated and log.apart_ms is not None
+    elected = sorted(at_ms for at_ms in times.values() if at_ms >= since_ms)
+    if not elected:
+        return None
+    most = max(bisect_right(elected, at_ms + HOUR_MS) - n for n, at_ms in enumerate(elected))
+    return Elections(most, elected[-1] if is_dated else None)
 
 
 def _with_logs(group: str, change: Change, logs: Sequence[BrokerLog]) -> Change:

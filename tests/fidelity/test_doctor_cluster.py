@@ -8,7 +8,9 @@ from typing import Any, Final, NamedTuple
 import pytest
 from confluent_kafka import ElectionType, TopicPartition
 
+from kgroups.cli.source import now_ms
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
+from kgroups.core.times import timestamp
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
@@ -53,6 +55,8 @@ class Looks(NamedTuple):
         facts: at that time.
         moving: while a broker went down.
         restarted: after it had been away again and again.
+        logged: the same, with the log of the other broker.
+        began: when it went down for the first time, as JSON has it.
         groups: one whose coordinator was on that broker, and one whose was not.
     """
 
@@ -60,6 +64,8 @@ class Looks(NamedTuple):
     facts: dict[str, dict[str, Any]]
     moving: Findings
     restarted: Findings
+    logged: Findings
+    began: str
     groups: tuple[str, str]
 
 
@@ -98,6 +104,7 @@ def looks() -> Iterator[Looks]:
         steady = look(address, "--all-groups")
         held.close()
         facts = {item["group"]: item["facts"] for item in steady}
+        began = timestamp(now_ms())
         going = threading.Timer(2, cluster.stop_brokers, args=([2],))
         going.start()
         moving = look(cluster.address(1), *groups, "--over", "12s")
@@ -106,8 +113,20 @@ def looks() -> Iterator[Looks]:
             cluster.start()
             elect(cluster, groups[0])
             cluster.stop_brokers([2])
+        # A group that has changed tells how far apart the clocks are.
+        changed = LiveGroup(cluster.address(1), groups[1], [MemberSpec("late", (TOPIC,))])
+        held.enter_context(changed).wait_stable(4)
         restarted = look(cluster.address(1), *groups)
-        yield Looks(by_group(steady), facts, by_group(moving), by_group(restarted), groups)
+        logged = look(cluster.address(1), *groups, "--log", str(cluster.log_path(1)))
+        yield Looks(
+            by_group(steady),
+            facts,
+            by_group(moving),
+            by_group(restarted),
+            by_group(logged),
+            began,
+            groups,
+        )
 
 
 def elect(cluster: KafkaCluster, group: str) -> None:
@@ -178,3 +197,42 @@ def test_a_coordinator_that_moves_again_and_again(looks: Looks) -> None:
     assert finding["level"] == "warning"
     assert finding["evidence"]["elections_per_hour"] >= 2 * RESTARTS
     assert "COORDINATOR_UNSTABLE" not in codes(looks.restarted[stayed])
+
+
+def test_the_log_of_a_broker_dates_elections(looks: Looks) -> None:
+    """It tells of as many as the records do, and when the last one was."""
+    often, stayed = looks.groups
+    (finding,) = [f for f in looks.logged[often] if f["code"] == "COORDINATOR_UNSTABLE"]
+    (untold,) = [f for f in looks.restarted[often] if f["code"] == "COORDINATOR_UNSTABLE"]
+    dated = finding["evidence"].pop("last_election_at")
+    assert looks.began < dated < timestamp(now_ms())
+    assert finding["evidence"]["elections_per_hour"] >= 2 * RESTARTS + 1
+    assert (finding["level"], finding["certainty"]) == ("warning", "certain")
+    assert "last_election_at" not in untold["evidence"]
+    assert "COORDINATOR_UNSTABLE" not in codes(looks.logged[stayed])
+
+
+def test_a_group_that_has_lost_its_coordinator() -> None:
+    """Its partition of the topic has no leader: that is its finding, and others are examined."""
+    with KafkaCluster(ClusterSpec(brokers=2)) as cluster:
+        address = cluster.address(1)
+        create_topics(address, {TOPIC: 1}, replicas={TOPIC: [[1]]})
+        produce(address, {(TOPIC, 0): 5})
+        names = [f"app-{number}" for number in range(12)]
+        commit_offsets(address, {name: {(TOPIC, 0): 5} for name in names})
+        placed = coordinators_of(address, names)
+        lost, other = placed[cluster.address(2)][0], placed[address][0]
+        cluster.stop_brokers([2])
+        outcome = run("doctor", lost, other, "-b", address, "-o", "json", "--timeout", "30s")
+    assert outcome.exit_code == 6, outcome.stderr
+    assert outcome.document["errors"] == []
+    items = {item["group"]: item for item in outcome.document["items"]}
+    assert items[other]["findings"] == []
+    (finding,) = items[lost]["findings"]
+    where = {"topic": OFFSETS_TOPIC, "partition": offsets_partition(lost, 50)}
+    assert (finding["code"], finding["level"]) == ("PARTITIONS_UNAVAILABLE", "error")
+    assert finding["where"] == where
+    assert finding["impact"] == "its members can neither join nor commit"
+    assert items[lost]["facts"]["type"] is None
+    reasons = {each["reason"] for each in items[lost]["not_examined"]}
+    assert reasons == {"the group has no coordinator"}

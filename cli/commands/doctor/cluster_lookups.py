@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor import cluster_facts
@@ -20,13 +20,14 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
 from kgroups.core.kafka.lookups.client_quotas import client_quotas, record_bytes
 from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
-from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions
+from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions, without_leader
 from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import is_usual
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
+NO_COORDINATOR: Final = "the group has no coordinator"
 NO_CLUSTER: Final = "a snapshot file does not record it"
 OLDER: Final = "requires brokers of Kafka {} or later"
 CLUSTER_CONFIGS: Final = "DESCRIBE_CONFIGS on the cluster"
@@ -224,6 +225,29 @@ def _quotas_of(
         if size is not None:
             brokers = len({row.leader for row in rows})
             yield MemberQuota(client_id, limit * brokers, read * size)
+
+
+def uncoordinated(admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> list[DoctorFacts]:
+    """What is known of groups whose partition of `__consumer_offsets` has no leader."""
+    code = "COORDINATOR_NOT_AVAILABLE"
+    names = [each.target for each in snapshot.errors if each.code == code]
+    if admin is None or not names:
+        return []
+    found: Mapping[str, tuple[int, OffsetsPartition]] = {}
+    with suppress(KgroupsError):  # their failures are told all the same
+        found = without_leader(admin, [name for name in names if name != OFFSETS_TOPIC])
+    return [
+        _without(
+            DoctorFacts(
+                snapshot,
+                Group(name, "classic", None, offsets_partition=number),
+                offsets_partition=own,
+            ),
+            get_args(Part),
+            NO_COORDINATOR,
+        )
+        for name, (number, own) in found.items()
+    ]
 
 
 def with_orphans(

@@ -17,7 +17,7 @@ from kgroups.cli.choosing import (
     choice_of,
     snapshot_of_choice,
 )
-from kgroups.cli.commands.doctor.cluster_lookups import look_around, with_orphans
+from kgroups.cli.commands.doctor.cluster_lookups import look_around, uncoordinated, with_orphans
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import learn_expiries
@@ -36,7 +36,7 @@ from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Level
 from kgroups.core.errors import ClusterError, UsageError
-from kgroups.core.history.broker_log import fenced_members, with_logs
+from kgroups.core.history.broker_log import BrokerLog, elections, fenced_members, with_logs
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.changes import Change
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -136,30 +136,22 @@ def doctor(
         )
         if admin is not None and choice.every:
             facts = with_orphans(admin, snapshot, facts)
-    logs = read_logs(log or [], told.changes)
+        lost = uncoordinated(admin, snapshot)
+    epochs = {
+        each.group.offsets_partition or 0: each.offsets_partition.log.current_leader_epoch
+        for each in (*facts, *lost)
+        if each.offsets_partition is not None
+    }
+    logs = read_logs(log or [], told.changes, epochs)
     read = [each.log for each in logs]
-    changes = {name: with_logs(name, found, read) for name, found in told.changes.items()}
-    span_ms = now_ms() - since_ms
-    results = [
-        examine(
-            replace(
-                each,
-                changes=changes.get(each.name),
-                span_ms=span_ms,
-                expiry=told.expiries.get(each.name),
-                ends=told.ends.get(each.name, {}),
-                standing=told.standing.get(each.name, {}),
-                fenced=fenced_members(each.name, read),
-            )
-        )
-        for each in facts
-    ]
+    results = [examine(_with_past(each, told, read, since_ms)) for each in (*facts, *lost)]
     reasons = {"history": told.reason, "expiry": told.no_expiry or told.reason}
     report = doctor_report(snapshot, results, reasons, csv=options.output == "csv")
     left_out = {group.group for group in snapshot.groups} - unseen - {g.group for g in examined}
     notes = [*log_notes(logs), *_notes(sorted(left_out)), *report.notes]
-    printer.show(replace(report, notes=notes))
-    end_with([*found_at(results, fail_on_level), *snapshot.errors])
+    errors = [each for each in snapshot.errors if each.target not in {one.name for one in lost}]
+    printer.show(replace(report, notes=notes, errors=errors))
+    end_with([*found_at(results, fail_on_level), *errors])
 
 
 def _look(
@@ -239,6 +231,24 @@ class Histories(NamedTuple):
     no_expiry: str | None = None
     standing: Mapping[str, Mapping[TopicPartition, tuple[int, int]]] = {}
     ends: Mapping[str, Mapping[TopicPartition, int]] = {}
+
+
+def _with_past(
+    facts: DoctorFacts, told: Histories, logs: Sequence[BrokerLog], since_ms: int
+) -> DoctorFacts:
+    """The facts with the group's history, and what brokers' logs say of it."""
+    name, number = facts.name, facts.group.offsets_partition
+    changes = told.changes.get(name)
+    return replace(
+        facts,
+        changes=None if changes is None else with_logs(name, changes, logs),
+        span_ms=now_ms() - since_ms,
+        expiry=told.expiries.get(name),
+        ends=told.ends.get(name, {}),
+        standing=told.standing.get(name, {}),
+        fenced=fenced_members(name, logs),
+        elections=None if number is None else elections(number, logs, since_ms),
+    )
 
 
 def _histories(

@@ -108,7 +108,8 @@ def _reason(facts: DoctorFacts, part: Part, reasons: Mapping[str, str]) -> str:
 def _figures(facts: DoctorFacts) -> Item:
     source: Source = "offsets" if facts.times is None else "times"
     figures = figures_of(facts_of(facts.group, facts.rows, facts.times), source)
-    return document_of(figures) | dict(_timeouts(facts))
+    unknown = {"type": None} if facts.group.state is None else {}  # its coordinator did not answer
+    return document_of(figures) | unknown | dict(_timeouts(facts))
 
 
 def _timeouts(facts: DoctorFacts) -> Iterator[tuple[str, Any]]:

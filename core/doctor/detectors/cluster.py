@@ -6,6 +6,7 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
 from kgroups.core.doctor.thresholds import ELECTIONS, NEAR_SHARE, QUOTA_SHARE
+from kgroups.core.times import timestamp
 
 
 def coordinator_unstable(facts: DoctorFacts) -> Iterator[Finding]:
@@ -13,7 +14,10 @@ def coordinator_unstable(facts: DoctorFacts) -> Iterator[Finding]:
     then, now = facts.before and facts.before.coordinator, facts.group.coordinator
     has_moved = None not in (then, now) and then != now
     elections = 0 if facts.offsets_partition is None else facts.offsets_partition.elections
-    if not has_moved and elections < ELECTIONS:
+    logged, last_ms = facts.elections, None
+    if logged is not None:
+        elections, last_ms = max(elections, logged.per_hour), logged.last_ms
+    if not has_moved and elections < ELECTIONS and logged is None:
         return
     yield Finding(
         "COORDINATOR_UNSTABLE",
@@ -24,6 +28,7 @@ def coordinator_unstable(facts: DoctorFacts) -> Iterator[Finding]:
         {"topic": OFFSETS_TOPIC, "partition": facts.group.offsets_partition or 0},
         {
             "elections_per_hour": elections,
+            "last_election_at": None if last_ms is None else timestamp(last_ms),
             "coordinator_id": now,
             "coordinator_id_before": then if has_moved else None,
         },

@@ -1,6 +1,6 @@
 """Are the group's topics there, and what it committed still in their logs?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from shlex import quote
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -8,6 +8,7 @@ from kgroups.core.doctor.detectors.consumption import place
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
 from kgroups.core.doctor.thresholds import EXPIRES_SOON_S
+from kgroups.core.snapshot import PartitionLog
 
 
 def data_lost(facts: DoctorFacts) -> Iterator[Finding]:
@@ -91,35 +92,37 @@ def stale_commits(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def partitions_unavailable(facts: DoctorFacts) -> Iterator[Finding]:
-    """Partitions without a leader, or with replicas that lag behind; also that of its commits."""
-    own = facts.offsets_partition
-    found = [
-        (place(row), facts.log_of(row.topic, row.partition), row.lag_status == "leaderless")
-        for row in facts.rows or ()
-    ]
-    if own is not None and facts.group.offsets_partition is not None:
-        where: dict[str, str | int] = {"topic": OFFSETS_TOPIC}
-        where["partition"] = facts.group.offsets_partition
-        found.append((where, own.log, own.log.leader is None))
-    for where, log, is_leaderless in found:
-        replicas, in_sync = len(log.racks), len(log.in_sync_replicas)
-        if is_leaderless:
-            yield Finding(
-                "PARTITIONS_UNAVAILABLE",
-                "error",
-                "certain",
-                "it can be neither read nor written",
-                "kgroups ping",
-                where,
-                {"in_sync_replicas": in_sync, "replicas": replicas} if replicas else {},
-            )
-        elif 0 < in_sync < replicas:
-            yield Finding(
-                "PARTITIONS_UNAVAILABLE",
-                "warning",
-                "certain",
-                "it has fewer copies than it should",
-                f"kgroups describe {facts.word} --verbose",
-                where,
-                {"in_sync_replicas": in_sync, "replicas": replicas},
-            )
+    """Partitions that it reads without a leader, or with replicas that lag behind."""
+    for row in facts.rows or ():
+        log, is_leaderless = facts.log_of(row.topic, row.partition), row.lag_status == "leaderless"
+        yield from _unavailable(facts, place(row), log, is_leaderless=is_leaderless)
+
+
+def commits_unavailable(facts: DoctorFacts) -> Iterator[Finding]:
+    """The same of the partition of its commits."""
+    own, number = facts.offsets_partition, facts.group.offsets_partition
+    if own is not None and number is not None:
+        where: dict[str, str | int] = {"topic": OFFSETS_TOPIC, "partition": number}
+        yield from _unavailable(facts, where, own.log, is_leaderless=own.log.leader is None)
+
+
+def _unavailable(
+    facts: DoctorFacts, where: Mapping[str, str | int], log: PartitionLog, *, is_leaderless: bool
+) -> Iterator[Finding]:
+    replicas, in_sync = len(log.racks), len(log.in_sync_replicas)
+    is_own = where["topic"] == OFFSETS_TOPIC
+    stops = (
+        "its members can neither join nor commit"
+        if is_own
+        else "it can be neither read nor written"
+    )
+    if is_leaderless or 0 < in_sync < replicas:
+        yield Finding(
+            "PARTITIONS_UNAVAILABLE",
+            "error" if is_leaderless else "warning",
+            "certain",
+            stops if is_leaderless else "it has fewer copies than it should",
+            "kgroups ping" if is_leaderless else f"kgroups describe {facts.word} --verbose",
+            where,
+            {"in_sync_replicas": in_sync, "replicas": replicas} if replicas else {},
+        )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.doctor.cluster_facts import OffsetsPartition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -55,6 +55,31 @@ def offsets_partitions(
             is_known = isinstance(epoch, int) and epoch >= 0 and now is not None
             found[number] = OffsetsPartition(log, (now or 0) - int(epoch or 0) if is_known else 0)
         return found
+
+    return admin.over_wire(ask)
+
+
+def without_leader(
+    admin: ClusterAdmin, groups: Collection[str]
+) -> dict[str, tuple[int, OffsetsPartition]]:
+    """The groups whose partition of the topic has no leader, with its number.
+
+    Takes DESCRIBE on `__consumer_offsets`; without it there are none.
+
+    Raises:
+        ClusterError: the cluster cannot be asked, or only through librdkafka.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, tuple[int, OffsetsPartition]]:
+        topic = (await read_topics(cluster, [OFFSETS_TOPIC], deadline)).topics.get(OFFSETS_TOPIC)
+        if topic is None:
+            return {}
+        numbers = {name: offsets_partition(name, len(topic.partitions)) for name in groups}
+        return {
+            name: (number, OffsetsPartition(topic.partitions[number]))
+            for name, number in numbers.items()
+            if topic.partitions[number].leader is None
+        }
 
     return admin.over_wire(ask)
 

@@ -14,9 +14,11 @@ from kgroups.core.doctor.cluster_facts import (
     PendingOffsets,
     Transactions,
 )
-from kgroups.core.doctor.examine import DETECTORS
+from kgroups.core.doctor.examine import DETECTORS, examine
 from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.history.broker_log import Elections
 from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.snapshot import Group
 from tests.core.doctor.test_detectors import BOTH, CASES, WELL, facts, found, logs_of, only, watched
 
 NOW_MS: Final = 10_000
@@ -219,6 +221,27 @@ def test_a_coordinator_that_moved_once_is_worth_knowing() -> None:
     """Brokers are restarted now and then."""
     (finding,) = found(led(1, now=2, then=1), "COORDINATOR_UNSTABLE")
     assert (finding.level, finding.evidence["coordinator_id_before"]) == ("info", 1)
+
+
+@pytest.mark.parametrize(("per_hour", "level"), [(7, "info"), (8, "warning")])
+def test_elections_that_a_log_tells_of(per_hour: int, level: str) -> None:
+    """They are dated, and count where the records tell of fewer."""
+    given = replace(led(1), elections=Elections(per_hour, NOW_MS))
+    (finding,) = found(given, "COORDINATOR_UNSTABLE")
+    assert (finding.level, finding.certainty) == (level, "certain")
+    assert finding.evidence["elections_per_hour"] == per_hour
+    assert finding.evidence["last_election_at"] == "1970-01-01T00:00:10.000Z"
+
+
+def test_a_group_that_nobody_coordinates() -> None:
+    """Only the partition of its commits is known."""
+    lost = WELL._replace(leader=None, in_sync_replicas=())
+    group = Group("g", "classic", None, offsets_partition=3)
+    given = DoctorFacts(facts().snapshot, group, offsets_partition=OffsetsPartition(lost))
+    (finding,) = examine(given).findings
+    assert (finding.code, finding.level) == ("PARTITIONS_UNAVAILABLE", "error")
+    assert finding.where == {"topic": OFFSETS_TOPIC, "partition": 3}
+    assert "PARTITIONS_UNAVAILABLE" in dict(examine(given).not_examined), "of its topics"
 
 
 def test_the_partition_of_the_commits_is_looked_at_too() -> None:

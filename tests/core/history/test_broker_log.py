@@ -1,6 +1,7 @@
 """What brokers of each release have written, in `tests/data/broker_logs`, beside the records."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from kgroups.core.history.broker_log import BrokerLog, fenced_members, with_logs
+from kgroups.core.history.broker_log import BrokerLog, elections, fenced_members, with_logs
 from kgroups.core.history.changes import Change
 from kgroups.core.history.roster import Departure, Difference, Replacement, Seat
 
@@ -165,6 +166,82 @@ def test_why_the_broker_began_a_rebalance() -> None:
     assert (explained.cause, explained.certainty) == ("topics_changed", "certain")
     assert explained.reason is not None
     assert explained.reason.startswith("Leader a re-joining")
+
+
+MOVES: Final = {"2.8": (1, 2), "3.3": (0, 1), "3.9": (1, 1), "4.0": (1, 2), "4.4": (0, 2)}
+"""Partition, and how often its leader changed: broker 1 took over, and in some let go again."""
+
+
+def taken(lines: Iterable[bytes], epochs: dict[int, int | None], *changes: Change) -> BrokerLog:
+    """A log that was read for a group."""
+    log = BrokerLog({"log": list(changes)}, epochs)
+    for line in lines:
+        log.take(line)
+    return log
+
+
+@pytest.mark.parametrize("release", MOVES)
+def test_coordinators_that_moved(release: str) -> None:
+    """Elections are told apart by epoch, whoever tells of them; undated without a clock."""
+    partition, times = MOVES[release]
+    lines = (SAMPLES / "moves" / f"{release}.log").read_bytes().splitlines(keepends=True)
+    log = taken(lines, {partition: times, 7: 1})
+    assert elections(partition, [log, log], 0) == (times, None)
+    assert elections(7, [log], 0) is None
+    assert log.matched == times
+
+
+def epoch_line(minute: int, epoch: int) -> bytes:
+    """A leader of partition 3 was elected at this time of the log's clock."""
+    return (
+        f"[2026-11-27 14:{minute:02}:00,000] INFO [GroupCoordinator id=1] Scheduling loading of"
+        f" metadata from __consumer_offsets-3 with epoch {epoch} (o.a.k.CoordinatorRuntime)\n"
+    ).encode()
+
+
+def group_line(minute: int, generation: int) -> bytes:
+    """The group's leader assigned at this time of the log's clock."""
+    return (
+        f"[2026-11-27 14:{minute:02}:00,000] INFO [GroupCoordinator 1]: Assignment received from"
+        f" leader a for group log for generation {generation}. (kafka.Group)\n"
+    ).encode()
+
+
+BEGIN_MS: Final = time_ms("[2026-11-27 14:00:00,000]")
+
+
+def test_elections_are_dated_by_the_records_clock() -> None:
+    """Once a generation tells how far apart the clocks are; those before `--since` are left out."""
+    lines = [epoch_line(1, 4), epoch_line(30, 5), group_line(31, 2), epoch_line(50, 6)]
+    log = taken(lines, {3: None}, Change(BEGIN_MS - 29 * 60_000, "rebalance", 2))
+    assert log.apart_ms == 3_600_000
+    assert elections(3, [log], 0) == (3, BEGIN_MS - 10 * 60_000)
+    assert elections(3, [log], BEGIN_MS - 40 * 60_000) == (2, BEGIN_MS - 10 * 60_000)
+    assert elections(3, [log], BEGIN_MS) is None
+
+
+def test_elections_of_another_time_or_cluster() -> None:
+    """Every cluster has such partitions: the leader that is there now has to be among them."""
+    lines = [epoch_line(1, 4), epoch_line(2, 5)]
+    for epoch, found in ((5, (2, None)), (9, None), (None, None)):
+        assert elections(3, [taken(lines, {3: epoch})], 0) == found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "days"),
+    [((1, 20, 50), 0), ((1, 2, 3), 2)],
+    ids=["they do not agree on the clock", "two days apart"],
+)
+def test_a_log_of_groups_of_the_same_name(minutes: tuple[int, ...], days: int) -> None:
+    """Generations that another cluster has, too, say nothing: nothing of the log is taken."""
+    begin_ms = BEGIN_MS - days * 24 * 3_600_000
+    known = [Change(begin_ms + n * 60_000, "rebalance", n) for n in (1, 2, 3)]
+    reason = b"[2026-11-27 14:00:00,000] INFO Preparing to rebalance group log in state Stable with"
+    reason += b" old generation 1 (reason: metadata has changed) (kafka.Group)\n"
+    lines = [group_line(minute, n) for n, minute in enumerate(minutes, 1)]
+    log = taken([*lines, reason, epoch_line(1, 4)], {3: 4}, *known)
+    assert (log.matched, log.apart_ms, elections(3, [log], 0)) == (0, None, None)
+    assert all(change.reason is None for change in with_logs("log", known, [log]))
 
 
 @pytest.mark.parametrize("number", range(3))
