@@ -116,10 +116,10 @@ def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> No
         if shard.check_place(group.group_id) is ErrorCode.NONE
     )
     passing = tuple(
-        one
-        for one in listed
-        if (not states or one.group_state.lower() in states)
-        and (not types or one.group_type in types)
+        group
+        for group in listed
+        if (not states or group.group_state.lower() in states)
+        and (not types or group.group_type in types)
     )
     shard.reply(token, ListGroupsResponse(ErrorCode.NONE, passing))
 
@@ -142,8 +142,8 @@ def delete_groups(shard: Shard, token: Hashable, request: DeleteGroupsRequest) -
         records += all_offset_tombstones(shard, group_id) + group.tombstones()
 
     def failed(error: ErrorCode) -> None:
-        told = tuple(DeletedGroup(group_id, append_error(error)) for group_id in deleted)
-        shard.reply(token, DeleteGroupsResponse(refused + told))
+        failures = tuple(DeletedGroup(group_id, append_error(error)) for group_id in deleted)
+        shard.reply(token, DeleteGroupsResponse(refused + failures))
 
     for partition, records in by_partition.items():
         shard.write(partition, records, failed=failed)
@@ -163,8 +163,8 @@ def _check_delete(shard: Shard, group_id: str | None) -> ErrorCode:
 
 def find_coordinator(shard: Shard, token: Hashable, request: FindCoordinatorRequest) -> None:
     """FindCoordinator: the leader of the partition that holds the group."""
-    found = tuple(_find(shard, key, request.key_type) for key in request.keys)
-    shard.reply(token, FindCoordinatorResponse(found))
+    coordinators = tuple(_find(shard, key, request.key_type) for key in request.keys)
+    shard.reply(token, FindCoordinatorResponse(coordinators))
 
 
 def _find(shard: Shard, key: str, key_type: int) -> FoundCoordinator:

@@ -90,7 +90,7 @@ class CoordinatorConfig:
         }
         return cls(**given, release=release)  # type: ignore[arg-type] # each converter gives its field's type
 
-    def check_assignors(self, known: Collection[str]) -> None:
+    def check_assignors(self, assignors: Collection[str]) -> None:
         """See that a broker with these `group.consumer.assignors` would start.
 
         Args:
@@ -99,10 +99,10 @@ class CoordinatorConfig:
             UsageError: none is named, or one that is not known.
         """
         names = self.consumer_assignors
-        unknown = [name for name in names if name not in known]
+        unknown = [name for name in names if name not in assignors]
         if unknown or not names:
-            told = f"no assignor `{unknown[0]}`" if unknown else "`consumer_assignors` is empty"
-            raise UsageError(told, hint=f"known: {', '.join(sorted(known))}")
+            problem = f"no assignor `{unknown[0]}`" if unknown else "`consumer_assignors` is empty"
+            raise UsageError(problem, hint=f"known: {', '.join(sorted(assignors))}")
 
 
 def _unknown(name: str) -> str:

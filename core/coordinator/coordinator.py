@@ -258,17 +258,17 @@ class Coordinator:
                 was held stays.
         """
         self._shard.check_time(now_ms)
-        known = [record for record in records if record is not None]
-        for record in known:
+        valued = [record for record in records if record is not None]
+        for record in valued:
             self._check_record(record)
         partitions = [*self._shard.partitions] if partition is None else [partition]
-        for one in partitions:
-            self.resign(now_ms, one)
-            self.begin_loading(one)
-        for record in known:
+        for number in partitions:
+            self.resign(now_ms, number)
+            self.begin_loading(number)
+        for record in valued:
             self._shard.replay(record.key, record.value, NO_PRODUCER_ID)
-        for one in partitions:
-            self.finish_loading(now_ms, one)
+        for number in partitions:
+            self.finish_loading(now_ms, number)
 
     def begin_loading(self, partition: int) -> None:
         """From now on answer for groups of this partition that it is being loaded.

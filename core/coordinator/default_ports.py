@@ -40,7 +40,7 @@ def _assign_with(strategy: Assignor) -> ServerAssign:
     def assign(spec: AssignmentSpec) -> Mapping[str, Mapping[UUID, frozenset[int]]]:
         names = {topic.topic_id: topic.name for topic in spec.topics.values()}
         request = AssignmentRequest(
-            [_member(one, names) for one in spec.members],
+            [_member(member, names) for member in spec.members],
             {name: _topic(topic) for name, topic in spec.topics.items()},
             options={"homogeneous": spec.homogeneous},
             faithful=True,
@@ -76,5 +76,5 @@ def _member(member: AssignableMember, names: Mapping[UUID, str]) -> MemberSubscr
 
 
 def _topic(topic: TopicInfo) -> TopicPartitions:
-    racks = [sorted(one) for one in topic.racks] if any(topic.racks) else []
+    racks = [sorted(rack) for rack in topic.racks] if any(topic.racks) else []
     return TopicPartitions(topic.partitions, racks, topic_id=uuid_text(topic.topic_id))

@@ -275,7 +275,7 @@ class Shard:
     def set_partition(self, partition: int, state: PartitionState) -> None:
         """From now on be this to a partition of `__consumer_offsets`."""
         self.partitions[partition] = state
-        self.serves_all = all(one is PartitionState.ACTIVE for one in self.partitions.values())
+        self.serves_all = all(state is PartitionState.ACTIVE for state in self.partitions.values())
 
     def shown_group(self, group_id: str) -> Group | None:
         """The group as answers to readers show it; None if there is none, or none yet."""

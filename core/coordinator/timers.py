@@ -154,7 +154,7 @@ class Timers(Generic[K, P]):
     def armed(self) -> tuple[Deadline[K, P], ...]:
         """Every armed timer, in the order in which they will fire."""
         armed = [timer.deadline() for timer in self._timers.values() if timer.armed]
-        return tuple(sorted(armed, key=lambda one: (one.at_ms, one.turn)))
+        return tuple(sorted(armed, key=lambda timer: (timer.at_ms, timer.turn)))
 
     def _settle(self) -> _Timer[K, P] | None:
         """Bring the earliest armed timer to the top of the heap; None if none is armed."""

@@ -83,9 +83,9 @@ MAX_NAMED: Final = 3
 
 def named(names: Iterable[str]) -> str:
     """`a, b, c and 2 more`."""
-    found = sorted(names)
-    more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    return ", ".join(found[:MAX_NAMED]) + more
+    ordered = sorted(names)
+    more = f" and {len(ordered) - MAX_NAMED} more" if len(ordered) > MAX_NAMED else ""
+    return ", ".join(ordered[:MAX_NAMED]) + more
 
 
 def topics_read(

@@ -156,14 +156,14 @@ def _heartbeat(response: ConsumerGroupHeartbeatResponse, _version: int) -> Messa
 
 
 def _described(response: ConsumerGroupDescribeResponse, _version: int) -> Message:
-    def member(one: object) -> Message:
-        values = _fields_of(one)
+    def member(row: object) -> Message:
+        values = _fields_of(row)
         for name in ("assignment", "target_assignment"):
             values[name] = Struct(topic_partitions=values[name])
         return Struct(**values)
 
     groups = [
-        Struct(**_fields_of(group) | {"members": [member(one) for one in group.members]})
+        Struct(**_fields_of(group) | {"members": [member(row) for row in group.members]})
         for group in response.groups
     ]
     return Struct(groups=groups)

@@ -121,8 +121,8 @@ def _group_records(group: Group, topics: Topics, now_ms: int) -> Iterator[Record
         yield Record(ConsumerGroupMetadataKey(group.group), epoch)
     offsets: Mapping[str, Mapping[int, CommittedOffset]] = group.offsets or {}
     for topic, partitions in offsets.items():
-        found = topics.get(topic or "\0")
-        topic_id: UUID | None = found.topic_id if found is not None else None
+        described = topics.get(topic or "\0")
+        topic_id: UUID | None = described.topic_id if described is not None else None
         for index, commit in partitions.items():
             yield Record(
                 OffsetCommitKey(group.group, topic, index),
@@ -140,7 +140,7 @@ async def run_timed_faults(cluster: ClusterState, faults: Sequence[TimedFault]) 
     """Have each fault happen at its time after now; one that fails is only noted."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    for fault in sorted(faults, key=lambda one: one.at_ms):
+    for fault in sorted(faults, key=lambda fault: fault.at_ms):
         await asyncio.sleep(max(begun + fault.at_ms / 1000 - loop.time(), 0))
         try:
             await carry_out(cluster, fault)

@@ -277,10 +277,10 @@ class ClusterState(ABC):
         Raises:
             NotFoundError: there is none.
         """
-        found = self.brokers.get(broker_id)
-        if found is None:
+        broker = self.brokers.get(broker_id)
+        if broker is None:
             raise NotFoundError(f"there is no broker {broker_id}")
-        return found
+        return broker
 
     def move_coordinator(self, group: str, broker_id: int | None = None) -> int:
         """Move the coordinator of a group, with all groups of its partition, to another broker.
@@ -310,10 +310,10 @@ class ClusterState(ABC):
         """
         partition = self.coordination.partition_of(group)
         pump = self.pumps.get(partition.leader)
-        found = pump.find_member(group, member) if pump is not None else None
-        if pump is None or found is None:
+        member_now = pump.find_member(group, member) if pump is not None else None
+        if pump is None or member_now is None:
             raise NotFoundError(f"group `{group}` has no member `{member}`")
-        await pump.remove_member(group, found)
+        await pump.remove_member(group, member_now)
 
     def advance_clock(self, ms: int) -> None:
         """Set the cluster's time forward: sessions end, commits expire, as if so much had passed.

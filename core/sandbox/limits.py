@@ -93,6 +93,6 @@ class HeldBytes:
         if size:
             self._sizes[connection] = size
         while self._total > self._most:
-            largest = max(self._sizes, key=lambda one: self._sizes[one])
+            largest = max(self._sizes, key=lambda token: self._sizes[token])
             self._total -= self._sizes.pop(largest)
             largest.close(f"held the most of over {self._most} bytes of unfinished requests")

@@ -96,8 +96,8 @@ class ZookeeperConsumer:
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next; None for never."""
-        due = [each.next_deadline() for each in (self._session, self._lanes)]
-        return min((one for one in due if one is not None), default=None)
+        due = [part.next_deadline() for part in (self._session, self._lanes)]
+        return min((deadline for deadline in due if deadline is not None), default=None)
 
     def take(self) -> list[ConsumerEffect]:
         """What to carry out since the last call, in order."""

@@ -216,10 +216,10 @@ class Ensemble:
         session = self._sessions.get(session_id)
         if session is None:
             self._send(connection, Expired())
-            self._drop(connection, told=True)
+            self._drop(connection, warned=True)
             return
         if session.connection is not None and session.connection != connection:
-            self._drop(session.connection, told=True)
+            self._drop(session.connection, warned=True)
         session.connection, held.session_id = connection, session_id
         self._touch(now_ms, session_id)
         self._send(connection, Welcome(session_id, session.timeout_ms))
@@ -243,7 +243,7 @@ class Ensemble:
             held.queue.clear()
             self._await(now_ms, session.connection, CLOSING)
 
-    def _drop(self, connection: int, *, told: bool = False) -> None:
+    def _drop(self, connection: int, *, warned: bool = False) -> None:
         """Forget a connection, telling the client where it can hear it."""
         held = self._connections.pop(connection, None)
         if held is None:
@@ -254,7 +254,7 @@ class Ensemble:
         session = self._sessions.get(held.session_id)
         if session is not None and session.connection == connection:
             session.connection = None
-        if told:
+        if warned:
             self._send(connection, HangUp())
 
     # ------------------------------------------------------------------ serving
@@ -336,7 +336,7 @@ class Ensemble:
                 return
             answer, held.answer = held.answer, None
             if isinstance(answer, str):
-                self._drop(connection, told=True)
+                self._drop(connection, warned=True)
                 return
             self._send(connection, answer)
         server.waiting.pop(connection, None)

@@ -141,7 +141,7 @@ class Lanes:
         lane.current = lane.parked = None
         self._timers.cancel(name)
         self._tokens = {token: owner for token, owner in self._tokens.items() if owner is not name}
-        self._ready = deque(one for one in self._ready if one[0] is not name)
+        self._ready = deque(lane for lane in self._ready if lane[0] is not name)
 
     def stop(self) -> None:
         """End every other thread where it stands."""

@@ -136,8 +136,8 @@ class ZnodeTree:
                 del self._owned[owner]
         self._nodes[parent].children.discard(path.rsplit("/", 1)[1])
         self._nodes[parent].pzxid = self.zxid
-        told = _fire(self._data_watches, EventType.DELETED, path, fired)
-        _fire(self._child_watches, EventType.DELETED, path, fired, but=told)
+        warned = _fire(self._data_watches, EventType.DELETED, path, fired)
+        _fire(self._child_watches, EventType.DELETED, path, fired, but=warned)
         _fire(self._child_watches, EventType.CHILDREN_CHANGED, parent, fired)
 
     # ------------------------------------------------------------------ reads
@@ -202,6 +202,6 @@ def _fire(
     but: frozenset[int] = frozenset(),
 ) -> frozenset[int]:
     """Use up the watches of a path; connections that were told."""
-    told = watches.pop(path, {})
-    fired.extend(Firing(one, WatchEvent(kind, path)) for one in told if one not in but)
-    return frozenset(told)
+    watchers = watches.pop(path, {})
+    fired.extend(Firing(w, WatchEvent(kind, path)) for w in watchers if w not in but)
+    return frozenset(watchers)

@@ -30,14 +30,14 @@ def ids_path(group: str) -> str:
     return f"/consumers/{group}/ids"
 
 
-def owner_path(group: str, one: TopicPartition) -> str:
+def owner_path(group: str, partition: TopicPartition) -> str:
     """Node that says which thread owns a partition."""
-    return f"/consumers/{group}/owners/{one.topic}/{one.partition}"
+    return f"/consumers/{group}/owners/{partition.topic}/{partition.partition}"
 
 
-def offset_path(group: str, one: TopicPartition) -> str:
+def offset_path(group: str, partition: TopicPartition) -> str:
     """Node with a group's committed offset of a partition."""
-    return f"/consumers/{group}/offsets/{one.topic}/{one.partition}"
+    return f"/consumers/{group}/offsets/{partition.topic}/{partition.partition}"
 
 
 class Subscription(NamedTuple):
@@ -55,9 +55,9 @@ class Subscription(NamedTuple):
 def write_registration(subscription: Subscription, now_ms: int) -> str:
     """The data of a consumer's node."""
     pattern = WHITE_LIST if subscription.white_list else STATIC
-    found = dict(subscription.topics)
+    topics = dict(subscription.topics)
     return json.dumps(
-        {"version": 1, "subscription": found, "pattern": pattern, "timestamp": str(now_ms)},
+        {"version": 1, "subscription": topics, "pattern": pattern, "timestamp": str(now_ms)},
         separators=(",", ":"),
     )
 
@@ -65,9 +65,9 @@ def write_registration(subscription: Subscription, now_ms: int) -> str:
 @lru_cache(maxsize=4096)
 def read_registration(data: str) -> Subscription:
     """What a consumer's node says."""
-    found = json.loads(data)
-    topics = tuple(sorted(found["subscription"].items()))
-    return Subscription(topics, found["pattern"] == WHITE_LIST)
+    document = json.loads(data)
+    topics = tuple(sorted(document["subscription"].items()))
+    return Subscription(topics, document["pattern"] == WHITE_LIST)
 
 
 def write_topic(partitions: int, replicas: Mapping[int, Iterable[int]] | None = None) -> str:
@@ -88,8 +88,8 @@ def count_partitions(data: str) -> int:
 
 def write_broker(broker: BrokerEndpoint) -> str:
     """The data of a broker's node."""
-    found = {"version": 1, "host": broker.host, "port": broker.port}
-    return json.dumps(found, separators=(",", ":"))
+    document = {"version": 1, "host": broker.host, "port": broker.port}
+    return json.dumps(document, separators=(",", ":"))
 
 
 class Nodes:

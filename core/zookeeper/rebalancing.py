@@ -162,19 +162,19 @@ class Rebalancer:
         yield from self._stop_and_commit()
         yield from self._release()
         decided = yield from self._decide()
-        found: dict[TopicPartition, int | None] = {}
-        for one in decided:
-            text = yield from self.nodes.data_if_any(offset_path(self.config.group_id, one))
-            found[one] = None if text is None else int(text)
+        offsets: dict[TopicPartition, int | None] = {}
+        for partition in decided:
+            text = yield from self.nodes.data_if_any(offset_path(self.config.group_id, partition))
+            offsets[partition] = None if text is None else int(text)
         if self.shutting_down:
             return False
-        self.offsets.update(found)
+        self.offsets.update(offsets)
         if not (yield from self._claim(decided)):
             return False
         self.owned = decided
         self.fetching = tuple(decided)
-        self.effects.append(Fetch(found))
-        if found:
+        self.effects.append(Fetch(offsets))
+        if offsets:
             self.lanes.queue(LaneName.FINDER, self._find_leaders())
         self.tell(EventKind.REBALANCED, partitions=self.fetching)
         return True
@@ -200,7 +200,7 @@ class Rebalancer:
             owners = strategy(group_view(threads, partitions))
         except AssignorError as error:
             raise RoutineError(f"{error.java}: {error.message}") from error
-        decided = {TopicPartition(*one): thread for one, thread in owners.items() if thread in own}
+        decided = {TopicPartition(*key): thread for key, thread in owners.items() if thread in own}
         return dict(sorted(decided.items()))
 
     def _threads_of(self, consumer: str) -> Routine[dict[str, list[str]]]:
@@ -219,8 +219,8 @@ class Rebalancer:
     def _release(self) -> Routine[None]:
         """Remove the nodes of every partition that it owns by its own account."""
         released, self.owned = self.owned, {}
-        for one in released:
-            yield from self.nodes.delete(owner_path(self.config.group_id, one))
+        for partition in released:
+            yield from self.nodes.delete(owner_path(self.config.group_id, partition))
         if released:
             self.tell(EventKind.RELEASED, partitions=tuple(released))
 
@@ -228,22 +228,24 @@ class Rebalancer:
         """Make the owner nodes: all of them or, where another's still stands, none."""
         claimed: list[TopicPartition] = []
         refused: list[TopicPartition] = []
-        for one, thread in decided.items():
+        for partition, thread in decided.items():
             try:
                 yield from self.nodes.create_ephemeral(
-                    owner_path(self.config.group_id, one), thread
+                    owner_path(self.config.group_id, partition), thread
                 )
             except ZkFailure as failure:
                 if failure.error is not ZkError.NODE_EXISTS:
                     raise
-                refused.append(one)
-                self.tell(EventKind.CONFLICT, "the node of another thread still exists", (one,))
+                refused.append(partition)
+                self.tell(
+                    EventKind.CONFLICT, "the node of another thread still exists", (partition,)
+                )
             else:
-                claimed.append(one)
-                self.tell(EventKind.CLAIMED, thread, (one,))
+                claimed.append(partition)
+                self.tell(EventKind.CLAIMED, thread, (partition,))
         if refused:
-            for one in reversed(claimed):
-                yield from self.nodes.delete(owner_path(self.config.group_id, one))
+            for partition in reversed(claimed):
+                yield from self.nodes.delete(owner_path(self.config.group_id, partition))
         return not refused
 
     # ------------------------------------------------------------------ reading and committing
@@ -264,11 +266,11 @@ class Rebalancer:
     def commit(self) -> Routine[None]:
         """Write the positions that have changed since they were written or read last."""
         written: dict[TopicPartition, int] = {}
-        for one, offset in sorted(self.ports.positions(tuple(self.owned)).items()):
-            if self.offsets.get(one) != offset:
-                path = offset_path(self.config.group_id, one)
+        for partition, offset in sorted(self.ports.positions(tuple(self.owned)).items()):
+            if self.offsets.get(partition) != offset:
+                path = offset_path(self.config.group_id, partition)
                 yield from self.nodes.write_persistent(path, str(offset))
-                self.offsets[one] = written[one] = offset
+                self.offsets[partition] = written[partition] = offset
         if written:
             self.effects.append(Committed(written))
 

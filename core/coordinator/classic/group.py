@@ -93,7 +93,7 @@ class ClassicGroup(ClassicMembers, Group):
 
     def stored_value(self) -> GroupMetadataValue:
         """The group as a record holds it."""
-        members = tuple(self._stored_member(one) for one in self.members.ordered_values())
+        members = tuple(self._stored_member(member) for member in self.members.ordered_values())
         since_ms = -1 if self.state_since_ms is None else self.state_since_ms
         return GroupMetadataValue(
             self.protocol_type or "", self.generation, self.protocol, self.leader, since_ms, members
@@ -169,22 +169,22 @@ class ClassicGroup(ClassicMembers, Group):
         if self.state is ClassicState.EMPTY:
             since_ms = self.state_since_ms
             return _commit_time if since_ms is None else lambda value: since_ms
-        known = self.is_consumers() and self.subscribed_topics is not None
-        return _commit_time if known and self.state is ClassicState.STABLE else None
+        fixed = self.is_consumers() and self.subscribed_topics is not None
+        return _commit_time if fixed and self.state is ClassicState.STABLE else None
 
     def describe(self, version: int) -> DescribedGroup:
         stable = self.state is ClassicState.STABLE
         protocol = self.protocol or ""
         members = tuple(
             DescribedMember(
-                one.member_id,
-                one.instance_id,
-                one.client_id,
-                one.client_host,
-                one.metadata(protocol) if stable else b"",
-                one.assignment,
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                member.metadata(protocol) if stable else b"",
+                member.assignment,
             )
-            for one in self.members.ordered_values()
+            for member in self.members.ordered_values()
         )
         return DescribedGroup(
             self.group_id,
@@ -209,7 +209,7 @@ class ClassicGroup(ClassicMembers, Group):
             self.protocol,
             self.generation,
             self.leader,
-            tuple(self._member_snapshot(one) for one in self.members.ordered_values()),
+            tuple(self._member_snapshot(member) for member in self.members.ordered_values()),
             facts={
                 "state_since_ms": self.state_since_ms,
                 "pending_join": tuple(sorted(self.pending_join)),

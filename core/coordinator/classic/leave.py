@@ -38,7 +38,7 @@ def leave_no_group(
     """LeaveGroup to a group that does not exist."""
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     members = tuple(
-        MemberResponse(one.member_id, one.group_instance_id, unknown) for one in request.members
+        MemberResponse(m.member_id, m.group_instance_id, unknown) for m in request.members
     )
     answer_leave(shard, token, request.version, members)
 
@@ -47,13 +47,13 @@ def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest, group
     """LeaveGroup to a classic group."""
     assert isinstance(group, ClassicGroup)
     answers = tuple(
-        MemberResponse(one.member_id, one.group_instance_id, _leave_one(shard, group, one))
-        for one in request.members
+        MemberResponse(leaver.member_id, leaver.group_instance_id, _leave_one(shard, group, leaver))
+        for leaver in request.members
     )
     answer_leave(shard, token, request.version, answers)
-    left = [one for one in answers if one.error_code is ErrorCode.NONE]
+    left = [answer for answer in answers if answer.error_code is ErrorCode.NONE]
     if left:
-        who = ", ".join(one.group_instance_id or one.member_id for one in left)
+        who = ", ".join(answer.group_instance_id or answer.member_id for answer in left)
         outcome = OUTCOMES[Ask.LEAVE][group.state]
         rebalance_or_complete(shard, group, outcome.act, f"{who} left")
 

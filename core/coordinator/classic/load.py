@@ -54,17 +54,17 @@ def group_from_record(shard: Shard, group_id: str, value: GroupMetadataValue) ->
     group.protocol = value.protocol
     group.leader = value.leader
     group.stored = value
-    for one in value.members:
+    for stored in value.members:
         member = ClassicMember(
-            one.member_id,
-            one.group_instance_id,
-            one.client_id,
-            one.client_host,
-            one.rebalance_timeout_ms,
-            one.session_timeout_ms,
+            stored.member_id,
+            stored.group_instance_id,
+            stored.client_id,
+            stored.client_host,
+            stored.rebalance_timeout_ms,
+            stored.session_timeout_ms,
             value.protocol_type,
-            (JoinGroupProtocol(value.protocol or "", one.subscription),),
-            one.assignment,
+            (JoinGroupProtocol(value.protocol or "", stored.subscription),),
+            stored.assignment,
         )
         group.add(member, None)
     group.subscribed_topics = group.compute_topics()

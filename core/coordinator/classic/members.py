@@ -162,14 +162,14 @@ class ClassicMembers:
 
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of the members; 0 without members."""
-        return max((one.rebalance_timeout_ms for one in self.members.values()), default=0)
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def join_members(self) -> tuple[JoinGroupResponseMember, ...]:
         """What the leader is told: every member with its bytes for the chosen protocol."""
         protocol = self.protocol or ""
         return tuple(
-            JoinGroupResponseMember(one.member_id, one.instance_id, one.metadata(protocol))
-            for one in self.members.ordered_values()
+            JoinGroupResponseMember(member.member_id, member.instance_id, member.metadata(protocol))
+            for member in self.members.ordered_values()
         )
 
     def count_votes(self) -> dict[str, int]:
@@ -264,7 +264,7 @@ class ClassicMembers:
         if self.leader is None:
             return False
         if self.members[self.leader].parked_join is None:
-            joined = (one for one in self.members.ordered_values() if one.parked_join is not None)
+            joined = (m for m in self.members.ordered_values() if m.parked_join is not None)
             chosen = next(joined, None)
             if chosen is None:
                 return False

@@ -90,7 +90,7 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
 
     Whom the leader forgot gets nothing; whom it made up is passed over.
     """
-    given = {one.member_id: one.assignment for one in request.assignments}
+    given = {entry.member_id: entry.assignment for entry in request.assignments}
     for member in group.members.values():
         member.assignment = given.get(member.member_id, b"")
     before, group.stored = group.stored, group.stored_value()

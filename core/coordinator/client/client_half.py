@@ -149,9 +149,9 @@ class ClientHalf(ABC):
             kind = ClientEventKind.COMMIT_FAILED
         self.tell(kind, problem or "", number)
 
-    def find(self, found: FoundCoordinator) -> None:
+    def find(self, coordinator: FoundCoordinator) -> None:
         """Know from now on where the coordinator is."""
-        self.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
+        self.coordinator = BrokerEndpoint(coordinator.node_id, coordinator.host, coordinator.port)
         self.tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
 
     def lose_coordinator(self, reason: str) -> None:

@@ -40,7 +40,7 @@ class Manners:
     @property
     def manners(self) -> dict[str, Any]:
         """These by name."""
-        return {one.name: getattr(self, one.name) for one in fields(Manners)}
+        return {field.name: getattr(self, field.name) for field in fields(Manners)}
 
 
 @dataclass(frozen=True, slots=True)

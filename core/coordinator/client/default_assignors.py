@@ -85,10 +85,10 @@ def known_assignor(name: str, library: str) -> ClientAssignor:
         UsageError: there is none, or it cannot be loaded.
     """
     try:
-        (found,) = client_assignors((name,), library)
+        (only,) = client_assignors((name,), library)
     except AssignorError as error:
         raise UsageError(error.message, hint=error.hint) from error
-    return found
+    return only
 
 
 def _subscribe(strategy: Assignor, joining: Joining) -> bytes:
@@ -142,25 +142,25 @@ def _decide_with(strategy: Assignor) -> Decide:
     ) -> Decided:
         try:
             subscribers = [
-                member_subscription(one.member_id, one.metadata, instance_id=one.group_instance_id)
-                for one in members
+                member_subscription(m.member_id, m.metadata, instance_id=m.group_instance_id)
+                for m in members
             ]
         except WireError as broken:
             raise PortError(f"a member's subscription cannot be read: {broken}") from broken
-        wanted = frozenset(topic for one in subscribers for topic in one.topics)
-        known = {name: _topic(topics[name]) for name in sorted(wanted) if name in topics}
+        wanted = frozenset(topic for subscriber in subscribers for topic in subscriber.topics)
+        metadata = {name: _topic(topics[name]) for name in sorted(wanted) if name in topics}
         try:
-            plan = strategy.assign(AssignmentRequest(subscribers, known, generation))
+            plan = strategy.assign(AssignmentRequest(subscribers, metadata, generation))
         except AssignorError as failed:
             raise PortError(failed.message) from failed
-        assignments = {one.member_id: assignment_bytes(plan, one.member_id) for one in members}
+        assignments = {m.member_id: assignment_bytes(plan, m.member_id) for m in members}
         return Decided(assignments, wanted)
 
     return decide
 
 
 def _topic(topic: TopicInfo) -> TopicPartitions:
-    racks = [sorted(one) for one in topic.racks] if any(topic.racks) else []
+    racks = [sorted(rack) for rack in topic.racks] if any(topic.racks) else []
     return TopicPartitions(topic.partitions, racks)
 
 

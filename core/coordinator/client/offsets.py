@@ -72,7 +72,7 @@ class CommittedLookup:
         topics: dict[str, list[int]] = {}
         for topic, partition in self.wanted:
             topics.setdefault(topic, []).append(partition)
-        asked = tuple(OffsetFetchTopic(name, tuple(found)) for name, found in topics.items())
+        asked = tuple(OffsetFetchTopic(name, tuple(p)) for name, p in topics.items())
         group = OffsetFetchGroup(self._group_id, asked, member_id, epoch)
         return OffsetFetchRequest(
             version=FETCH_VERSION, client_id=self._client_id, groups=(group,), require_stable=True
@@ -90,12 +90,12 @@ class CommittedLookup:
         (group,) = answer.groups
         if group.error_code is not ErrorCode.NONE:
             return REFUSALS.get(group.error_code, Refusal.RETRY)
-        found: dict[TopicPartition, int | None] = {}
+        offsets: dict[TopicPartition, int | None] = {}
         for topic in group.topics:
-            for one in topic.partitions:
-                partition = TopicPartition(topic.name, one.partition_index)
-                if partition in self.wanted and one.error_code is ErrorCode.NONE:
-                    known = one.committed_offset >= 0
-                    found[partition] = one.committed_offset if known else None
-        self.drop(found)
-        return found
+            for row in topic.partitions:
+                partition = TopicPartition(topic.name, row.partition_index)
+                if partition in self.wanted and row.error_code is ErrorCode.NONE:
+                    committed = row.committed_offset >= 0
+                    offsets[partition] = row.committed_offset if committed else None
+        self.drop(offsets)
+        return offsets

@@ -83,12 +83,12 @@ class Requester(ClientHalf):
 
     def _found(self, answer: Any) -> bool:
         """Take in where the coordinator is; False if the answer does not say."""
-        found = None if answer is None else answer.coordinators[0]
-        if found is None or ErrorCode(found.error_code) is not ErrorCode.NONE:
+        coordinator = None if answer is None else answer.coordinators[0]
+        if coordinator is None or ErrorCode(coordinator.error_code) is not ErrorCode.NONE:
             self._back_off()
             return False
         self.attempts = 0
-        self.find(found)
+        self.find(coordinator)
         return True
 
     def _back_off(self) -> None:

@@ -38,13 +38,13 @@ def commit_request(
     """
     topics: dict[str, list[OffsetCommitPartition]] = {}
     latest: str | None = None
-    found: list[OffsetCommitPartition] = []
+    partitions: list[OffsetCommitPartition] = []
     new = tuple.__new__
     for (topic, partition), offset in offsets.items():
         if topic is not latest:
-            latest, found = topic, topics.setdefault(topic, [])
+            latest, partitions = topic, topics.setdefault(topic, [])
         # As its class makes it, but twice as fast: every partition of every commit is one.
-        found.append(new(OffsetCommitPartition, (partition, offset, NO_LEADER_EPOCH, "")))
+        partitions.append(new(OffsetCommitPartition, (partition, offset, NO_LEADER_EPOCH, "")))
     return OffsetCommitRequest(
         version=COMMIT_VERSION,
         client_id=config.client_id,
@@ -53,7 +53,7 @@ def commit_request(
         generation_id_or_member_epoch=epoch,
         member_id=member_id,
         group_instance_id=config.group_instance_id,
-        topics=tuple(OffsetCommitTopic(name, tuple(each)) for name, each in topics.items()),
+        topics=tuple(OffsetCommitTopic(name, tuple(p)) for name, p in topics.items()),
     )
 
 
@@ -61,5 +61,5 @@ def commit_error(answer: Any) -> ErrorCode:
     """The first error in the answer to a commit; NETWORK_EXCEPTION where there is none."""
     if answer is None:
         return ErrorCode.NETWORK_EXCEPTION
-    codes = (one.error_code for topic in answer.topics for one in topic.partitions)
+    codes = (partition.error_code for topic in answer.topics for partition in topic.partitions)
     return next((code for code in codes if code is not NO_ERROR), NO_ERROR)

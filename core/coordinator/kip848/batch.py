@@ -86,14 +86,14 @@ class Batch:
 
     def _latest(self, group_id: str) -> str:
         """What happened to the group last, in words; what moved it, if that is known."""
-        told = [
-            one
-            for one in self.shard.effects
-            if isinstance(one, Event) and one.group_id == group_id and one.kind in MOVING
+        moves = [
+            effect
+            for effect in self.shard.effects
+            if isinstance(effect, Event) and effect.group_id == group_id and effect.kind in MOVING
         ]
-        if not told:
+        if not moves:
             return "a member changed"
-        last = max(told, key=lambda one: one.kind is not EventKind.MEMBER_RECONCILED)
+        last = max(moves, key=lambda event: event.kind is not EventKind.MEMBER_RECONCILED)
         if last.kind is EventKind.MEMBER_RECONCILED:
             return f"member {last.member_id} took a step"
         return last.reason if last.member_id is None else f"member {last.member_id} {last.reason}"

@@ -280,13 +280,13 @@ class Kip848Group(Group):
             replaces: member id -> the one that has taken its place in this very step.
         """
         group_id = self.group_id
-        ids = [replaces.get(one, one) for one in self.members.ordered_keys()]
+        ids = [replaces.get(member_id, member_id) for member_id in self.members.ordered_keys()]
         keys: list[RecordKey] = [
-            *(ConsumerGroupCurrentMemberAssignmentKey(group_id, one) for one in ids),
-            *(ConsumerGroupTargetAssignmentMemberKey(group_id, one) for one in ids),
+            *(ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id) for member_id in ids),
+            *(ConsumerGroupTargetAssignmentMemberKey(group_id, member_id) for member_id in ids),
             ConsumerGroupTargetAssignmentMetadataKey(group_id),
-            *(ConsumerGroupMemberMetadataKey(group_id, one) for one in ids),
-            *(ConsumerGroupRegularExpressionKey(group_id, one) for one in self.regexes),
+            *(ConsumerGroupMemberMetadataKey(group_id, member_id) for member_id in ids),
+            *(ConsumerGroupRegularExpressionKey(group_id, pattern) for pattern in self.regexes),
             ConsumerGroupPartitionMetadataKey(group_id),
             ConsumerGroupMetadataKey(group_id),
         ]
@@ -294,7 +294,7 @@ class Kip848Group(Group):
 
     def durable_records(self) -> list[Record]:
         group_id, members = self.group_id, self.members.ordered_values()
-        records = [member_record(group_id, one) for one in members]
+        records = [member_record(group_id, member) for member in members]
         records.append(epoch_record(self))
         records += [
             Record(ConsumerGroupRegularExpressionKey(group_id, pattern), value)
@@ -305,7 +305,7 @@ class Kip848Group(Group):
             for member_id, target in sorted(self.target.items())
         ]
         records.append(target_epoch_record(group_id, self.target_epoch, self.target_timestamp_ms))
-        return records + [current_record(group_id, one) for one in members]
+        return records + [current_record(group_id, member) for member in members]
 
     def snapshot(self) -> GroupSnapshot:
         return GroupSnapshot(
@@ -316,12 +316,12 @@ class Kip848Group(Group):
             None,
             self.group_epoch,
             None,
-            tuple(self._member_snapshot(one) for one in self.members.ordered_values()),
+            tuple(self._member_snapshot(member) for member in self.members.ordered_values()),
             facts={
                 "target_epoch": self.target_epoch,
                 "target_timestamp_ms": self.target_timestamp_ms,
                 "metadata_hash": self.metadata_hash,
-                "target": {member_id: dict(one) for member_id, one in sorted(self.target.items())},
+                "target": {member_id: dict(t) for member_id, t in sorted(self.target.items())},
                 "regexes": dict(sorted(self.regexes.items())),
             },
         )

@@ -177,7 +177,7 @@ def owned_of(topics: Iterable[AssignedTopic], epoch: int) -> Owned:
             continue
         epochs = topic.assignment_epochs or (max(epoch, 0),) * len(topic.partitions)
         by_partition = dict(zip(topic.partitions, epochs, strict=True))
-        owned[topic.topic_id] = {one: by_partition[one] for one in int_map_order(by_partition)}
+        owned[topic.topic_id] = {p: by_partition[p] for p in int_map_order(by_partition)}
     return {topic_id: owned[topic_id] for topic_id in uuid_map_order(owned)}
 
 
@@ -209,7 +209,7 @@ def described_members(
         targets: by member id; a member that is not there is to have nothing.
         version: of ConsumerGroupDescribe.
     """
-    return tuple(_member(one, targets.get(one.member_id, {}), version, topology) for one in members)
+    return tuple(_member(m, targets.get(m.member_id, {}), version, topology) for m in members)
 
 
 def _member(

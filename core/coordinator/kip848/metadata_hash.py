@@ -33,10 +33,10 @@ def topic_bytes(topic: TopicInfo) -> bytes:
 
 def metadata_hash(names: Iterable[str], topology: Topology, hash64: Callable[[bytes], int]) -> int:
     """Hash of those of the topics that exist, as a signed 64-bit number."""
-    known = [topology.topics[name] for name in sorted(names) if name in topology.topics]
-    if not known:
+    described = [topology.topics[name] for name in sorted(names) if name in topology.topics]
+    if not described:
         return NO_TOPICS
-    joined = b"".join(struct.pack("<Q", _topic_hash(topic, hash64)) for topic in known)
+    joined = b"".join(struct.pack("<Q", _topic_hash(topic, hash64)) for topic in described)
     value = hash64(joined)
     return value - 2**64 if value >= 2**63 else value
 

@@ -97,8 +97,8 @@ def _change_metadata(
     """What a member said of itself; without a value it is gone."""
     if value is None:
         return _change_member(group, key.member_id, None)
-    known = group.members.get(key.member_id) or Kip848Member(key.member_id)
-    return _change_member(group, key.member_id, with_metadata(known, value))
+    member = group.members.get(key.member_id) or Kip848Member(key.member_id)
+    return _change_member(group, key.member_id, with_metadata(member, value))
 
 
 def _change_target_epoch(
@@ -127,7 +127,7 @@ def _change_target(
     """A member's target."""
     if value is None:
         return _change(group.target, key.member_id, None)
-    given = {one.topic_id: one.partitions for one in value.topic_partitions if one.partitions}
+    given = {t.topic_id: t.partitions for t in value.topic_partitions if t.partitions}
     target: Partitions = {topic: frozenset(given[topic]) for topic in uuid_map_order(given)}
     return _change(group.target, key.member_id, target)
 
@@ -138,12 +138,12 @@ def _change_current(
     value: ConsumerGroupCurrentMemberAssignmentValue | None,
 ) -> Undo | None:
     """What a member has."""
-    known = group.members.get(key.member_id)
+    before = group.members.get(key.member_id)
     if value is None:
-        if known is None:
+        if before is None:
             return None
-        return _change_member(group, key.member_id, without_current(known))
-    member = with_current(known or Kip848Member(key.member_id), value)
+        return _change_member(group, key.member_id, without_current(before))
+    member = with_current(before or Kip848Member(key.member_id), value)
     return _change_member(group, key.member_id, member)
 
 
@@ -192,8 +192,8 @@ def _group(shard: Shard, group_id: str) -> tuple[Kip848Group, Undo]:
 
 def _change_member(group: Kip848Group, member_id: str, member: Kip848Member | None) -> Undo:
     before = group.members.get(member_id)
-    instances = {one.instance_id for one in (before, member) if one is not None}
-    holders = {one: group.static_members.get(one) for one in instances if one is not None}
+    instances = {state.instance_id for state in (before, member) if state is not None}
+    holders = {i: group.static_members.get(i) for i in instances if i is not None}
     if member is None:
         group.drop_member(member_id)
     else:

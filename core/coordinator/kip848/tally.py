@@ -205,10 +205,10 @@ def _count_names(
 
 def _add_count(counts: dict[str, TopicCount], name: str, step: TopicCount) -> None:
     """Add to a count; as in Kafka, taking from a count that is not there does nothing."""
-    known = counts.get(name)
-    if known is None and min(step) < 0:
+    count = counts.get(name)
+    if count is None and min(step) < 0:
         return
-    by_name, by_pattern = known or NO_COUNT
+    by_name, by_pattern = count or NO_COUNT
     after = TopicCount(by_name + step.by_name, by_pattern + step.by_pattern)
     if after == NO_COUNT:
         counts.pop(name, None)

@@ -117,10 +117,10 @@ def _plain_records(shard: Shard, request: OffsetCommitRequest, group: Group) -> 
     if len(topics) > 1 and len({topic.name for topic in topics}) < len(topics):
         return []
     for name, partitions, _ in topics:
-        known = known_topics.get(name)
-        if known is None or not partitions:
+        described = known_topics.get(name)
+        if described is None or not partitions:
             return []
-        count, topic_id = known.partitions, known.topic_id
+        count, topic_id = described.partitions, described.topic_id
         for number, offset, leader_epoch, metadata in partitions:
             if metadata or not 0 <= number < count:
                 return []
@@ -138,7 +138,7 @@ def _same_for_all(topics: tuple[OffsetCommitTopic, ...], error: ErrorCode) -> Of
             [
                 TopicErrors(
                     name,
-                    tuple([new_tuple(PartitionError, (one[0], error)) for one in partitions]),
+                    tuple([new_tuple(PartitionError, (row[0], error)) for row in partitions]),
                     topic_id,
                 )
                 for name, partitions, topic_id in topics
@@ -191,13 +191,13 @@ def _resolve(shard: Shard, topics: tuple[OffsetCommitTopic, ...], *, by_id: bool
     resolved: Resolved = []
     for topic in topics:
         if by_id:
-            known = shard.topology.topic_by_id(topic.topic_id) if topic.topic_id else None
+            described = shard.topology.topic_by_id(topic.topic_id) if topic.topic_id else None
         else:
-            known = shard.topology.topic(topic.name)
-        count = 0 if known is None else known.partitions
-        asked = [one.partition_index for one in topic.partitions]
+            described = shard.topology.topic(topic.name)
+        count = 0 if described is None else described.partitions
+        asked = [partition.partition_index for partition in topic.partitions]
         there = [number for number in asked if 0 <= number < count]
-        resolved.append((topic, known, frozenset(there)))
+        resolved.append((topic, described, frozenset(there)))
     return resolved
 
 
@@ -232,10 +232,10 @@ def _decide(
     records: list[Record] = []
     none, now_ms = ErrorCode.NONE, shard.now_ms
     overall = verdict if isinstance(verdict, ErrorCode) else _worst(shard, verdict, resolved)
-    for topic, known, partitions in resolved:
-        if known is None:
+    for topic, described, partitions in resolved:
+        if described is None:
             continue
-        name, topic_id = known.name, known.topic_id
+        name, topic_id = described.name, described.topic_id
         for number, offset, leader_epoch, metadata in topic.partitions:
             if number not in partitions:
                 continue
@@ -257,15 +257,15 @@ def _worst(shard: Shard, verdict: PartitionVerdict, resolved: Resolved) -> Error
 
     Those whose metadata is too long are refused for that, and never come to this.
     """
-    for topic, known, partitions in resolved:
-        if known is None:
+    for topic, described, partitions in resolved:
+        if described is None:
             continue
-        for one in topic.partitions:
-            if one.partition_index not in partitions:
+        for partition in topic.partitions:
+            if partition.partition_index not in partitions:
                 continue
-            if _is_too_long(shard, one.committed_metadata):
+            if _is_too_long(shard, partition.committed_metadata):
                 continue
-            error = verdict(known.topic_id, one.partition_index)
+            error = verdict(described.topic_id, partition.partition_index)
             if error is not ErrorCode.NONE:
                 return error
     return ErrorCode.NONE
@@ -295,8 +295,8 @@ def _commit(
     transactional = isinstance(request, TxnOffsetCommitRequest)
 
     def failed(error: ErrorCode) -> None:
-        told = append_error(error, transactional=transactional)
-        codes = {key: told if code is ErrorCode.NONE else code for key, code in errors.items()}
+        failure = append_error(error, transactional=transactional)
+        codes = {key: failure if code is ErrorCode.NONE else code for key, code in errors.items()}
         if created is not None:
             shard.remove_group(group_id, "its first commit could not be written")
         shard.reply(token, _answer(resolved, codes, by_id=by_id))
@@ -322,25 +322,25 @@ def _answer(
     """A code for every partition asked for; a broker puts those that do not exist first."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics: list[tuple[str, UUID | None, list[PartitionError]]] = []
-    for topic, known, partitions in resolved:
+    for topic, described, partitions in resolved:
         if len(partitions) == len(topic.partitions):
             continue  # none is missing
-        code = ErrorCode.UNKNOWN_TOPIC_ID if by_id and known is None else unknown
-        asked = [one.partition_index for one in topic.partitions]
+        code = ErrorCode.UNKNOWN_TOPIC_ID if by_id and described is None else unknown
+        asked = [partition.partition_index for partition in topic.partitions]
         missing = [PartitionError(n, code) for n in asked if n not in partitions]
         if missing:
-            name = topic.name if known is None else known.name
+            name = topic.name if described is None else described.name
             topics.append((name, topic.topic_id, missing))
-    for topic, known, partitions in resolved:
-        if known is None:
+    for topic, described, partitions in resolved:
+        if described is None:
             continue
-        asked = [one.partition_index for one in topic.partitions]
-        found = [PartitionError(n, errors[known.name, n]) for n in asked if n in partitions]
-        same = [codes for name, _, codes in topics if name == known.name]
+        asked = [partition.partition_index for partition in topic.partitions]
+        results = [PartitionError(n, errors[described.name, n]) for n in asked if n in partitions]
+        same = [codes for name, _, codes in topics if name == described.name]
         if same:
-            same[0].extend(found)
-        elif found:
-            topics.append((known.name, topic.topic_id, found))
+            same[0].extend(results)
+        elif results:
+            topics.append((described.name, topic.topic_id, results))
     return OffsetCommitResponse(
         tuple(TopicErrors(name, tuple(codes), topic_id) for name, topic_id, codes in topics)
     )

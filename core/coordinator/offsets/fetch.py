@@ -73,11 +73,11 @@ def _everything(
     if _group(shard, request, group_id) is None:
         return ()
     for name, partitions in shard.offsets.values(group_id).items():
-        known = shard.topology.topic(name)
-        if known is None and by_id:
+        entry = shard.topology.topic(name)
+        if entry is None and by_id:
             continue
         fetched = tuple(_fetch_one(shard, request, group_id, name, n) for n in partitions)
-        topics.append(FetchedTopic(name, fetched, None if known is None else known.topic_id))
+        topics.append(FetchedTopic(name, fetched, None if entry is None else entry.topic_id))
     return tuple(topics)
 
 
@@ -91,12 +91,12 @@ def _fetch_topic(
 ) -> FetchedTopic:
     name, topic_id = topic.name, topic.topic_id
     if by_id:
-        known = None if topic_id is None else shard.topology.topic_by_id(topic_id)
-        if known is None:
+        entry = None if topic_id is None else shard.topology.topic_by_id(topic_id)
+        if entry is None:
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
             missing = (FetchedPartition(n, error_code=unknown) for n in topic.partition_indexes)
             return FetchedTopic(name, tuple(missing), topic_id)
-        name = known.name
+        name = entry.name
     fetched = []
     for partition in topic.partition_indexes:
         value = _stored(shard, request, group_id, name, partition)

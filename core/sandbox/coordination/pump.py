@@ -70,9 +70,9 @@ class Pump:
 
     def find_member(self, group: str, name: str) -> MemberSnapshot | None:
         """The member of a group whose member id, instance id or client id this is."""
-        for found in self._coordinator.snapshot():
-            if found.group_id == group:
-                for member in found.members:
+        for snapshot in self._coordinator.snapshot():
+            if snapshot.group_id == group:
+                for member in snapshot.members:
                     if name in (member.member_id, member.instance_id, member.client_id):
                         return member
         return None

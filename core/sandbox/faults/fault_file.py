@@ -177,10 +177,10 @@ def _count(cursor: Cursor) -> int:
 
 
 def _duration(cursor: Cursor) -> int:
-    found = duration_ms(cursor.value) if isinstance(cursor.value, str) else None
-    if found is None:
+    duration = duration_ms(cursor.value) if isinstance(cursor.value, str) else None
+    if duration is None:
         cursor.fail(f"`{cursor.value}` is not a duration", hint=duration_hint())
-    return round(found)
+    return round(duration)
 
 
 def _api(cursor: Cursor) -> Api:

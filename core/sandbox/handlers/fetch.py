@@ -54,14 +54,14 @@ async def _wait(call: Call) -> Struct:
 
 
 def _logs(call: Call) -> list[PartitionLog]:
-    found = []
+    logs = []
     for entry in call.body.topics:
         topic = _topic(call, entry)
         for asked in entry.partitions:
             partition = topic.partition(asked.partition) if topic is not None else None
             if partition is not None:
-                found.append(partition.log)
-    return found
+                logs.append(partition.log)
+    return logs
 
 
 def _is_ready(call: Call) -> bool:

@@ -69,10 +69,10 @@ def _find(log: PartitionLog, timestamp: int) -> tuple[int, int]:
             return -1, log.start_offset
         case -5 | -6:
             return -1, -1
-    found = (
+    record = (
         log.find_max_timestamp() if timestamp == MAX_TIMESTAMP else log.find_timestamp(timestamp)
     )
-    return (-1, -1) if found is None else (found.timestamp_ms, found.offset)
+    return (-1, -1) if record is None else (record.timestamp_ms, record.offset)
 
 
 def offset_for_leader_epoch(call: Call) -> Struct:

@@ -186,8 +186,8 @@ def _creation_failure(
 
 def _assignment_failure(call: Call, replicas: Sequence[Sequence[int]]) -> Failure | None:
     for brokers in replicas:
-        known = all(broker in call.cluster.brokers for broker in brokers)
-        if not brokers or not known or len(set(brokers)) != len(brokers):
+        all_exist = all(broker in call.cluster.brokers for broker in brokers)
+        if not brokers or not all_exist or len(set(brokers)) != len(brokers):
             return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Brokers {list(brokers)} do not fit."
     if len({len(brokers) for brokers in replicas}) > 1:
         return (

@@ -205,15 +205,15 @@ def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> N
 
     Replicas on brokers that this cluster does not have are spread anew.
     """
-    replicas = [one.replicas for one in stored.partitions]
-    known = all(broker in topics.brokers for brokers in replicas for broker in brokers)
+    replicas = [partition.replicas for partition in stored.partitions]
+    all_exist = all(broker in topics.brokers for brokers in replicas for broker in brokers)
     topic = topics.create(
         stored.name,
         len(replicas),
         replication_factor=min(len(replicas[0]), len(topics.brokers)),
         configs=stored.configs,
         topic_id=stored.topic_id,
-        assignments=replicas if known else (),
+        assignments=replicas if all_exist else (),
     )
     for partition, kept in zip(topic.partitions, stored.partitions, strict=True):
         partition.leader_epoch = kept.leader_epoch
@@ -331,8 +331,8 @@ def kept_topics(topics: Topics) -> tuple[StoredTopic, ...]:
             topic.name,
             topic.topic_id,
             tuple(
-                StoredPartition(one.replicas, one.leader_epoch, one.log.start_offset)
-                for one in topic.partitions
+                StoredPartition(p.replicas, p.leader_epoch, p.log.start_offset)
+                for p in topic.partitions
             ),
             topic.configs,
         )

@@ -52,19 +52,19 @@ class ProducerStates:
         """
         if header.producer_id < 0:
             return ErrorCode.NONE, None
-        known = self._producers.get(header.producer_id)
-        if known is None:
+        state = self._producers.get(header.producer_id)
+        if state is None:
             return ErrorCode.NONE, None
-        if header.producer_epoch < known.epoch:
+        if header.producer_epoch < state.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH, None
-        if header.producer_epoch > known.epoch:
+        if header.producer_epoch > state.epoch:
             fits = header.base_sequence == 0
             return (ErrorCode.NONE if fits else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), None
         last_sequence = _last_sequence(header)
-        for first, last, base_offset in known.batches:
+        for first, last, base_offset in state.batches:
             if first == header.base_sequence and last == last_sequence:
                 return ErrorCode.NONE, base_offset
-        if known.batches and header.base_sequence != (known.batches[-1][1] + 1) % _SEQUENCE_LIMIT:
+        if state.batches and header.base_sequence != (state.batches[-1][1] + 1) % _SEQUENCE_LIMIT:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, None
         return ErrorCode.NONE, None
 
@@ -72,10 +72,10 @@ class ProducerStates:
         """Remember a batch that was appended."""
         if header.producer_id < 0:
             return
-        known = self._producers.get(header.producer_id)
-        if known is None or known.epoch != header.producer_epoch:
-            known = self._producers[header.producer_id] = _Producer(header.producer_epoch)
-        known.batches.append((header.base_sequence, _last_sequence(header), base_offset))
+        state = self._producers.get(header.producer_id)
+        if state is None or state.epoch != header.producer_epoch:
+            state = self._producers[header.producer_id] = _Producer(header.producer_epoch)
+        state.batches.append((header.base_sequence, _last_sequence(header), base_offset))
 
 
 def _last_sequence(header: BatchHeader) -> int:
@@ -289,13 +289,13 @@ class PartitionLog:
         """
         if epoch == current_epoch:
             return epoch, self.end_offset
-        known = [entry for entry in self._epochs if entry[0] <= epoch]
+        earlier = [entry for entry in self._epochs if entry[0] <= epoch]
         later = [start for number, start in self._epochs if number > epoch]
-        if epoch > current_epoch or not (later or known):
+        if epoch > current_epoch or not (later or earlier):
             return -1, -1
-        if not known:
+        if not earlier:
             return epoch, later[0]
-        return known[-1][0], later[0] if later else self.end_offset
+        return earlier[-1][0], later[0] if later else self.end_offset
 
     def latest_epoch(self) -> int:
         """Epoch of the last batch; 0 for an empty log."""

@@ -136,13 +136,13 @@ def versions_of_fields(api: Api) -> Mapping[str, tuple[int, int]]:
     Returns:
         `request.generation_id`, `response.members.member_id`, ... to the first and last version.
     """
-    found: dict[str, tuple[int, int]] = {}
+    versions: dict[str, tuple[int, int]] = {}
     for version in request_table(api).versions:
         for side, table in (("request", request_table(api)), ("response", response_table(api))):
             for path in _paths(table.fields, version):
-                first, _ = found.get(f"{side}.{path}", (version, version))
-                found[f"{side}.{path}"] = (first, version)
-    return found
+                first, _ = versions.get(f"{side}.{path}", (version, version))
+                versions[f"{side}.{path}"] = (first, version)
+    return versions
 
 
 def _paths(fields: list[Field], version: int) -> Iterator[str]:

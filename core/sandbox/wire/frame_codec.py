@@ -81,7 +81,7 @@ def _struct(fields: list[Field], version: int, source: Row, code: int, *, whole:
 def _item(fields: list[Field], version: int, asked: Any, code: int) -> Struct:
     if isinstance(asked, Row):
         return _struct(fields, version, asked, code, whole=True)
-    first = next(each for each in fields if each.name not in ("error_code", "error_message"))
+    first = next(field for field in fields if field.name not in ("error_code", "error_message"))
     body = _struct(fields, version, Row(), code, whole=True)
     setattr(body, first.name, asked)
     return body
@@ -98,7 +98,7 @@ def _plain(field: Field, version: int, source: Row) -> Any:
         return ()
     if field.kind == "struct":
         inner = fields_at(field.fields, version)
-        return Struct(**{each.name: _plain(each, version, Row()) for each in inner})
+        return Struct(**{field.name: _plain(field, version, Row()) for field in inner})
     match field.kind:
         case "bool":
             return False

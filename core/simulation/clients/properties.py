@@ -86,10 +86,10 @@ HINTS: Final[Mapping[str, str]] = {
 
 def hint_of(name: str) -> str | None:
     """What to write in the place of a word that is known otherwise."""
-    found = next((owner for owner, names in OWN_NAMES.items() if name in names), None)
-    if found is None:
+    library = next((owner for owner, names in OWN_NAMES.items() if name in names), None)
+    if library is None:
         return HINTS.get(name)
-    return f"{found} calls it so: write `{OWN_NAMES[found][name]}`"
+    return f"{library} calls it so: write `{OWN_NAMES[library][name]}`"
 
 
 def unknown_property(name: str, library: str, accepted: Iterable[str]) -> tuple[str, str | None]:

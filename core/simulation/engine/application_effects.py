@@ -120,10 +120,10 @@ def _seek(world: World, event: Seek, process: Process) -> None:
     app, now_ms = process.app, world.now_ms
     app.run_to(now_ms)
     chosen = [
-        one
-        for one in app.positions
-        if (not event.topics or one.topic in event.topics)
-        and (not event.partitions or one.partition in event.partitions)
+        partition
+        for partition in app.positions
+        if (not event.topics or partition.topic in event.topics)
+        and (not event.partitions or partition.partition in event.partitions)
     ]
     text = f"{event.to}, {counted(len(chosen), 'partition')}"
     world.recorder.line(now_ms, event.group, process.seat.name, "sought", text)
@@ -141,12 +141,12 @@ def _read_on(
     """Read what is still its own from there; a place that is not in the log is reset."""
     ledger, settings = process.group.ledger, process.seat.plan.settings
     committed = settings.isolation_level == "read_committed"
-    found: dict[TopicPartition, int | None] = {}
-    for one in chosen:
-        account = ledger.accounts.get(one)
+    offsets: dict[TopicPartition, int | None] = {}
+    for partition in chosen:
+        account = ledger.accounts.get(partition)
         if account is None or process.life not in account.owners:
             continue
-        records = world.logs.seen(one, committed=committed)
+        records = world.logs.seen(partition, committed=committed)
         end = records.end(world.now_ms)
         place = {
             "beginning": 0,
@@ -154,9 +154,9 @@ def _read_on(
             "offset": to.value,
             "timestamp": max(0, records.end(START_MS + to.value)),
         }[to.kind]
-        found[one] = place if place <= end else None
-    world.begin_reading(process, found)
-    reads = {one: process.app.positions[one] for one in found if one in process.app.positions}
+        offsets[partition] = place if place <= end else None
+    world.begin_reading(process, offsets)
+    reads = {p: process.app.positions[p] for p in offsets if p in process.app.positions}
     ledger.seek(reads)
     if process.by_hand:
         process.app.uncommitted.update(reads)

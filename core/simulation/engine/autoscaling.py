@@ -58,8 +58,8 @@ class Scaler:
         logs, committed = self._world.logs.partitions, self._state.ledger.committed
         now_ms = self._world.now_ms
         return [
-            max(0, logs[one].end(now_ms) - committed.get(one, 0))
-            for one in self._state.ledger.accounts
+            max(0, logs[partition].end(now_ms) - committed.get(partition, 0))
+            for partition in self._state.ledger.accounts
         ]
 
     def _busy_percent(self, pods: int) -> float:
@@ -112,9 +112,9 @@ class Scaler:
         if wanted == current:
             return
         world, state = self._world, self._state
-        told = Scaling(world.now_ms - START_MS, current, wanted, lag)
+        scaling = Scaling(world.now_ms - START_MS, current, wanted, lag)
         if len(state.scalings) < MAX_SCALINGS:
-            state.scalings.append(told)
+            state.scalings.append(scaling)
         name, text = state.plan.name, f"from {current} to {wanted} with a lag of {lag}"
         world.recorder.line(world.now_ms, name, "autoscaler", "scaled", text)
         for _ in range(wanted - current):

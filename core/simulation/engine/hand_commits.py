@@ -15,7 +15,7 @@ POLL_MS: Final = 100
 def to_commit(process: Process) -> dict[TopicPartition, int]:
     """What is not committed already, of everything that a client names; one at least."""
     stored, positions = process.group.ledger.committed, process.app.positions
-    changed = {one: at for one, at in positions.items() if stored.get(one) != at}
+    changed = {partition: at for partition, at in positions.items() if stored.get(partition) != at}
     return changed or dict([next(iter(positions.items()))])
 
 
@@ -77,7 +77,7 @@ def commit_answered(world: Network, process: Process, answered: CommitAnswered) 
     offsets = state.asked.pop(answered.number, {})
     if answered.problem is not None:
         state.failed = True
-        newer = {one for asked in state.asked.values() for one in asked}
+        newer = {partition for asked in state.asked.values() for partition in asked}
         for partition, offset in offsets.items():
             if partition in app.positions and partition not in newer:
                 app.uncommitted.setdefault(partition, offset)

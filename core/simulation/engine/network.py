@@ -187,7 +187,7 @@ class Network(ABC):
         now_ms, app, brokers = self.agenda.now_ms, process.app, self.scenario.brokers
         if broker not in self.brokers.up or app.is_cut_off(now_ms):
             return now_ms
-        if not any(one.partition % brokers == broker for one in app.fetched()):
+        if not any(partition.partition % brokers == broker for partition in app.fetched()):
             return now_ms
         app.run_to(now_ms)
         wait_ms = process.seat.plan.settings.fetch_max_wait_ms
@@ -233,8 +233,8 @@ class Network(ABC):
     def _failing(self, process: Process, kind: str) -> RequestError | None:
         """The error that an event has in store for a request of this process."""
         group, member = process.seat.group.name, process.seat.name
-        found = (each for each in self.refused if (each.group, each.api) == (group, kind))
-        return next((each for each in found if each.member in (None, member)), None)
+        refusals = (r for r in self.refused if (r.group, r.api) == (group, kind))
+        return next((refusal for refusal in refusals if refusal.member in (None, member)), None)
 
     def drain(self, address: Address) -> None:
         """Carry out what a service wants done, and see to its next deadline."""
@@ -281,15 +281,15 @@ class Network(ABC):
             backwards = state.ledger.store(stored.offsets)
             self.invariants.stored(stored.group, backwards, self.now_ms)
 
-    def _told(self, told: Told) -> None:
-        event, asking = told.event, self._asking
+    def _told(self, report: Told) -> None:
+        event, asking = report.event, self._asking
         state = self.groups.get(event.group_id)
         if state is not None and event.member_id and asking is not None:
             name = asking.consumer.member_id
             if name in ("", event.member_id) and asking.seat.group.name == event.group_id:
                 state.names.setdefault(event.member_id, asking.seat.name)
-        found = self.brokers.snapshot_of(event.group_id) if self.invariants.asks(event) else None
-        self.invariants.told(event, found)
+        snapshot = self.brokers.snapshot_of(event.group_id) if self.invariants.asks(event) else None
+        self.invariants.told(event, snapshot)
         self.recorder.event(self.now_ms, event)
 
     def _reply(
@@ -342,8 +342,8 @@ class Network(ABC):
         if process.frozen_ms > self.now_ms:
             self.agenda.at(process.frozen_ms, self._notify, process, push)
             return
-        told = self.recorder.told[process.seat.group.name]
-        told.counts[push.kind] += 1
+        record = self.recorder.told[process.seat.group.name]
+        record.counts[push.kind] += 1
         process.consumer.notify(self.now_ms, push.message)
         self.carry_out(process)
 

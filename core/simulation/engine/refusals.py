@@ -52,14 +52,14 @@ def check_scenario(scenario: Scenario, document: Document | None = None) -> None
     """
     try:
         _check_cluster(scenario.cluster)
-    except UsageError as told:
+    except UsageError as error:
         paths: tuple[tuple[str, ...], ...] = (("cluster",),)
-        raise Contradiction("the cluster", told.message, paths, told.hint, told.code).error(
+        raise Contradiction("the cluster", error.message, paths, error.hint, error.code).error(
             document
-        ) from told
-    found = next(contradictions(scenario), None)
-    if found is not None:
-        raise found.error(document)
+        ) from error
+    problem = next(contradictions(scenario), None)
+    if problem is not None:
+        raise problem.error(document)
     for group in scenario.groups:
         seen: set[tuple[object, ...]] = set()
         for plan in group.members:
@@ -151,11 +151,11 @@ class _Accepted:
     error_code = ErrorCode.NONE
 
 
-def _here(found: Any) -> Any:
+def _here(response: Any) -> Any:
     """The answer to FindCoordinator, as if this coordinator had been found."""
-    (one,) = found.coordinators
-    here = one._replace(node_id=0, host="probe", port=9092, error_code=ErrorCode.NONE)
-    return type(found)((here,))
+    (coordinator,) = response.coordinators
+    here = coordinator._replace(node_id=0, host="probe", port=9092, error_code=ErrorCode.NONE)
+    return type(response)((here,))
 
 
 def _nowhere(partitions: Iterable[Any]) -> dict[Any, int]:

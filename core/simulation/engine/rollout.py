@@ -85,9 +85,9 @@ class Rollout:
         self._surge, self._unavailable = fenceposts(event.surge, event.unavailable, replicas)
         self._over = False
         self._leaving = 0
-        told = world.recorder.told[event.group]
+        record = world.recorder.told[event.group]
         self._window = DeployWindow(
-            entry, event.kind, replicas, self._state.ledger, lambda: told.count, world.now_ms
+            entry, event.kind, replicas, self._state.ledger, lambda: record.count, world.now_ms
         )
         self._progress_ms = world.now_ms
 
@@ -304,8 +304,8 @@ class Rollout:
         others = tuple(plan for plan in group.members if plan.entry != self._entry)
         change = self._event.change
         templates = tuple(
-            changed_member(group, one, change) if one.entry == self._entry else one
-            for one in group.templates
+            changed_member(group, template, change) if template.entry == self._entry else template
+            for template in group.templates
         )
         protocol = self._group.protocol
         return replace(group, protocol=protocol, members=(*others, *new), templates=templates)

@@ -167,7 +167,7 @@ class Run:
         if self.world.pending or any(w.behind.since_ms is not None for w in self._watches.values()):
             return False
         now_ms = self.world.now_ms
-        if any(one.link.opens_ms > now_ms for one in self.world.processes.values()):
+        if any(process.link.opens_ms > now_ms for process in self.world.processes.values()):
             return False
         return all(
             state.whole_since_ms is not None
@@ -204,12 +204,12 @@ class Run:
 
     def _group(self, state: GroupState) -> GroupOutcome:
         world, now_ms, name = self.world, self.world.now_ms, state.plan.name
-        ledger, told, watch = state.ledger, world.recorder.told[name], self._watches[name]
+        ledger, record, watch = state.ledger, world.recorder.told[name], self._watches[name]
         if state.readers is not None:
             split_ms, nobody_ms = state.readers.totals(now_ms)
-            told.counts.update({SPLIT_BRAIN: split_ms, NOBODY_READS: nobody_ms})
-        found = world.brokers.snapshot_of(name)
-        world.invariants.at_rest(state, found, now_ms)
+            record.counts.update({SPLIT_BRAIN: split_ms, NOBODY_READS: nobody_ms})
+        snapshot = world.brokers.snapshot_of(name)
+        world.invariants.at_rest(state, snapshot, now_ms)
         last = watch.look(now_ms, START_MS)
         owned = dict.fromkeys(world.processes, 0)
         for account in ledger.accounts.values():
@@ -226,11 +226,11 @@ class Run:
             protocol=state.plan.protocol,
             settled=whole_ms is not None or not (state.alive or any(m.failures for m in members)),
             settled_ms=None if whole_ms is None else whole_ms - START_MS,
-            epoch=found.epoch if found is not None else told.epoch,
-            state=None if found is None else found.state,
-            rebalances=tuple(told.rebalances),
-            rebalance_count=told.count,
-            causes=dict(told.causes),
+            epoch=snapshot.epoch if snapshot is not None else record.epoch,
+            state=None if snapshot is None else snapshot.state,
+            rebalances=tuple(record.rebalances),
+            rebalance_count=record.count,
+            causes=dict(record.causes),
             first_owned_ms=None
             if ledger.first_owned_ms is None
             else ledger.first_owned_ms - START_MS,
@@ -249,17 +249,17 @@ class Run:
             peak_unread=watch.peak,
             behind_ms=watch.behind.total_ms,
             catch_up_ms=watch.behind.longest_ms,
-            requests=dict(sorted(told.requests.items())),
-            errors=dict(sorted(told.errors.items())),
+            requests=dict(sorted(record.requests.items())),
+            errors=dict(sorted(record.errors.items())),
             members=members,
             partitions=partition_outcomes(ledger),
             samples=watch.kept(),
-            counts=dict(sorted(told.counts.items())),
-            deploys=tuple(one.outcome(now_ms, START_MS) for one in state.deploys),
+            counts=dict(sorted(record.counts.items())),
+            deploys=tuple(deploy.outcome(now_ms, START_MS) for deploy in state.deploys),
             scalings=tuple(state.scalings),
             owned=tuple(
-                one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)
-                for one in ledger.owned
+                stretch._replace(from_ms=stretch.from_ms - START_MS, to_ms=stretch.to_ms - START_MS)
+                for stretch in ledger.owned
             ),
         )
 
@@ -326,10 +326,10 @@ def partition_outcomes(ledger: Ledger) -> tuple[PartitionOutcome, ...]:
 
 def parked(brokers: Brokers, groups: dict[str, GroupState]) -> int:
     """Requests that coordinators keep until later."""
-    found = (brokers.snapshot_of(name) for name in groups)
+    snapshots = (brokers.snapshot_of(name) for name in groups)
     return sum(
         member.waiting_for is not None
-        for group in found
+        for group in snapshots
         if group is not None
         for member in group.members
     )

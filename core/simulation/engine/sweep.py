@@ -48,9 +48,9 @@ def plan_tasks(
     """
     tasks: list[Task] = []
     for place, variation in enumerate(variations):
-        one = varied(scenario, variation)
-        check_scenario(one)
-        tasks += [Task(place, one, seed) for seed in seeds]
+        variant = varied(scenario, variation)
+        check_scenario(variant)
+        tasks += [Task(place, variant, seed) for seed in seeds]
     return tasks
 
 
@@ -76,10 +76,10 @@ def sweep(
     outcomes: Iterator[tuple[int, Outcome]] = map(carry_out, tasks)
     if jobs > 1 and len(tasks) > 1:
         outcomes = SharedSweep(tasks, jobs - 1, alone_s).outcomes()
-    for done, found in enumerate(outcomes, 1):
+    for done, outcome in enumerate(outcomes, 1):
         if progress is not None:
             progress(done)
-        yield found
+        yield outcome
 
 
 Numbered = tuple[int, Task]
@@ -115,10 +115,10 @@ class SharedSweep:
             for number in range(self._total):
                 while number not in self._found:
                     self._work(number)
-                found = self._found.pop(number)
-                if isinstance(found, Exception):
-                    raise found
-                yield found
+                outcome = self._found.pop(number)
+                if isinstance(outcome, Exception):
+                    raise outcome
+                yield outcome
         finally:
             self._over.set()
             feeder.join()
@@ -195,7 +195,7 @@ class SharedSweep:
     def _collect(self) -> None:
         """Take what the others have done; what they have not is done here."""
         with self._lock:
-            for future in [one for one in self._given if one.done()]:
+            for future in [future for future in self._given if future.done()]:
                 chunk = self._given.pop(future)
                 try:
                     outcomes = future.result()
@@ -208,10 +208,10 @@ class SharedSweep:
 
 def carry_out_all(tasks: Sequence[Task]) -> list[tuple[int, Outcome]]:
     """Some runs, up to the first that fails."""
-    found: list[tuple[int, Outcome]] = []
+    outcomes: list[tuple[int, Outcome]] = []
     for task in tasks:
         try:
-            found.append(carry_out(task))
+            outcomes.append(carry_out(task))
         except Exception:  # whoever carries it out again is told why
             break
-    return found
+    return outcomes

@@ -54,8 +54,8 @@ class World(ShortWay):
         now_ms, plan, group = self.now_ms, seat.plan, seat.group
         seat.lives += 1
         state = self.groups[group.name]
-        life, told = f"{group.name}/{plan.name}#{seat.lives}", self.recorder.told
-        process = Process(seat, state, life, now_ms, told[group.name].requests)
+        life, records = f"{group.name}/{plan.name}#{seat.lives}", self.recorder.told
+        process = Process(seat, state, life, now_ms, records[group.name].requests)
         process.app = Application(
             plan,
             self.logs,
@@ -331,7 +331,7 @@ class World(ShortWay):
     ) -> None:
         """Read these from here on; a None: `auto.offset.reset` decides."""
         now_ms, settings = self.now_ms, process.seat.plan.settings
-        found: dict[TopicPartition, int] = {}
+        offsets: dict[TopicPartition, int] = {}
         for partition, offset in positions.items():
             if offset is None and settings.auto_offset_reset == "none":
                 if not process.closing:
@@ -339,10 +339,10 @@ class World(ShortWay):
                 return
             if offset is None:
                 offset = self.logs.reset_to(partition, settings, now_ms)
-            found[partition] = offset
+            offsets[partition] = offset
         process.app.run_to(now_ms)
         process.app.held |= process.by_hand  # what it gets now is the next poll's
-        process.app.begin(found)
+        process.app.begin(offsets)
         if process.by_hand:
             self.arrange_poll(process)
 

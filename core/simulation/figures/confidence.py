@@ -59,23 +59,23 @@ class Difference:
     more_runs: int | None
 
 
-def compare(one: Sequence[float], other: Sequence[float]) -> Difference:
+def compare(first: Sequence[float], other: Sequence[float]) -> Difference:
     """Whether two variations differ, by the ranks of their runs."""
-    less = sum((b > a) + (b == a) / 2 for a in one for b in other)
-    pairs, total = len(one) * len(other), len(one) + len(other)
-    tied = sum(n**3 - n for n in Counter([*one, *other]).values())
+    less = sum((b > a) + (b == a) / 2 for a in first for b in other)
+    pairs, total = len(first) * len(other), len(first) + len(other)
+    tied = sum(n**3 - n for n in Counter([*first, *other]).values())
     variance = pairs / 12 * (total + 1 - tied / (total * (total - 1)))
     if variance <= 0:
         return Difference(False, None)
     # Half a rank less: the distribution of ranks has steps.
     deviations = max(0.0, abs(less - pairs / 2) - 0.5) / sqrt(variance)
     # With three runs of each no order of them is unlikely enough.
-    enough = 2 / comb(total, len(one)) < 1 - LEVEL
+    enough = 2 / comb(total, len(first)) < 1 - LEVEL
     if enough and erfc(deviations / sqrt(2)) < 1 - LEVEL:
         return Difference(True, None)
     beyond = abs(less / pairs - 0.5)
     needed = MOST_RUNS + 1
     if beyond:
         needed = ceil((Z_LEVEL + Z_POWER) ** 2 / (6 * beyond**2))
-    more = max(1, needed - min(len(one), len(other)))
+    more = max(1, needed - min(len(first), len(other)))
     return Difference(False, more if needed <= MOST_RUNS else None)

@@ -20,26 +20,26 @@ _MS: Final = "_ms"
 DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
     "deploys_failed": (
         "deploys that did not complete",
-        lambda g: sum(not one.completed for one in g.deploys),
+        lambda g: sum(not deploy.completed for deploy in g.deploys),
     ),
     "deploy_ms": (
         "longest time until a deploy was complete",
-        lambda g: max((one.took_ms or 0 for one in g.deploys), default=0),
+        lambda g: max((deploy.took_ms or 0 for deploy in g.deploys), default=0),
     ),
     "deploy_rebalances": (
         "rebalances that deploys caused",
-        lambda g: sum(one.rebalances for one in g.deploys),
+        lambda g: sum(deploy.rebalances for deploy in g.deploys),
     ),
     "deploy_unowned_ms": (
         "time without an owner during deploys, added up over partitions",
-        lambda g: sum(one.unowned_ms for one in g.deploys),
+        lambda g: sum(deploy.unowned_ms for deploy in g.deploys),
     ),
 }
 SCALING: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
     "scalings": ("how often an autoscaler changed the number of pods", lambda g: len(g.scalings)),
     "most_pods": (
         "most pods that an autoscaler wanted",
-        lambda g: max((one.after for one in g.scalings), default=0),
+        lambda g: max((scaling.after for scaling in g.scalings), default=0),
     ),
 }
 _READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
@@ -79,12 +79,12 @@ def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
     """What the fields come to for one group in all its runs; durations in seconds."""
     values: dict[str, Value] = {}
     for name, read in _READ.items():
-        found = [read(run) for run in runs]
+        figures = [read(run) for run in runs]
         short, in_ms = _field(name), name.endswith(_MS)
-        shares = {"": median(found)} | {one: percentile(found, at) for one, at in SHARES.items()}
+        shares = {"": median(figures)} | {s: percentile(figures, at) for s, at in SHARES.items()}
         for ending, value in shares.items():
             values[short + ending] = value / 1_000 if in_ms else value
     values["partitions"] = len(runs[0].partitions)
-    values["member_count"] = median([sum(one.running for one in run.members) for run in runs])
+    values["member_count"] = median([sum(member.running for member in run.members) for run in runs])
     values["unsettled"] = sum(not run.settled for run in runs)
     return values

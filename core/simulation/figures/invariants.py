@@ -53,14 +53,14 @@ class Invariants:
         """Whether `told` needs the group as its coordinator has it."""
         return event.kind is EventKind.GROUP_LOADED
 
-    def told(self, event: Event, found: GroupSnapshot | None) -> None:
+    def told(self, event: Event, snapshot: GroupSnapshot | None) -> None:
         """A coordinator tells who is a member; after loading it is whoever it loaded."""
         present = self._present.get(event.group_id)
         if present is None:
             return
-        if found is not None:
+        if snapshot is not None:
             present.clear()
-            present.update(member.member_id for member in found.members)
+            present.update(member.member_id for member in snapshot.members)
         elif event.kind in JOINED and event.member_id is not None:
             present.add(event.member_id)
             present.difference_update(str(gone) for gone in event.detail if gone != event.member_id)
@@ -92,8 +92,8 @@ class Invariants:
             for life in others:
                 other = processes[life].consumer
                 up_to_date = other.epoch == hold.epoch or group.protocol == "consumer"
-                known = other.member_id in present and other.member_id != consumer.member_id
-                if known and up_to_date and other.epoch > 0:
+                acknowledged = other.member_id in present and other.member_id != consumer.member_id
+                if acknowledged and up_to_date and other.epoch > 0:
                     what = f"{process.life} and {life} own {partition}, and both are members"
                     raise self.fail(what, now_ms)
 
@@ -114,10 +114,10 @@ class Invariants:
 
     # ------------------------------------------------------------------ at rest
 
-    def at_rest(self, state: GroupState, found: GroupSnapshot | None, now_ms: int) -> None:
+    def at_rest(self, state: GroupState, snapshot: GroupSnapshot | None, now_ms: int) -> None:
         """Every member is settled: a Stable group leaves no partition without an owner."""
         self.checks += 1
-        if state.plan.protocol == "zookeeper" or found is None or found.state != "Stable":
+        if state.plan.protocol == "zookeeper" or snapshot is None or snapshot.state != "Stable":
             return
         if state.manual or state.broadcast:
             return  # whoever chooses partitions by hand may choose what a member has

@@ -48,8 +48,8 @@ class LagWatch:
         if first_ms is None or self._highest is None:
             return tuple(self.samples)
         from_ms = first_ms - self._start_ms
-        found = {one.at_ms: one for one in (*self.samples, self._highest)}
-        return tuple(found[at_ms] for at_ms in sorted(found) if at_ms >= from_ms)
+        samples = {sample.at_ms: sample for sample in (*self.samples, self._highest)}
+        return tuple(samples[at_ms] for at_ms in sorted(samples) if at_ms >= from_ms)
 
     def _judge(self, now_ms: int, sample: Sample, coming: float) -> None:
         """Whether the group is behind; before anybody read, nobody could be."""

@@ -69,7 +69,7 @@ class Highest:
     def go_on(self, positions: Mapping[TopicPartition, int]) -> None:
         """Partitions are read on from there: what was dropped before is lost."""
         for partition in self.dropped.keys() & positions.keys():
-            lost = [one for one in self.dropped.pop(partition) if one < positions[partition]]
+            lost = [o for o in self.dropped.pop(partition) if o < positions[partition]]
             self.lost += len(lost)
 
 
@@ -169,8 +169,8 @@ class Ledger:
         self.accounts: dict[TopicPartition, Account] = {}
         self.committed = {
             TopicPartition(topic, number): offset
-            for topic, found in committed.items()
-            for number, offset in found.items()
+            for topic, offsets in committed.items()
+            for number, offset in offsets.items()
         }
         self.outside = dict(self.committed)
         self.rewound: set[TopicPartition] = set()
@@ -254,7 +254,7 @@ class Ledger:
         if self.unordered:
             backwards = []
         elif self.rewound:
-            backwards = [one for one in backwards if one not in self.rewound]
+            backwards = [partition for partition in backwards if partition not in self.rewound]
         committed.update(offsets)
         return backwards
 
@@ -266,7 +266,7 @@ class Ledger:
     def retire(self, topics: Iterable[str], now_ms: int) -> None:
         """The group reads only these topics from now on, and what is still owned of others."""
         only = self._only = set(topics)
-        for partition in [one for one in self.free if one.topic not in only]:
+        for partition in [partition for partition in self.free if partition.topic not in only]:
             self._retire(partition, now_ms)
 
     def _retire(self, partition: TopicPartition, now_ms: int) -> None:
@@ -278,8 +278,8 @@ class Ledger:
     def totals(self, now_ms: int) -> tuple[int, int]:
         """Time without an owner, and with two, until now; added up over partitions."""
         accounts = (*self.accounts.values(), *self.retired)
-        unowned_ms = sum(one.unowned.until(now_ms) for one in accounts)
-        return unowned_ms, sum(one.doubled.until(now_ms) for one in accounts)
+        unowned_ms = sum(account.unowned.until(now_ms) for account in accounts)
+        return unowned_ms, sum(account.doubled.until(now_ms) for account in accounts)
 
     def _draw(self, partition: TopicPartition, life: str, now_ms: int) -> None:
         began = self._since.pop((partition, life), None)
@@ -289,7 +289,7 @@ class Ledger:
 
     def finish(self, now_ms: int) -> None:
         """The run is over: stretches that go on end here, and nobody reads on."""
-        self.highest.go_on({one: self.committed.get(one, 0) for one in self.highest.dropped})
+        self.highest.go_on({p: self.committed.get(p, 0) for p in self.highest.dropped})
         for partition, life in list(self._since):
             self._draw(partition, life, now_ms)
         for account in self.accounts.values():

@@ -79,8 +79,8 @@ def compare_items(
         return None
     compared = {}
     for name, read in FIGURES.items():
-        one, other = ([read(run.groups[place]) for run in runs] for runs in (first, outcomes))
-        compared[name] = asdict(compare(one, other))
+        baseline, other = ([read(run.groups[place]) for run in runs] for runs in (first, outcomes))
+        compared[name] = asdict(compare(baseline, other))
     return compared
 
 
@@ -97,7 +97,7 @@ def group_items(
     """
     return [
         in_seconds(
-            _item(variation, outcomes, group, [one.groups[place] for one in outcomes])
+            _item(variation, outcomes, group, [run.groups[place] for run in outcomes])
             | {"compared": None if first is None else compare_items(first, outcomes, place)}
         )
         for place, group in enumerate(outcomes[0].groups)
@@ -125,20 +125,20 @@ def _item(
         "state": group.state,
         "first_owned_ms": group.first_owned_ms,
         "never_owned": group.never_owned,
-        "figures": {name: median(found) for name, found in values.items()},
+        "figures": {name: median(numbers) for name, numbers in values.items()},
         "herd": {name: median([read(run) for run in runs]) for name, read in HERD.items()}
         if group.protocol == "zookeeper"
         else None,
-        "p95": {n: percentile(found, 0.95) for n, found in values.items()} if several else None,
-        "interval": {n: interval(found) for n, found in values.items()} if several else None,
+        "p95": {n: percentile(numbers, 0.95) for n, numbers in values.items()} if several else None,
+        "interval": {n: interval(numbers) for n, numbers in values.items()} if several else None,
         "requests": dict(group.requests),
         "errors": dict(group.errors),
         "counts": dict(group.counts),
         "events": dict(outcomes[0].events),
-        "rebalances": [asdict(one) for one in group.rebalances],
-        "deploys": [one._asdict() for one in group.deploys],
-        "scalings": [one._asdict() for one in group.scalings],
+        "rebalances": [asdict(rebalance) for rebalance in group.rebalances],
+        "deploys": [deploy._asdict() for deploy in group.deploys],
+        "scalings": [scaling._asdict() for scaling in group.scalings],
         "members": [{**asdict(m), "failures": list(m.failures)} for m in group.members],
-        "partitions": [one._asdict() for one in group.partitions],
+        "partitions": [partition._asdict() for partition in group.partitions],
         "samples": [asdict(sample) for sample in group.samples],
     }

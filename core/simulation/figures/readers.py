@@ -33,7 +33,7 @@ class Readers:
     def begin(self, life: str, partitions: Iterable[TopicPartition], now_ms: int) -> None:
         """A member reads these too from now on."""
         held = self._held.setdefault(life, set())
-        new = [one for one in partitions if one not in held]
+        new = [partition for partition in partitions if partition not in held]
         held.update(new)
         if life not in self._stopped:
             self._add(new, 1, now_ms)
@@ -41,7 +41,7 @@ class Readers:
     def end(self, life: str, partitions: Iterable[TopicPartition], now_ms: int) -> None:
         """A member reads these no more."""
         held = self._held.get(life, set())
-        gone = [one for one in partitions if one in held]
+        gone = [partition for partition in partitions if partition in held]
         held.difference_update(gone)
         if life not in self._stopped:
             self._add(gone, -1, now_ms)
@@ -69,23 +69,23 @@ class Readers:
 
     def totals(self, now_ms: int) -> tuple[int, int]:
         """Time with two readers and time without any, added up over partitions, until now."""
-        found = []
+        totals = []
         for stretches in (self.split, self.nobody):
-            for one in stretches.values():
-                one.end(now_ms)
-            found.append(sum(one.total_ms for one in stretches.values()))
-        return found[0], found[1]
+            for stretch in stretches.values():
+                stretch.end(now_ms)
+            totals.append(sum(stretch.total_ms for stretch in stretches.values()))
+        return totals[0], totals[1]
 
     def _add(self, partitions: Iterable[TopicPartition], readers: int, now_ms: int) -> None:
-        for one in partitions:
-            count = self._awake[one] = self._awake.get(one, 0) + readers
-            if one not in self.split:
-                self.split[one], self.nobody[one] = Stretch(), Stretch()
+        for partition in partitions:
+            count = self._awake[partition] = self._awake.get(partition, 0) + readers
+            if partition not in self.split:
+                self.split[partition], self.nobody[partition] = Stretch(), Stretch()
             if count >= 2:
-                self.split[one].begin(now_ms)
+                self.split[partition].begin(now_ms)
             else:
-                self.split[one].end(now_ms)
+                self.split[partition].end(now_ms)
             if count == 0:
-                self.nobody[one].begin(now_ms)
+                self.nobody[partition].begin(now_ms)
             else:
-                self.nobody[one].end(now_ms)
+                self.nobody[partition].end(now_ms)

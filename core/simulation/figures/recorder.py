@@ -129,7 +129,7 @@ class Recorder:
     def name_members(self, group: str, text: str) -> str:
         """The text with the members' names in place of their ids."""
         names = self._groups[group].names
-        return _MEMBER_ID.sub(lambda found: names.get(found[0], found[0]), text)
+        return _MEMBER_ID.sub(lambda match: names.get(match[0], match[0]), text)
 
     # ------------------------------------------------------------------ requests
 
@@ -153,9 +153,9 @@ class Recorder:
     def step(self, now_ms: int, process: Process, step: Step) -> None:
         """A consumer tells something."""
         group = process.seat.group.name
-        told = self.told[group]
+        record = self.told[group]
         if step.counts:
-            told.counts.update(step.counts)
+            record.counts.update(step.counts)
         if self._timeline is not None:
             text = self.name_members(group, step.text)
             self.line(now_ms, group, process.seat.name, step.kind, text)
@@ -165,17 +165,17 @@ class Recorder:
         group = event.group_id
         if group not in self.told:
             return
-        told, detail = self.told[group], event.detail
+        record, detail = self.told[group], event.detail
         if event.kind is EventKind.STATE_CHANGED and detail[1:] == ("PreparingRebalance",):
             self.begin_rebalance(now_ms, group, event.reason)
         elif event.kind is EventKind.STATE_CHANGED and event.reason.startswith("generation "):
-            self._set_epoch(told, int(event.reason.removeprefix("generation ")))
+            self._set_epoch(record, int(event.reason.removeprefix("generation ")))
         elif event.kind is EventKind.EPOCH_BUMPED:
-            self.begin_rebalance(now_ms, group, cause_of_bump(event, told.came_or_went))
+            self.begin_rebalance(now_ms, group, cause_of_bump(event, record.came_or_went))
             # The event tells the epoch that was left.
-            self._set_epoch(told, int(str(detail[0])) + 1)
+            self._set_epoch(record, int(str(detail[0])) + 1)
         elif event.kind in (EventKind.MEMBER_ADDED, EventKind.MEMBER_REMOVED):
-            told.came_or_went = event
+            record.came_or_went = event
         shown = _SHOWN.get(event.kind)
         if shown is not None and self._timeline is not None:
             facts = " -> ".join(str(fact) for fact in detail) if len(detail) == 2 else ""
@@ -185,27 +185,27 @@ class Recorder:
 
     def begin_rebalance(self, now_ms: int, group: str, cause: str) -> None:
         """A rebalance begins."""
-        told = self.told[group]
+        record = self.told[group]
         cause = self.name_members(group, cause)
-        told.count += 1
-        told.causes[cause] += 1
+        record.count += 1
+        record.causes[cause] += 1
         began = Rebalance(now_ms - self._start_ms, cause)
-        told.open.append(began)
-        if len(told.rebalances) < MAX_REBALANCES:
-            told.rebalances.append(began)
+        record.open.append(began)
+        if len(record.rebalances) < MAX_REBALANCES:
+            record.rebalances.append(began)
 
     def whole(self, now_ms: int, group: str) -> None:
         """Everybody is settled and everything owned: rebalances that were open are over."""
-        told = self.told[group]
-        for one in told.open:
-            one.until_ms = now_ms - self._start_ms
-        told.open.clear()
+        record = self.told[group]
+        for rebalance in record.open:
+            rebalance.until_ms = now_ms - self._start_ms
+        record.open.clear()
 
-    def _set_epoch(self, told: Told, epoch: int) -> None:
-        told.epoch = epoch
-        for one in told.open:
-            if one.epoch is None:
-                one.epoch = epoch
+    def _set_epoch(self, record: Told, epoch: int) -> None:
+        record.epoch = epoch
+        for rebalance in record.open:
+            if rebalance.epoch is None:
+                rebalance.epoch = epoch
 
 
 def cause_of_bump(bump: Event, before: Event | None) -> str:
@@ -222,14 +222,14 @@ def error_name(response: Any) -> str:
         return "NONE"
     if code is not None:
         return ErrorCode(code).name
-    for found in ("topics", "groups", "coordinators"):
-        for one in getattr(response, found, ()):
-            wrong = getattr(one, "error_code", NO_ERROR)
+    for key in ("topics", "groups", "coordinators"):
+        for entry in getattr(response, key, ()):
+            wrong = getattr(entry, "error_code", NO_ERROR)
             if wrong is not NO_ERROR:
                 return ErrorCode(wrong).name
-            for each in getattr(one, "partitions", ()):
-                if each.error_code is not NO_ERROR:
-                    return ErrorCode(each.error_code).name
+            for partition in getattr(entry, "partitions", ()):
+                if partition.error_code is not NO_ERROR:
+                    return ErrorCode(partition.error_code).name
     return "NONE"
 
 
@@ -243,10 +243,10 @@ def answer_text(response: Any) -> str:
     if hasattr(response, "member_epoch"):
         parts.append(f"epoch {response.member_epoch}")
         if response.assignment is not None:
-            count = sum(len(one.partitions) for one in response.assignment)
+            count = sum(len(topic.partitions) for topic in response.assignment)
             parts.append(counted(count, "partition"))
     if isinstance(response, OffsetCommitResponse):
-        parts.append(counted(sum(len(one.partitions) for one in response.topics), "partition"))
+        parts.append(counted(sum(len(topic.partitions) for topic in response.topics), "partition"))
     if hasattr(response, "coordinators"):
         parts.append(f"broker {response.coordinators[0].node_id}")
     return ", ".join(parts)

@@ -61,12 +61,12 @@ class Change:
     settings: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        keys = {one.name: one.name for one in fields(self)[:-1]} | {"library": "client"}
+        keys = {field.name: field.name for field in fields(self)[:-1]} | {"library": "client"}
         given = [(key, getattr(self, name)) for name, key in keys.items()]
         properties = {field: name for name, (field, _) in SETTINGS.items()}
         given += [(properties.get(name, name), value) for name, value in self.settings]
-        told = [(key, value) for key, value in given if value not in (None, ())]
-        return ", ".join(f"{key}={value_text(value)}" for key, value in told)
+        changed = [(key, value) for key, value in given if value not in (None, ())]
+        return ", ".join(f"{key}={value_text(value)}" for key, value in changed)
 
 
 NO_CHANGE: Final = Change()

@@ -52,15 +52,15 @@ def read_amount(cursor: Cursor) -> Amount:
 
 def read_unavailable(cursor: Cursor) -> Amount:
     """The same, at most all."""
-    found = read_amount(cursor)
-    if found.percent and found.value > 100:
-        cursor.fail(f"expected at most 100%, found {found}")
-    return found
+    amount = read_amount(cursor)
+    if amount.percent and amount.value > 100:
+        cursor.fail(f"expected at most 100%, found {amount}")
+    return amount
 
 
 def read_entry(cursor: Cursor, group: GroupPlan) -> str:
     """An entry of the group's members."""
-    return cursor.text([one.entry or one.name for one in group.templates or group.members])
+    return cursor.text([plan.entry or plan.name for plan in group.templates or group.members])
 
 
 def read_change(cursor: Cursor, group: GroupPlan) -> Change:
@@ -70,7 +70,7 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
     def read_protocol(value: Cursor) -> Protocol:
         if group.protocol == "zookeeper":
             value.fail("a group of the ZooKeeper era cannot change its protocol member by member")
-        words = [one for one in PROTOCOL_WORDS if one != "zookeeper"]
+        words = [word for word in PROTOCOL_WORDS if word != "zookeeper"]
         return group.spoken(value.choice(words))
 
     protocol = given.optional("protocol", read_protocol)
@@ -96,13 +96,13 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
 
 def nest_change(given: Mapping[str, object]) -> dict[str, object]:
     """Keys of the command line as a file has them: `change.static`, `change.session.timeout.ms`."""
-    found: dict[str, object] = {}
+    entry: dict[str, object] = {}
     change: dict[str, object] = {}
     settings: dict[str, object] = {}
     for key, value in given.items():
         name = key.removeprefix(_DOTTED)
         if name == key:
-            found[key] = value
+            entry[key] = value
         elif name in SETTINGS:
             settings[name] = value
         elif name == "topics":
@@ -111,7 +111,7 @@ def nest_change(given: Mapping[str, object]) -> dict[str, object]:
             change[name] = value
     if settings:
         change["settings"] = settings
-    return {**found, "change": change} if change else found
+    return {**entry, "change": change} if change else entry
 
 
 MAX_TARGET: Final = 10**15

@@ -29,7 +29,7 @@ def captured_looks(
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms)
     chosen = _cluster(window, cluster)
     files = [file for file in window.files if file.cluster == chosen]
-    found: dict[int, dict[tuple[str, int], Place]] = {}
+    looks: dict[int, dict[tuple[str, int], Place]] = {}
     for batch in rows_in(files, arrow_schema("rows").append(DATE)):
         rows = pa.Table.from_batches([batch])
         rows = rows.filter(pc.equal(rows["group"], group))
@@ -37,13 +37,13 @@ def captured_looks(
             at_ms = row["captured_at_ms"]
             if since_ms <= at_ms <= until_ms:
                 topic, partition, end, committed, owner = (row[name] for name in COLUMNS)
-                found.setdefault(at_ms, {})[topic, partition] = Place(end, committed, owner)
-    if len(found) < 2:
+                looks.setdefault(at_ms, {})[topic, partition] = Place(end, committed, owner)
+    if len(looks) < 2:
         raise NotFoundError(
-            f"`{group}` is in {len(found)} captures of the window; rates require two",
+            f"`{group}` is in {len(looks)} captures of the window; rates require two",
             hint="choose a longer window with --over",
         )
-    return [Look(at_ms, found[at_ms]) for at_ms in sorted(found)]
+    return [Look(at_ms, looks[at_ms]) for at_ms in sorted(looks)]
 
 
 def _cluster(window: Window, cluster: str) -> str:

@@ -120,9 +120,9 @@ def _topic(topic: Topic, group: Group, load: MeasuredLoad | None) -> TopicPlan:
         return plain
     # A partition that could not be measured receives what the others do on average.
     mean = sum(rates.values()) / len(rates)
-    each = tuple(rates.get(number, mean) for number in sorted(topic.partitions))
-    weights = each if len(set(each)) > 1 else ()
-    return replace(plain, rate=sum(each), weights=weights, backlogs=tuple(lags))
+    shares = tuple(rates.get(number, mean) for number in sorted(topic.partitions))
+    weights = shares if len(set(shares)) > 1 else ()
+    return replace(plain, rate=sum(shares), weights=weights, backlogs=tuple(lags))
 
 
 def _known(topic: str, load: MeasuredLoad | None) -> dict[int, float]:
@@ -147,15 +147,15 @@ def _told(
     assumed: list[str] = []
     over = "" if load is None else f" over {load.over_ms / 1_000:g} s"
     for topic in topics:
-        known = len(_known(topic.name, load))
-        if known:
+        with_rate = len(_known(topic.name, load))
+        if with_rate:
             measured.append(f"`{topic.name}` receives {topic.rate:,.4g} records per second{over}")
-        if 0 < known < topic.partitions:
-            missing = topic.partitions - known
-            each = "1 partition" if missing == 1 else f"{missing} partitions"
+        if 0 < with_rate < topic.partitions:
+            missing = topic.partitions - with_rate
+            subject = "1 partition" if missing == 1 else f"{missing} partitions"
             verb = "receives" if missing == 1 else "receive"
-            assumed.append(f"{each} of `{topic.name}` {verb} as much as the others")
-        elif not known and load is not None:
+            assumed.append(f"{subject} of `{topic.name}` {verb} as much as the others")
+        elif not with_rate and load is not None:
             text = (
                 f"each partition of `{topic.name}` receives {ASSUMED_RATE:.0f} records per second"
             )

@@ -53,8 +53,8 @@ class Contradiction:
             if cursor is not None:
                 try:
                     cursor.fail(self.what, hint=self.hint)
-                except UsageError as told:
-                    return UsageError(told.message, hint=told.hint, code=self.code)
+                except UsageError as error:
+                    return UsageError(error.message, hint=error.hint, code=self.code)
         return UsageError(f"{self.where}: {self.what}", hint=self.hint, code=self.code)
 
 
@@ -70,36 +70,36 @@ def _cursor_at(document: Document, path: Path) -> Cursor | None:
 
 
 def of_member(
-    group: GroupPlan, plan: MemberPlan, key: str, what: str, **told: str | None
+    group: GroupPlan, plan: MemberPlan, key: str, what: str, **texts: str | None
 ) -> Contradiction:
     """Of one property, or one key, of a member."""
     entry: Path = ("groups", group.name, "members", plan.entry)
     settings: tuple[Path, ...] = ((*entry, "settings", key), (*entry, key))
     paths = (*settings, ("groups", group.name, "settings", key), entry, ("groups", group.name))
-    return Contradiction(f"`{plan.name}` of `{group.name}`", what, paths, **told)
+    return Contradiction(f"`{plan.name}` of `{group.name}`", what, paths, **texts)
 
 
 def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
     """Everything that cannot be, in the order of the file."""
     yield from _of_config(scenario)
-    created = {one.event.topic for one in scenario.events if isinstance(one.event, CreateTopic)}
-    known = {topic.name for topic in scenario.topics} | created
+    created = {s.event.topic for s in scenario.events if isinstance(s.event, CreateTopic)}
+    topics = {topic.name for topic in scenario.topics} | created
     for group in scenario.groups:
         seen: set[tuple[object, ...]] = set()
         for plan in (*group.templates, *group.members):
             kind = (plan.entry, replace(plan, name="", instance_id=None, start_ms=0))
             if kind not in seen:
                 seen.add(kind)
-                yield from _of_subscription(scenario, group, plan, known)
+                yield from _of_subscription(scenario, group, plan, topics)
                 yield from _of_assign(scenario, group, plan)
                 yield from _of_library(group, plan)
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
             yield from _of_common_assignor(group)
     for number, group, plan in deployed(scenario):
-        wrong = _of_subscription(scenario, group, plan, known)
-        for found in (*wrong, *_of_library(group, plan), *_of_settings(group, plan)):
-            yield in_deploy(number, found)
+        wrong = _of_subscription(scenario, group, plan, topics)
+        for problem in (*wrong, *_of_library(group, plan), *_of_settings(group, plan)):
+            yield in_deploy(number, problem)
     yield from _of_autoscalers(scenario)
     for number, event, key, what, hint in of_events(scenario):
         place: Path = ("events", number, event)
@@ -135,11 +135,11 @@ def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
                 )
 
 
-def in_deploy(number: int, found: Contradiction) -> Contradiction:
+def in_deploy(number: int, problem: Contradiction) -> Contradiction:
     """What is wrong with a deployed member is the event's fault."""
     change: Path = ("events", number, "deploy", "change")
-    key = found.paths[0][-1]
-    return replace(found, paths=((*change, "settings", key), (*change, key), change[:2]))
+    key = problem.paths[0][-1]
+    return replace(problem, paths=((*change, "settings", key), (*change, key), change[:2]))
 
 
 def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
@@ -154,12 +154,12 @@ def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
 
 
 def _of_subscription(
-    scenario: Scenario, group: GroupPlan, plan: MemberPlan, known: set[str]
+    scenario: Scenario, group: GroupPlan, plan: MemberPlan, topics: set[str]
 ) -> Iterator[Contradiction]:
     created = scenario.auto_partitions and plan.settings.allow_auto_create_topics
     for topic in plan.topics:
-        if topic not in known and not created:
-            hint = close_to(topic, known)
+        if topic not in topics and not created:
+            hint = close_to(topic, topics)
             if scenario.auto_partitions and hint is None:
                 hint = "with `allow.auto.create.topics: true` the brokers would create it"
             yield of_member(group, plan, "topics", f"there is no topic `{topic}`", hint=hint)
@@ -203,7 +203,7 @@ def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
     traits, able = LIBRARIES[plan.library], ", ".join
     if group.protocol == "consumer" and not traits.kip848:
         what = f"{plan.library} does not speak the consumer protocol (KIP-848)"
-        hint = able(f"`{one}`" for one, other in LIBRARIES.items() if other.kip848)
+        hint = able(f"`{library}`" for library, other in LIBRARIES.items() if other.kip848)
         yield of_member(group, plan, "client", what, hint=f"clients that do: {hint}")
     if group.protocol == "cooperative" and not traits.cooperative:
         what = f"{plan.library} has no cooperative assignor"

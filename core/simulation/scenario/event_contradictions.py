@@ -51,22 +51,22 @@ def of_events(scenario: Scenario) -> Iterator[tuple[int, str, str, str, str | No
         Number and name of the event, and what is wrong: at which key, a sentence, a hint.
     """
     partitions = {topic.name: topic.partitions for topic in scenario.topics}
-    seats = {group.name: {one.name for one in group.members} for group in scenario.groups}
+    seats = {group.name: {member.name for member in group.members} for group in scenario.groups}
     # Whether a member has subscribed to topics or to a pattern; in neither where it unsubscribed.
     kinds: dict[tuple[str, str], str] = {
-        (group.name, one.name): "topics" if one.pattern is None else "pattern"
+        (group.name, member.name): "topics" if member.pattern is None else "pattern"
         for group in scenario.groups
-        for one in group.members
+        for member in group.members
     }
     numbered = list(enumerate(scenario.events))
-    numbered.sort(key=lambda one: (one[1].at_ms is None, one[1].at_ms or 0))
+    numbered.sort(key=lambda pair: (pair[1].at_ms is None, pair[1].at_ms or 0))
     for number, scheduled in numbered:
-        found = _of_event(scenario, scheduled, partitions, seats)
+        problems = _of_event(scenario, scheduled, partitions, seats)
         if isinstance(scheduled.event, Seek):
-            found = chain(found, _of_time(scheduled, scheduled.event))
+            problems = chain(problems, _of_time(scheduled, scheduled.event))
         if isinstance(scheduled.event, ChangeSubscription | Unsubscribe):
-            found = chain(found, _of_change(scenario, scheduled.event, kinds))
-        for key, what, hint in found:
+            problems = chain(problems, _of_change(scenario, scheduled.event, kinds))
+        for key, what, hint in problems:
             yield number, scheduled.name, key, what, hint
 
 
@@ -87,11 +87,11 @@ def _of_event(
             hint = close_to(event.topic, partitions)
             yield "topic", f"there is no topic `{event.topic}` yet", hint
     elif isinstance(event, ZoneOutage | SpotEviction):
-        racks = {one.rack for group in scenario.groups for one in group.templates} - {None}
-        racks |= {one.rack for group in scenario.groups for one in group.members} - {None}
+        racks = {t.rack for group in scenario.groups for t in group.templates} - {None}
+        racks |= {member.rack for group in scenario.groups for member in group.members} - {None}
         if event.rack is not None and event.rack not in racks:
-            known = [rack for rack in racks if rack is not None]
-            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
+            named = [rack for rack in racks if rack is not None]
+            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, named)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
     elif isinstance(event, RequestError):
@@ -144,20 +144,20 @@ def _of_application(
     scenario: Scenario, event: ApplicationEvent, partitions: dict[str, int]
 ) -> Found:
     """What an application asks of its consumer: whether the library can do it."""
-    known = set(partitions)
+    topics = set(partitions)
     if isinstance(event, ChangeSubscription):
-        made = (one.event for one in scenario.events)
-        known |= {one.topic for one in made if isinstance(one, CreateTopic)}
+        made = (event.event for event in scenario.events)
+        topics |= {event.topic for event in made if isinstance(event, CreateTopic)}
     for topic in getattr(event, "topics", ()):
-        if topic not in known:
-            yield "topics", f"there is no topic `{topic}` yet", close_to(topic, known)
+        if topic not in topics:
+            yield "topics", f"there is no topic `{topic}` yet", close_to(topic, topics)
     group = scenario.group(event.group)
     assert group is not None
     if isinstance(event, PausePartitions):
         return
     if isinstance(event, Seek):
         most = max(
-            (partitions[name] for name in event.topics or partitions if name in known), default=0
+            (partitions[name] for name in event.topics or partitions if name in topics), default=0
         )
         beyond = [number for number in event.partitions if number >= most]
         if beyond:
@@ -249,8 +249,8 @@ def _of_seats(scenario: Scenario, scheduled: Scheduled, seats: dict[str, set[str
     there = seats.get(getattr(event, "group", ""), set())
     named = [getattr(event, "member", None), *getattr(event, "members", ())]
     grows = any(
-        isinstance(one.event, ScaleOut) and one.at_ms is None and one.event.group == event.group  # type: ignore[union-attr] # has one
-        for one in scenario.events
+        isinstance(s.event, ScaleOut) and s.at_ms is None and s.event.group == event.group  # type: ignore[union-attr] # has one
+        for s in scenario.events
         if there
     )
     for name in named:

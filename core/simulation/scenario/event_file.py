@@ -67,15 +67,15 @@ def read_target(cursor: Cursor) -> SeekTarget:
 
 def read_error(cursor: Cursor) -> str:
     """Kafka's name of an error."""
-    return cursor.text([each.name for each in ErrorCode if each is not ErrorCode.NONE])
+    return cursor.text([code.name for code in ErrorCode if code is not ErrorCode.NONE])
 
 
 def read_numbers(cursor: Cursor) -> tuple[int, ...]:
     """Numbers of partitions."""
-    found = tuple(each.integer(0) for each in cursor.items())
-    if not found:
+    numbers = tuple(item.integer(0) for item in cursor.items())
+    if not numbers:
         cursor.fail("expected at least one partition")
-    return found
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Names:
         """A text that is one of these names."""
         name = cursor.text()
         if name not in names:
-            shown = ", ".join(f"`{each}`" for each in sorted(names)[:20])
+            shown = ", ".join(f"`{name}`" for name in sorted(names)[:20])
             cursor.fail(f"there is no {what} `{name}`", hint=f"{what}s: {shown}")
         return name
 
@@ -129,8 +129,8 @@ def _value(kind: str, key: str, text: str) -> object:
     """A text of the command line as a file has it: a list where the key takes one."""
     read = FIELDS[kind][key][2] if key in FIELDS.get(kind, {}) else None
     if read in LISTS:
-        return [_plain_value(one) for one in text.split("+")]
-    return [one for one in text.split("+") if one] if read in NAME_LISTS else _plain_value(text)
+        return [_plain_value(part) for part in text.split("+")]
+    return [part for part in text.split("+") if part] if read in NAME_LISTS else _plain_value(text)
 
 
 def _plain_value(value: str) -> object:
@@ -188,18 +188,18 @@ def _read_group(cursor: Cursor, names: Names, group: str) -> str:
 def _read_member(cursor: Cursor, names: Names, group: str) -> str:
     """A member of the group, or `NAME-4`, which other events may add; an entry of its own."""
     plan = names.groups[group]
-    known = [member.name for member in (*plan.members, *plan.templates)]
+    members = [member.name for member in (*plan.members, *plan.templates)]
     text = cursor.text()
     label, _, number = text.rpartition("-")
     if number.isdigit() and any(
-        name.rpartition("-")[0] == label or name == label for name in known
+        name.rpartition("-")[0] == label or name == label for name in members
     ):
         return text
-    return names.known(cursor, known, "member")
+    return names.known(cursor, members, "member")
 
 
 def _read_members(cursor: Cursor, names: Names, group: str) -> tuple[str, ...]:
-    return tuple(_read_member(each, names, group) for each in cursor.items())
+    return tuple(_read_member(item, names, group) for item in cursor.items())
 
 
 def _of_group(read: Callable[[Cursor, GroupPlan], object]) -> Reader:
@@ -211,7 +211,7 @@ def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
 
 
 def _read_brokers(cursor: Cursor, names: Names, group: str) -> tuple[int, ...]:
-    return tuple(_read_broker(each, names, group) for each in cursor.items())
+    return tuple(_read_broker(item, names, group) for item in cursor.items())
 
 
 def _plain(read: Callable[[Cursor], object]) -> Reader:
@@ -219,7 +219,7 @@ def _plain(read: Callable[[Cursor], object]) -> Reader:
 
 
 def _read_topics(cursor: Cursor) -> tuple[str, ...]:
-    return tuple(each.text() for each in cursor.items())
+    return tuple(item.text() for item in cursor.items())
 
 
 _TOPICS = _plain(read_topics)
@@ -281,12 +281,12 @@ _KEYS: Final[Mapping[str, str]] = {
 
 def _keys_of(kind: str, event: type[ScenarioEvent]) -> dict[str, tuple[str, bool, Reader]]:
     """Key -> (field, whether it must be there, how it is read), in the order of the fields."""
-    found = {}
-    for one in fields(event):
-        read = _READERS.get(f"{kind}.{one.name}") or _READERS.get(one.name, _MS)
-        key = _KEYS.get(one.name, one.name.removesuffix("_ms"))
-        found[key] = (one.name, one.default is MISSING, read)
-    return found
+    keys = {}
+    for field in fields(event):
+        read = _READERS.get(f"{kind}.{field.name}") or _READERS.get(field.name, _MS)
+        key = _KEYS.get(field.name, field.name.removesuffix("_ms"))
+        keys[key] = (field.name, field.default is MISSING, read)
+    return keys
 
 
 # Event -> its keys.

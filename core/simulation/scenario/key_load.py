@@ -33,13 +33,13 @@ class KeyLoad:
 
 @cache
 def _shares(keys: KeyLoad, partitions: int) -> tuple[float, ...]:
-    found = [0.0] * partitions
+    sums = [0.0] * partitions
     numbers = range(1, keys.count + 1)
     weighed = keys.named or ((f"{keys.prefix}{n}", n**-keys.exponent) for n in numbers)
     for key, weight in weighed:
-        found[partition_of(key.encode(), partitions)] += weight
-    total = sum(found)
-    return tuple(one / total for one in found)
+        sums[partition_of(key.encode(), partitions)] += weight
+    total = sum(sums)
+    return tuple(weight / total for weight in sums)
 
 
 SEED: Final = 0x9747B28C
@@ -50,16 +50,16 @@ MASK: Final = 0xFFFFFFFF
 def murmur2(key: bytes) -> int:
     """The hash, 0 to 2^32 - 1; Java shows the same bits as a signed number."""
     left = len(key)
-    found = SEED ^ left
+    digest = SEED ^ left
     whole = left & ~3
     for place in range(0, whole, 4):
         part = int.from_bytes(key[place : place + 4], "little") * FACTOR & MASK
         part = (part ^ part >> 24) * FACTOR & MASK
-        found = found * FACTOR & MASK ^ part
+        digest = digest * FACTOR & MASK ^ part
     if left != whole:
-        found = (found ^ int.from_bytes(key[whole:], "little")) * FACTOR & MASK
-    found = (found ^ found >> 13) * FACTOR & MASK
-    return found ^ found >> 15
+        digest = (digest ^ int.from_bytes(key[whole:], "little")) * FACTOR & MASK
+    digest = (digest ^ digest >> 13) * FACTOR & MASK
+    return digest ^ digest >> 15
 
 
 def partition_of(key: bytes, partitions: int) -> int:

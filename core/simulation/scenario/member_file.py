@@ -106,7 +106,7 @@ def read_members(
     if instance is not None and count is not None and count > 1:
         here = fields["instance_id"] if "instance_id" in fields.values else cursor
         here.fail("several members cannot share one `instance_id`", hint="write `static: true`")
-    one = MemberPlan(
+    plan = MemberPlan(
         name=label,
         library=library,
         instance_id=instance,
@@ -120,21 +120,21 @@ def read_members(
         commit=fields.optional("commit", read_commit) or group.optional("commit", read_commit),
         **fields.given(PLAIN_KEYS),
     )
-    template = one if instance is not None or not static else replace(one, instance_id=label)
+    template = plan if instance is not None or not static else replace(plan, instance_id=label)
     if count is None:
         return template, [template]
     members = [template.numbered(number) for number in range(1, count + 1)]
     if instance is not None:
-        members = [replace(each, instance_id=instance) for each in members]
+        members = [replace(member, instance_id=instance) for member in members]
     return template, members
 
 
 def protocol_of(group: Fields) -> Protocol:
     """A group's protocol; where it is not written, what its members' properties or clients say."""
     written = group.optional("protocol", choice_of(PROTOCOL_WORDS))
-    found = next((one for one in PROTOCOLS if one == written), None)
-    if found is not None:
-        return found
+    protocol = next((protocol for protocol in PROTOCOLS if protocol == written), None)
+    if protocol is not None:
+        return protocol
     if written is None and _says_consumer(group):
         return "consumer"
     clients = {
@@ -189,7 +189,7 @@ def with_properties(scenario: Scenario, document: Document) -> Scenario:
         templates = tuple(change(plan) for plan in group.templates)
         groups.append(replace(group, members=members, templates=templates))
     said = f"settings that `{document.name}` does not name are the client library's defaults"
-    assumed = tuple(said if one == DEFAULT_SETTINGS else one for one in scenario.assumed)
+    assumed = tuple(said if line == DEFAULT_SETTINGS else line for line in scenario.assumed)
     return replace(scenario, groups=tuple(groups), assumed=assumed)
 
 

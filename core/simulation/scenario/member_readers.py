@@ -97,26 +97,26 @@ def check_protocol(protocol: str, settings: Cursor) -> None:
 
 def read_assign(cursor: Cursor) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Partitions chosen by hand: topic -> their numbers, or `all`."""
-    found: list[tuple[str, tuple[int, ...]]] = []
+    topics: list[tuple[str, tuple[int, ...]]] = []
     for topic, value in cursor.entries():
         if isinstance(value.value, list):
-            numbers = tuple(each.integer(0) for each in value.items())
+            numbers = tuple(item.integer(0) for item in value.items())
             if not numbers:
                 value.fail("expected at least one partition")
             if len(set(numbers)) < len(numbers):
                 value.fail("a partition is named twice")
-            found.append((topic, numbers))
+            topics.append((topic, numbers))
         else:
             value.text(("all",))
-            found.append((topic, ()))
-    if not found:
+            topics.append((topic, ()))
+    if not topics:
         cursor.fail("expected at least one topic")
-    return tuple(found)
+    return tuple(topics)
 
 
 def read_topics(cursor: Cursor) -> tuple[str, ...]:
     """Topics that members name."""
-    found = tuple(each.text() for each in cursor.items())
-    if not found:
+    topics = tuple(item.text() for item in cursor.items())
+    if not topics:
         cursor.fail("expected at least one topic")
-    return found
+    return topics

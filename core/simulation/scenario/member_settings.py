@@ -102,9 +102,9 @@ class MemberSettings:
     ) -> "MemberSettings":
         """Defaults are those of another library; what was set otherwise stays."""
         changed: dict[str, Any] = {
-            one.name: getattr(after, one.name)
-            for one in fields(before)
-            if getattr(self, one.name) == getattr(before, one.name)
+            field.name: getattr(after, field.name)
+            for field in fields(before)
+            if getattr(self, field.name) == getattr(before, field.name)
         }
         return replace(self, **changed)
 
@@ -187,12 +187,12 @@ def _count(cursor: Cursor) -> int:
 def _names(cursor: Cursor) -> tuple[str, ...]:
     """Assignors: their names, or their classes as Java's property has them."""
     if isinstance(cursor.value, list):
-        found = [each.text() for each in cursor.items()]
+        names = [item.text() for item in cursor.items()]
     else:
-        found = [name.strip() for name in cursor.text().split(",") if name.strip()]
-    if not found:
+        names = [name.strip() for name in cursor.text().split(",") if name.strip()]
+    if not names:
         cursor.fail("expected an assignor")
-    return tuple(ASSIGNOR_CLASSES.get(name, name) for name in found)
+    return tuple(ASSIGNOR_CLASSES.get(name, name) for name in names)
 
 
 def _reset(cursor: Cursor) -> Mapping[str, object]:
@@ -269,7 +269,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
 
 _RESET_FIELDS: Final = frozenset({"auto_offset_reset", "reset_age_ms"})
 assert {name for name, _ in SETTINGS.values() if name} | _RESET_FIELDS == {
-    one.name for one in fields(MemberSettings)
+    field.name for field in fields(MemberSettings)
 }
 
 
@@ -289,8 +289,8 @@ class Given(NamedTuple):
 def read_setting(name: str, cursor: Cursor) -> dict[str, Any]:
     """The fields of `MemberSettings` that one property sets."""
     field_name, read = SETTINGS[name]
-    found: Any = read(cursor)
-    return dict(found) if not field_name else {field_name: found}
+    parsed: Any = read(cursor)
+    return dict(parsed) if not field_name else {field_name: parsed}
 
 
 def read_settings(cursor: Cursor, base: Given, library: Library = "java") -> Given:
@@ -338,11 +338,11 @@ def _laid_over(
         if name not in accepted:
             what, hint = unknown_property(name, library, accepted)
             cursor.child(name, None).fail(what, hint=hint, key=True)
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     identity, idle = dict(base.identity), set(base.idle)
     for name, (value, setting) in given.items():
         if setting in SETTINGS:
-            found |= read_setting(setting, value)
+            settings |= read_setting(setting, value)
         elif setting in IDENTITY:
             identity[setting] = value.text()
         else:
@@ -350,7 +350,7 @@ def _laid_over(
             if wrong is not None:
                 value.fail(wrong)
             idle.add(name)
-    return Given(replace(base.settings, **found), identity, frozenset(idle))
+    return Given(replace(base.settings, **settings), identity, frozenset(idle))
 
 
 def read_values(cursor: Cursor) -> dict[str, Any]:
@@ -360,12 +360,12 @@ def read_values(cursor: Cursor) -> dict[str, Any]:
         UsageError: a property is not known or its value is wrong; names file and line.
     """
     accepted = {*SETTINGS, *(name for table in TABLES.values() for name in table)} - {*IDENTITY}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in cursor.entries():
         setting = JAVA_NAMES.get(name, name)
         if setting in SETTINGS:
-            found |= read_setting(setting, value)
+            settings |= read_setting(setting, value)
         elif name not in accepted:
             what, hint = unknown_property(name, "java", accepted)
             cursor.child(name, None).fail(what, hint=hint, key=True)
-    return found
+    return settings

@@ -252,9 +252,9 @@ def read_backlog(cursor: Cursor, partitions: int) -> tuple[int, ...]:
     """Records over all partitions, or a list with those of each."""
     if not isinstance(cursor.value, list):
         return (cursor.integer(0),)
-    found = tuple(each.integer(0) for each in cursor.items())
-    _check_length(cursor, len(found), partitions)
-    return found
+    lags = tuple(item.integer(0) for item in cursor.items())
+    _check_length(cursor, len(lags), partitions)
+    return lags
 
 
 def read_weights(cursor: Cursor, partitions: int) -> tuple[float, ...]:
@@ -265,11 +265,11 @@ def read_weights(cursor: Cursor, partitions: int) -> tuple[float, ...]:
     if not isinstance(cursor.value, list):
         exponent = min(_weight(cursor), MAX_EXPONENT)
         return tuple((n + 1) ** -exponent for n in range(partitions))
-    found = tuple(_weight(each) for each in cursor.items())
-    _check_length(cursor, len(found), partitions)
-    if not sum(found):
+    weights = tuple(_weight(item) for item in cursor.items())
+    _check_length(cursor, len(weights), partitions)
+    if not sum(weights):
         cursor.fail("expected a weight above 0")
-    return found
+    return weights
 
 
 def read_keys(cursor: Cursor) -> KeyLoad:
@@ -295,15 +295,15 @@ def read_keys(cursor: Cursor) -> KeyLoad:
 
 def read_hours(cursor: Cursor) -> tuple[float, ...]:
     """Factors of the rate, one for each hour of the day."""
-    found = tuple(_weight(each) for each in cursor.items())
-    if len(found) != HOURS:
-        cursor.fail(f"{len(found)} entries for {HOURS} hours")
-    return found
+    shares = tuple(_weight(item) for item in cursor.items())
+    if len(shares) != HOURS:
+        cursor.fail(f"{len(shares)} entries for {HOURS} hours")
+    return shares
 
 
-def _check_length(cursor: Cursor, found: int, partitions: int) -> None:
-    if found != partitions:
-        cursor.fail(f"{found} entries for {partitions} partitions")
+def _check_length(cursor: Cursor, length: int, partitions: int) -> None:
+    if length != partitions:
+        cursor.fail(f"{length} entries for {partitions} partitions")
 
 
 def _weight(cursor: Cursor) -> float:

@@ -218,14 +218,14 @@ class GroupPlan:
 
     def like(self, name: str | None) -> MemberPlan | None:
         """What a further member is like: a member's or an entry's name, None for the first."""
-        known = (*self.members, *self.templates)
-        return next((one for one in known if name is None or one.name == name), None)
+        members = (*self.members, *self.templates)
+        return next((member for member in members if name is None or member.name == name), None)
 
     def spoken(self, word: str) -> Protocol:
         """The protocol that a word stands for: `classic` as its clients speak it by themselves."""
         if word == "classic" and self.protocol not in ("eager", "cooperative"):
             return classic_mode(plan.library for plan in (*self.members, *self.templates))
-        return next((one for one in PROTOCOLS if one == word), self.protocol)
+        return next((protocol for protocol in PROTOCOLS if protocol == word), self.protocol)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,4 +59,4 @@ class Spread:
             return self.draw_sum(random, count)
         share, rest = divmod(count, workers)
         counts = (share + (number < rest) for number in range(min(workers, count)))
-        return max((self.draw_sum(random, each) for each in counts), default=0.0)
+        return max((self.draw_sum(random, count) for count in counts), default=0.0)

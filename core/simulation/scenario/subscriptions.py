@@ -25,10 +25,10 @@ def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
     return (COOPERATIVE,) if group.protocol == "cooperative" else LIBRARIES[plan.library].eager
 
 
-def close_to(name: str, known: Iterable[str]) -> str | None:
+def close_to(name: str, names: Iterable[str]) -> str | None:
     """A hint: what was probably meant."""
-    found = difflib.get_close_matches(name, sorted(known), 1)
-    return f"did you mean `{found[0]}`?" if found else None
+    matches = difflib.get_close_matches(name, sorted(names), 1)
+    return f"did you mean `{matches[0]}`?" if matches else None
 
 
 @cache

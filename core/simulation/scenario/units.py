@@ -44,10 +44,10 @@ def read_ms(cursor: Cursor) -> int:
 
 def read_positive_ms(cursor: Cursor) -> int:
     """A duration in whole ms that is not nothing."""
-    found = read_ms(cursor)
-    if found == 0:
+    duration = read_ms(cursor)
+    if duration == 0:
         cursor.fail("expected more than 0")
-    return found
+    return duration
 
 
 def read_seconds(cursor: Cursor) -> int:
@@ -74,7 +74,7 @@ def read_rate(cursor: Cursor) -> float:
 def value_text(value: object) -> str:
     """A value as the command line spells it: `true`, `app-1+app-2`, `0.5`."""
     if isinstance(value, tuple):
-        return "+".join(value_text(one) for one in value)
+        return "+".join(value_text(part) for part in value)
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

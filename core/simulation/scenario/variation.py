@@ -63,76 +63,76 @@ def change_members(scenario: Scenario, cursor: Cursor, group: str | None) -> Sce
 
     def change(plan: GroupPlan) -> GroupPlan:
         templates = plan.templates or plan.members[:1]
-        members = tuple(one.numbered(number) for one in templates for number in range(1, count + 1))
+        members = tuple(t.numbered(number) for t in templates for number in range(1, count + 1))
         return replace(plan, members=members)
 
-    known = [one.name for one in scenario.groups]
-    _check_known(group, known, "group")
-    groups = (change(one) if group in (None, one.name) else one for one in scenario.groups)
+    names = [plan.name for plan in scenario.groups]
+    _check_known(group, names, "group")
+    groups = (change(plan) if group in (None, plan.name) else plan for plan in scenario.groups)
     return replace(scenario, groups=tuple(groups))
 
 
 def change_rate(scenario: Scenario, cursor: Cursor, topic: str | None) -> Scenario:
     """So many records a second to one topic, or to each."""
     rate = read_rate(cursor)
-    return _change_topics(scenario, topic, lambda one: replace(one, rate=rate))
+    return _change_topics(scenario, topic, lambda plan: replace(plan, rate=rate))
 
 
 def change_partitions(scenario: Scenario, cursor: Cursor, topic: str | None) -> Scenario:
     """So many partitions of one topic, or of each; commits at the start as they were."""
     count = cursor.integer(1, MAX_PARTITIONS)
 
-    def change(one: TopicPlan) -> TopicPlan:
-        racks = tuple(one.racks[n % len(one.racks)] for n in range(count)) if one.racks else ()
-        return replace(one, partitions=count, racks=racks)
+    def change(plan: TopicPlan) -> TopicPlan:
+        racks = tuple(plan.racks[n % len(plan.racks)] for n in range(count)) if plan.racks else ()
+        return replace(plan, partitions=count, racks=racks)
 
     changed = _change_topics(scenario, topic, change)
-    topics = {one.name: one for one in changed.topics}
+    topics = {topic.name: topic for topic in changed.topics}
 
     def commits(plan: GroupPlan) -> GroupPlan:
         committed = {}
-        for name, found in plan.committed.items():
-            at_start = not any(found.values())
+        for name, offsets in plan.committed.items():
+            at_start = not any(offsets.values())
             new = topics[name]
             committed[name] = {
                 n: 0 if at_start else new.backlog_of(n) for n in range(new.partitions)
             }
         return replace(plan, committed=committed)
 
-    return replace(changed, groups=tuple(commits(one) for one in changed.groups))
+    return replace(changed, groups=tuple(commits(plan) for plan in changed.groups))
 
 
 def _change_topics(
     scenario: Scenario, topic: str | None, change: Callable[[TopicPlan], TopicPlan]
 ) -> Scenario:
-    _check_known(topic, [one.name for one in scenario.topics], "topic")
-    topics = (change(one) if topic in (None, one.name) else one for one in scenario.topics)
+    _check_known(topic, [plan.name for plan in scenario.topics], "topic")
+    topics = (change(plan) if topic in (None, plan.name) else plan for plan in scenario.topics)
     return replace(scenario, topics=tuple(topics))
 
 
-def _check_known(name: str | None, known: list[str], what: str) -> None:
-    if name is not None and name not in known:
-        shown = ", ".join(f"`{one}`" for one in known[:20])
+def _check_known(name: str | None, names: list[str], what: str) -> None:
+    if name is not None and name not in names:
+        shown = ", ".join(f"`{choice}`" for choice in names[:20])
         raise UsageError(f"there is no {what} `{name}`", hint=f"{what}s: {shown}")
 
 
 def change_event(scenario: Scenario, kind: str, key: str, cursor: Cursor) -> Scenario:
     """Another time, or another value, of every event of a kind."""
-    if all(one.name != kind for one in scenario.events):
+    if all(scheduled.name != kind for scheduled in scenario.events):
         raise UsageError(f"the scenario has no event `{kind}`")
     names = Names({group.name: group for group in scenario.groups}, scenario.brokers)
     events = []
-    for one in scenario.events:
-        if one.name != kind:
-            events.append(one)
+    for scheduled in scenario.events:
+        if scheduled.name != kind:
+            events.append(scheduled)
         elif key in TIMES:
             times: dict[str, Any] = dict.fromkeys(TIMES.values())
             times[TIMES[key]] = read_ms(cursor)
-            events.append(replace(one, **times))
+            events.append(replace(scheduled, **times))
         else:
             field, _, read = FIELDS[kind][key]
-            found: Any = {field: read(cursor, names, getattr(one.event, "group", ""))}
-            events.append(replace(one, event=replace(one.event, **found)))
+            changes: Any = {field: read(cursor, names, getattr(scheduled.event, "group", ""))}
+            events.append(replace(scheduled, event=replace(scheduled.event, **changes)))
     return replace(scenario, events=tuple(events))
 
 
@@ -161,17 +161,17 @@ def parse_vary(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     Raises:
         UsageError: not of that form, a name that is not known, or one given twice.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    variations: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         listed = tuple(value.strip() for value in values.split(",") if value.strip())
         if not equals or not listed:
             raise UsageError(f"`--vary {text}` is not NAME=VALUE[,VALUE]...")
         check_name(name)
-        if name in found:
+        if name in variations:
             raise UsageError(f"`--vary {name}` is given twice")
-        found[name] = listed
-    return found
+        variations[name] = listed
+    return variations
 
 
 def check_name(name: str) -> None:
@@ -181,8 +181,8 @@ def check_name(name: str) -> None:
         UsageError: nothing can.
     """
     if name not in CHANGES and part_of(name) is None:
-        known = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
-        hint = hint_of(name) or f"known: {known}"
+        names = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
+        hint = hint_of(name) or f"known: {names}"
         raise UsageError(f"`{name}` cannot be varied", hint=hint)
 
 
@@ -255,9 +255,9 @@ def _members(
 
 def _setting(name: str) -> Change:
     def change(scenario: Scenario, value: str) -> Scenario:
-        found = read_setting(name, _cursor(name, value))
+        settings = read_setting(name, _cursor(name, value))
         return _members(
-            scenario, lambda plan: replace(plan, settings=replace(plan.settings, **found))
+            scenario, lambda plan: replace(plan, settings=replace(plan.settings, **settings))
         )
 
     return change
@@ -272,8 +272,8 @@ def _property(name: str) -> Change:
             parsed = CoordinatorConfig.from_properties({name: text})
         except UsageError as error:
             raise UsageError(f"`--vary {name}={value}`: {error.message}") from error
-        found: Any = {field: getattr(parsed, field)}
-        return replace(scenario, cluster=replace(scenario.cluster, **found))
+        settings: Any = {field: getattr(parsed, field)}
+        return replace(scenario, cluster=replace(scenario.cluster, **settings))
 
     return change
 

@@ -61,31 +61,31 @@ class Objective:
             inner = node.args
         elif not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
             raise self._wrong()
-        for one in inner:
-            self._check(one, depth + 1)
+        for child in inner:
+            self._check(child, depth + 1)
 
     def _check_name(self, name: str) -> None:
         if SIMULATION_FIELDS.field(name) is None:
-            near = ", ".join(f"`{one}`" for one in SIMULATION_FIELDS.neighbours(name))
-            known = ", ".join(one for one in SIMULATION_FIELDS.names if "_p9" not in one)
-            hint = f"did you mean {near}?" if near else f"known: {known}"
+            near = ", ".join(f"`{neighbour}`" for neighbour in SIMULATION_FIELDS.neighbours(name))
+            names = ", ".join(figure for figure in SIMULATION_FIELDS.names if "_p9" not in figure)
+            hint = f"did you mean {near}?" if near else f"known: {names}"
             raise UsageError(f"`{name}` is not a figure of a simulation", hint=hint)
 
     def value(self, values: Mapping[str, Value]) -> float:
         """What it comes to; infinity for what cannot be computed."""
         try:
-            found = self._value(self._tree, values)
+            value = self._value(self._tree, values)
         except (ZeroDivisionError, OverflowError):
             return inf
-        return found if isfinite(found) else inf
+        return value if isfinite(value) else inf
 
     def _value(self, node: ast.expr, values: Mapping[str, Value]) -> float:
         if isinstance(node, ast.Name):
             field = SIMULATION_FIELDS.field(node.id)
             assert field is not None, "checked when it was parsed"
-            found = values[field.name]
-            assert isinstance(found, int | float), "figures of a simulation are numbers"
-            return float(found)
+            figure = values[field.name]
+            assert isinstance(figure, int | float), "figures of a simulation are numbers"
+            return float(figure)
         if isinstance(node, ast.BinOp):
             left, right = self._value(node.left, values), self._value(node.right, values)
             return _OPERATORS[type(node.op)](left, right)
@@ -93,7 +93,7 @@ class Objective:
             return -self._value(node.operand, values)
         if isinstance(node, ast.Call):
             assert isinstance(node.func, ast.Name)
-            return _FUNCTIONS[node.func.id](self._value(one, values) for one in node.args)
+            return _FUNCTIONS[node.func.id](self._value(argument, values) for argument in node.args)
         assert isinstance(node, ast.Constant)
         assert isinstance(node.value, int | float)
         return float(node.value)

@@ -108,16 +108,16 @@ class Search:
         self._try([{}], self._scenario.seed)
         whole = size_of(self._space) <= self._trials
         if whole:
-            names = [one.name for one in self._space]
-            every = product(*(one.texts() for one in self._space))
-            self._try([dict(zip(names, each, strict=True)) for each in every], self._scenario.seed)
+            names = [dimension.name for dimension in self._space]
+            every = product(*(dimension.texts() for dimension in self._space))
+            self._try([dict(zip(names, t, strict=True)) for t in every], self._scenario.seed)
         else:
             self._propose()
-        valued = [one for one in self._tried if one.value is not None]
+        valued = [tried for tried in self._tried if tried.value is not None]
         if not valued:
-            told = self._tried[-1].refused
-            raise UsageError(f"no settings of the search can be compared: {told}")
-        best = min(valued, key=lambda one: (_known(one.value), one.number))
+            refused = self._tried[-1].refused
+            raise UsageError(f"no settings of the search can be compared: {refused}")
+        best = min(valued, key=lambda tried: (_known(tried.value), tried.number))
         tried = tuple(self._tried)
         seed = self._scenario.seed + self._repeat
         as_is, anew = self._evaluate([{}, best.variation], seed)
@@ -126,9 +126,9 @@ class Search:
         return Found(tried, best, as_is.value, anew.value, real, whole)
 
     def _try(self, variations: Sequence[Variation], seed: int) -> list[Tried]:
-        found = self._evaluate(variations, seed)
-        self._tried += found
-        return found
+        tried = self._evaluate(variations, seed)
+        self._tried += tried
+        return tried
 
     def _evaluate(self, variations: Sequence[Variation], seed: int) -> list[Tried]:
         """Run these, all at once."""
@@ -137,12 +137,12 @@ class Search:
         refused: dict[int, str] = {}
         for place, variation in enumerate(variations):
             try:
-                one = varied(self._scenario, variation)
-                check_scenario(one)
+                variant = varied(self._scenario, variation)
+                check_scenario(variant)
             except UsageError as wrong:
                 refused[place] = wrong.message
                 continue
-            tasks += [Task(place, one, each) for each in seeds]
+            tasks += [Task(place, variant, seed) for seed in seeds]
         outcomes: list[list[Outcome]] = [[] for _ in variations]
         for place, outcome in self._run(tasks):
             outcomes[place].append(outcome)
@@ -157,16 +157,16 @@ class Search:
     ) -> Tried:
         if refused is not None:
             return Tried(number, variation, refused=refused)
-        if not all(one.settled for one in outcomes):
+        if not all(outcome.settled for outcome in outcomes):
             return Tried(number, variation, refused="it had not settled at the end")
         value = self._value(outcomes)
         if value == inf:
             return Tried(number, variation, refused="the objective has no value")
-        runs = tuple(self._value([one]) for one in outcomes)
+        runs = tuple(self._value([outcome]) for outcome in outcomes)
         return Tried(number, variation, value, runs, outcomes=tuple(outcomes))
 
     def _value(self, outcomes: Sequence[Outcome]) -> float:
-        groups = zip(*(one.groups for one in outcomes), strict=True)
+        groups = zip(*(outcome.groups for outcome in outcomes), strict=True)
         return sum(self._objective.value(values_of(runs)) for runs in groups)
 
     # ------------------------------------------------------------------ proposals
@@ -174,32 +174,32 @@ class Search:
     def _propose(self) -> None:
         """Ask for proposals and tell what came of them, until there were enough."""
         study = new_study(self._scenario.seed)
-        known: dict[tuple[tuple[str, str], ...], Tried] = {}
+        seen: dict[tuple[tuple[str, str], ...], Tried] = {}
         left, repeated = self._trials, 0
         while left and repeated < MAX_REPEATED:
             asked = [study.ask() for _ in range(min(AT_ONCE, left))]
-            proposed = [(one, self._suggest(one)) for one in asked]
-            new = {_key(one): one for _, one in proposed if _key(one) not in known}
+            proposed = [(trial, self._suggest(trial)) for trial in asked]
+            new = {_key(v): v for _, v in proposed if _key(v) not in seen}
             for tried in self._try(list(new.values()), self._scenario.seed):
-                known[_key(tried.variation)] = tried
-            for one, variation in proposed:
-                value = known[_key(variation)].value
-                study.tell(one, WORST if value is None else value)
+                seen[_key(tried.variation)] = tried
+            for trial, variation in proposed:
+                value = seen[_key(variation)].value
+                study.tell(trial, WORST if value is None else value)
             left -= len(new)
             repeated = 0 if new else repeated + len(asked)
 
     def _suggest(self, asked: "Asked") -> Variation:
-        found: dict[str, str] = {}
-        for one in self._space:
-            if one.choices:
-                value: int | str = str(asked.suggest_categorical(one.name, one.choices))
-            elif one.wide:
-                value = asked.suggest_int(one.name, one.low, one.high, log=True)
+        variation: dict[str, str] = {}
+        for dimension in self._space:
+            if dimension.choices:
+                value: int | str = str(asked.suggest_categorical(dimension.name, dimension.choices))
+            elif dimension.wide:
+                value = asked.suggest_int(dimension.name, dimension.low, dimension.high, log=True)
             else:
-                high = one.low + (one.size - 1) * one.step
-                value = asked.suggest_int(one.name, one.low, high, step=one.step)
-            found[one.name] = one.text(value)
-        return found
+                high = dimension.low + (dimension.size - 1) * dimension.step
+                value = asked.suggest_int(dimension.name, dimension.low, high, step=dimension.step)
+            variation[dimension.name] = dimension.text(value)
+        return variation
 
 
 def _key(variation: Variation) -> tuple[tuple[str, str], ...]:
@@ -223,7 +223,7 @@ def new_study(seed: int) -> "Study":
 def improvements(tried: Iterable[Tried]) -> Iterator[Tried]:
     """The path: what was better than everything before it."""
     least = inf
-    for one in tried:
-        if one.value is not None and one.value < least:
-            least = one.value
-            yield one
+    for trial in tried:
+        if trial.value is not None and trial.value < least:
+            least = trial.value
+            yield trial

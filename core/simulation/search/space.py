@@ -54,7 +54,7 @@ class Dimension:
 
 def size_of(space: Sequence[Dimension]) -> int:
     """How many combinations there are."""
-    return prod(one.size for one in space)
+    return prod(dimension.size for dimension in space)
 
 
 def parse_space(texts: Iterable[str]) -> tuple[Dimension, ...]:
@@ -63,33 +63,33 @@ def parse_space(texts: Iterable[str]) -> tuple[Dimension, ...]:
     Raises:
         UsageError: one cannot be understood, names nothing that varies, or is given twice.
     """
-    found: dict[str, Dimension] = {}
+    dimensions: dict[str, Dimension] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values.strip():
             raise UsageError(f"`--search {text}` is not NAME=LOW..HIGH", hint=_HINT)
         check_name(name)
-        if name in found:
+        if name in dimensions:
             raise UsageError(f"`--search {name}` is given twice")
-        found[name] = _dimension(name, values, text)
-    return tuple(found.values())
+        dimensions[name] = _dimension(name, values, text)
+    return tuple(dimensions.values())
 
 
 def _dimension(name: str, values: str, text: str) -> Dimension:
     low_text, dots, rest = values.partition("..")
     if not dots:
-        listed = tuple(dict.fromkeys(one.strip() for one in values.split(",") if one.strip()))
+        listed = tuple(dict.fromkeys(value.strip() for value in values.split(",") if value.strip()))
         if not listed:
             raise UsageError(f"`--search {text}` has no values", hint=_HINT)
         return Dimension(name, listed)
     high_text, colon, step_text = rest.partition(":")
-    numbers = [_number(one, text) for one in (low_text, high_text, *([step_text] if colon else []))]
+    numbers = [_number(p, text) for p in (low_text, high_text, *([step_text] if colon else []))]
     units = {unit for _, unit in numbers}
     if len(units) > 1:
         if not units <= UNITS_MS.keys():
             raise UsageError(f"`--search {text}` mixes units", hint=_HINT)
         whole = [duration_ms(f"{number}{unit}") or 0.0 for number, unit in numbers]
-        numbers = [(int(one), "ms") for one in whole]
+        numbers = [(int(number), "ms") for number in whole]
     (low, unit), (high, _), *more = numbers
     step = more[0][0] if more else 1
     if low > high or step < 1:

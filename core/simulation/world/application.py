@@ -57,7 +57,7 @@ class WorkerPool:
     def freeze(self, now_ms: float, for_ms: float) -> None:
         """What is in work is done so much later."""
         self._free = [max(at_ms, now_ms) + for_ms for at_ms in self._free]
-        left = [one for one in self._work if one[0] > now_ms]
+        left = [job for job in self._work if job[0] > now_ms]
         self._work = [(at_ms + for_ms, partition, offset) for at_ms, partition, offset in left]
 
     def drop(self, now_ms: float) -> None:
@@ -142,21 +142,23 @@ class Application(ReadPartitions):
     def pause(self, now_ms: int, topics: Collection[str]) -> None:
         """Get nothing more than what was fetched of these topics until `resume`; empty: of all."""
         self.run_to(now_ms)
-        chosen = [one for one in self.positions if not topics or one.topic in topics]
+        chosen = [p for p in self.positions if not topics or p.topic in topics]
         self._paused.update(chosen)
         if self._traits.reads_fetched:
             settings, at_ms = self._plan.settings, now_ms - self._fetch_ms
-            for one in chosen:
-                self._fetched[one] = self._logs.fetched(one, self.positions[one], settings, at_ms)
+            for partition in chosen:
+                self._fetched[partition] = self._logs.fetched(
+                    partition, self.positions[partition], settings, at_ms
+                )
         self._idle = False
         self._arrange()
 
     def resume(self, now_ms: int, topics: Collection[str]) -> None:
         """Get records of them again."""
         self.run_to(now_ms)
-        for one in [one for one in self._paused if not topics or one.topic in topics]:
-            self._paused.remove(one)
-            self._fetched.pop(one, None)
+        for partition in [p for p in self._paused if not topics or p.topic in topics]:
+            self._paused.remove(partition)
+            self._fetched.pop(partition, None)
         self._idle = False
         self._arrange()
 

@@ -49,10 +49,10 @@ class BrokerService(Service):
 
     def commit_at_once(self, now_ms: int, request: object) -> object | None:
         """The coordinator's answer, once the log has the commits."""
-        found = self.coordinator.commit_at_once(now_ms, request)  # type: ignore[arg-type]
-        if found is None:
+        answer = self.coordinator.commit_at_once(now_ms, request)  # type: ignore[arg-type]
+        if answer is None:
             return None
-        write, response = found
+        write, response = answer
         self._log.keep(write)
         return response
 
@@ -169,16 +169,16 @@ class Brokers:
         leader = self.leader_of(group)
         if leader is None:
             return None
-        found = self.services[leader].coordinator.group_states().get(group)
-        return None if found is None else found[1]
+        state = self.services[leader].coordinator.group_states().get(group)
+        return None if state is None else state[1]
 
     def snapshot_of(self, group: str) -> GroupSnapshot | None:
         """The group as its coordinator has it; None if it has none."""
         leader = self.leader_of(group)
         if leader is None:
             return None
-        found = self.services[leader].coordinator.snapshot()
-        return next((one for one in found if one.group_id == group), None)
+        groups = self.services[leader].coordinator.snapshot()
+        return next((snapshot for snapshot in groups if snapshot.group_id == group), None)
 
     # ------------------------------------------------------------------ changes
 
@@ -211,7 +211,7 @@ class Brokers:
         """The broker that is up and comes after this one in the circle; None if none is."""
         if not self.up:
             return None
-        return next((one for one in self.up if after is None or one > after), self.up[0])
+        return next((broker for broker in self.up if after is None or broker > after), self.up[0])
 
     def take_down(self, now_ms: int, broker: int) -> None:
         """The broker is gone; what it led has no leader until somebody moves it."""
@@ -240,8 +240,8 @@ class Brokers:
     def commit(self, now_ms: int, group: str, offsets: Mapping[str, Mapping[int, int]]) -> None:
         """Commits that the group had before the run."""
         topics = tuple(
-            OffsetCommitTopic(name, tuple(OffsetCommitPartition(n, at) for n, at in found.items()))
-            for name, found in offsets.items()
+            OffsetCommitTopic(name, tuple(OffsetCommitPartition(n, at) for n, at in p.items()))
+            for name, p in offsets.items()
         )
         leader = self.leader_of(group)
         if leader is not None and topics:
@@ -257,7 +257,7 @@ class Brokers:
     def _topology(self) -> Topology:
         return Topology(
             topics=self._topics,
-            brokers={one: BrokerEndpoint(one, f"broker-{one}", PORT) for one in self.up},
-            offsets_leaders={p: one for p, one in self._leaders.items() if one in self.up},
+            brokers={b: BrokerEndpoint(b, f"broker-{b}", PORT) for b in self.up},
+            offsets_leaders={p: broker for p, broker in self._leaders.items() if broker in self.up},
             version=self._version,
         )

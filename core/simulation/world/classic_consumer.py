@@ -90,7 +90,7 @@ class ClassicConsumer(GroupConsumer):
     def _make(self, now_ms: int) -> ClassicClient:
         assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
         self._fresh, self._asking, self._found = True, False, None
-        self._cooperative = all(one.cooperative for one in assignors)
+        self._cooperative = all(assignor.cooperative for assignor in assignors)
         ports = ClientPorts(assignors, self.positions, self._stretch)
         return ClassicClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
 
@@ -98,13 +98,13 @@ class ClassicConsumer(GroupConsumer):
         """Topics by name, with those that the pattern stands for among the topics known."""
         if self._found is not None:
             return Subscribe(self._found, self.plan.pattern)
-        found = dict.fromkeys(self.plan.topics)
+        names = dict.fromkeys(self.plan.topics)
         matches = pattern_matches(self.group, self.plan)
         if matches is not None:
-            found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
+            names.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
         if matches is not None and LIBRARIES[self.plan.library].patterns == "once":
-            self._found = tuple(found)
-        return Subscribe(tuple(found), self.plan.pattern)
+            self._found = tuple(names)
+        return Subscribe(tuple(names), self.plan.pattern)
 
     def subscribe(
         self, now_ms: int, topics: tuple[str, ...], pattern: str | None, topology: Topology

@@ -62,7 +62,7 @@ class Fetcher:
     def arrange(self, order: Sequence[tuple[TopicPartition, Records]]) -> None:
         """Fetch these from now on; what was fetched of others is thrown away."""
         self._order = dict(order)
-        self._buffer = deque(one for one in self._buffer if one[0] in self._order)
+        self._buffer = deque(taken for taken in self._buffer if taken[0] in self._order)
         for node in self._nodes:
             node.stale = node.sent_ms is not None
 
@@ -179,20 +179,20 @@ class Fetcher:
 
     def _answer(self, node: _Node, at_ms: float) -> list[Taken]:
         """What the broker answers at this time; the next answer begins with another partition."""
-        settings, found = self._settings, list[Taken]()
+        settings, taken = self._settings, list[Taken]()
         room = settings.fetch_max_bytes
         asked = node.asked[node.first :] + node.asked[: node.first]
         for partition, records, begin in asked:
             size = self._sizes[partition.topic]
             there = records.end(at_ms + HAIR_MS) - begin
             count = min(there, floor(min(settings.max_partition_fetch_bytes, room) / size))
-            if count <= 0 < there and not found:
+            if count <= 0 < there and not taken:
                 count = 1  # a record that is longer than the limits is sent all the same (KIP-74)
             if count > 0:
-                found.append((partition, begin, begin + count))
+                taken.append((partition, begin, begin + count))
                 room = max(0, room - count * size)
         node.first = (node.first + 1) % max(1, len(node.asked))
-        return found
+        return taken
 
 
 def fetches_matter(settings: MemberSettings, sizes: Mapping[str, int]) -> bool:

@@ -374,10 +374,11 @@ class GroupConsumer(Consumer):
         stored = self.outside
         if stored is None:
             return partitions
-        found: dict[TopicPartition, int | None] = {p: stored[p] for p in partitions if p in stored}
-        if found:
-            self.outputs.append(Read(found))
-        return tuple(one for one in partitions if one not in found)
+        offsets: dict[TopicPartition, int | None]
+        offsets = {p: stored[p] for p in partitions if p in stored}
+        if offsets:
+            self.outputs.append(Read(offsets))
+        return tuple(partition for partition in partitions if partition not in offsets)
 
     def _look(self, now_ms: int) -> None:
         self._look_at_ms = None
@@ -393,8 +394,8 @@ class GroupConsumer(Consumer):
 
     def _looked(self, now_ms: int, response: Any) -> None:
         self._looking = False
-        found = self._lookup.response(response)
-        if not isinstance(found, Refusal) and found:
-            self.outputs.append(Read(found))
+        offsets = self._lookup.response(response)
+        if not isinstance(offsets, Refusal) and offsets:
+            self.outputs.append(Read(offsets))
         if self._lookup.wanted:
             self._look_at_ms = now_ms + LOOKUP_BACKOFF_MS

@@ -16,7 +16,7 @@ from kgroups.core.simulation.world.group_consumer import GroupConsumer
 LEAVING: Final = frozenset({MemberState.PREPARE_LEAVING, MemberState.LEAVING})
 # MemberState of KIP-848; one that is closed has left.
 JAVA_STATES: Final[Mapping[object, str]] = {
-    one: one.name for one in MemberState if one is not MemberState.CLOSED
+    state: state.name for state in MemberState if state is not MemberState.CLOSED
 }
 
 

@@ -34,8 +34,8 @@ class ManualConsumer(GroupConsumer):
         self._client = self._make(now_ms)
         partitions: list[TopicPartition] = []
         for topic, numbers in self.plan.assign:
-            known = topology.topic(topic)
-            every = range(0 if known is None else known.partitions)
+            topic_now = topology.topic(topic)
+            every = range(0 if topic_now is None else topic_now.partitions)
             partitions += [TopicPartition(topic, number) for number in numbers or every]
         self._tell(now_ms, Assign(tuple(partitions)))
         self.outputs.append(Hold(self._client.owned, self.epoch))

@@ -273,7 +273,7 @@ class GroupState:
         seat = self.seats[plan.name] = Seat(group, plan)
         if plan.assign:
             self.manual = self.ledger.unordered = True
-        if not all(known_assignor(one, plan.library).exclusive for one in plan.settings.assignors):
+        if not all(known_assignor(n, plan.library).exclusive for n in plan.settings.assignors):
             self.broadcast = self.ledger.unordered = True
         return seat
 
@@ -305,12 +305,12 @@ class GroupState:
 
 
 def both(
-    one: Callable[[], None] | None, other: Callable[[], None] | None
+    before: Callable[[], None] | None, other: Callable[[], None] | None
 ) -> Callable[[], None] | None:
     """What is to be done at the end of a process, of two that want something."""
-    if one is None or other is None:
-        return one or other
-    first, second = one, other
+    if before is None or other is None:
+        return before or other
+    first, second = before, other
 
     def then() -> None:
         first()

@@ -99,12 +99,10 @@ class ReadPartitions:
     def _arrange(self) -> None:
         seen, committed = self._logs.seen, self._committed
         paused = self._paused
-        self._order = [
-            (one, seen(one, committed=committed)) for one in self.positions if one not in paused
-        ]
-        for one, fetched in self._fetched.items():
-            if one in self.positions:
-                self._order.append((one, fetched))
+        self._order = [(p, seen(p, committed=committed)) for p in self.positions if p not in paused]
+        for partition, fetched in self._fetched.items():
+            if partition in self.positions:
+                self._order.append((partition, fetched))
         self._per_ms = sum([records.per_ms for _, records in self._order])
         self._due, self._drawn = None, self._logs.changes
         self._easy = (
@@ -120,12 +118,12 @@ class ReadPartitions:
 
     def fetched(self) -> Iterable[TopicPartition]:
         """Those that it asks brokers for."""
-        return (one for one in self.positions if one not in self._paused)
+        return (partition for partition in self.positions if partition not in self._paused)
 
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Next offset of those of these partitions that it reads."""
         positions = self.positions
-        return {one: positions[one] for one in partitions if one in positions}
+        return {p: positions[p] for p in partitions if p in positions}
 
     def _take(self, at_ms: float) -> int:
         """Hand over what a poll gives now; how many records that was."""
@@ -146,13 +144,13 @@ class ReadPartitions:
         left = room
         for partition, records in order[cursor:] + order[:cursor]:
             begin = positions[partition]
-            found = records.end(seen_ms) - begin
-            if found > left:
-                found = left
-            if found > 0:
-                positions[partition] = begin + found
-                self._highest.note(partition, begin, begin + found)
-                left -= found
+            count = records.end(seen_ms) - begin
+            if count > left:
+                count = left
+            if count > 0:
+                positions[partition] = begin + count
+                self._highest.note(partition, begin, begin + count)
+                left -= count
                 if not left:
                     break
         # What is left is found by going round again; who has read everything waits for the next.
@@ -162,9 +160,10 @@ class ReadPartitions:
     def _too_old(self, before: Mapping[TopicPartition, int], oldest_ms: float) -> int:
         """How many of the records taken since then came earlier than this."""
         return sum(
-            min(max(records.end(oldest_ms), before[one]), self.positions[one]) - before[one]
-            for one, records in self._order
-            if one in before
+            min(max(records.end(oldest_ms), before[partition]), self.positions[partition])
+            - before[partition]
+            for partition, records in self._order
+            if partition in before
         )
 
     def _take_fetched(self, fetcher: Fetcher, at_ms: float) -> int:

@@ -163,7 +163,7 @@ class ZookeeperMember(Consumer):
         """An event as a line of the timeline."""
         text = event.reason
         if event.partitions:
-            shown = ", ".join(f"{one.topic}-{one.partition}" for one in event.partitions)
+            shown = ", ".join(f"{p.topic}-{p.partition}" for p in event.partitions)
             text = f"{shown}: {text}" if text else shown
         counts: dict[str, int] = {}
         if event.kind in COUNTED:

@@ -123,9 +123,9 @@ class ZookeeperService(Service):
     def __init__(
         self, scenario: Scenario, random: Random, topology: Topology, *, now_ms: int
     ) -> None:
-        self._groups = [one for one in scenario.groups if one.protocol == "zookeeper"]
+        self._groups = [group for group in scenario.groups if group.protocol == "zookeeper"]
         settings = [plan.settings for group in self._groups for plan in group.members]
-        sync_ms = max((one.zookeeper_sync_time_ms for one in settings), default=0)
+        sync_ms = max((member.zookeeper_sync_time_ms for member in settings), default=0)
         config = EnsembleConfig(
             SERVERS, lag_ms=lambda server, zxid: round(sync_ms * random.random() ** STALENESS)
         )
@@ -147,8 +147,8 @@ class ZookeeperService(Service):
             paths[ids_path(group.name)] = ""
             for topic, offsets in group.committed.items():
                 for number, offset in offsets.items():
-                    one = TopicPartition(topic, number)
-                    paths[offset_path(group.name, one)] = str(offset)
+                    partition = TopicPartition(topic, number)
+                    paths[offset_path(group.name, partition)] = str(offset)
         made: dict[str, None] = {}
         for path in paths:
             above = [path]
@@ -199,9 +199,9 @@ class ZookeeperService(Service):
         changes: list[Change] = []
         before, self._topology = self._topology, topology
         for name, topic in topology.topics.items():
-            known = before.topic(name)
-            if known is None or known.partitions != topic.partitions:
-                api = Api.CREATE if known is None else Api.SET_DATA
+            old = before.topic(name)
+            if old is None or old.partitions != topic.partitions:
+                api = Api.CREATE if old is None else Api.SET_DATA
                 changes.append(Change(api, topic_path(name), write_topic(topic.partitions)))
         for number, broker in topology.brokers.items():
             if number not in before.brokers:

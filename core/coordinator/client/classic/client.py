@@ -234,10 +234,10 @@ def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
     watched = member.watched
     if watched is None:
         return
-    known = count_partitions(member, set(watched))
-    if watched != known:
+    counts = count_partitions(member, set(watched))
+    if watched != counts:
         member.watched = None
-        member.ask(ClientAsk.REJOIN, partitions_changed(watched, known))
+        member.ask(ClientAsk.REJOIN, partitions_changed(watched, counts))
 
 
 def _close(member: ClientMember, command: Close) -> None:
@@ -297,9 +297,9 @@ def _request_over(member: ClientMember, token: int) -> None:
     closes = member.config.timeout_closes_connection
     if closes:
         member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
-    for one, flight in list(member.flights.items()):
+    for waiting, flight in list(member.flights.items()):
         if closes or flight.until_ms <= member.now_ms:
-            take_answer(member, one, None, late=True)
+            take_answer(member, waiting, None, late=True)
 
 
 def _backoff_over(member: ClientMember, token: int) -> None:

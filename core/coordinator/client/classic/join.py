@@ -44,7 +44,7 @@ def send_join(member: ClientMember) -> None:
     )
     try:
         protocols = tuple(
-            JoinGroupProtocol(one.name, one.subscribe(joining)) for one in member.ports.assignors
+            JoinGroupProtocol(a.name, a.subscribe(joining)) for a in member.ports.assignors
         )
     except PortError as failed:
         member.fail(str(failed))
@@ -95,8 +95,8 @@ def send_sync(member: ClientMember, joined: JoinGroupResponse) -> None:
 def send_heartbeat(member: ClientMember) -> None:
     """Tell the coordinator that the member is alive."""
     config, beat = member.config, member.beat
-    known = beat is not None and beat.generation_id == member.generation
-    if beat is None or not known or beat.member_id != member.member_id:
+    current = beat is not None and beat.generation_id == member.generation
+    if beat is None or not current or beat.member_id != member.member_id:
         beat = member.beat = HeartbeatRequest(
             version=HEARTBEAT_VERSION,
             client_id=config.client_id,
@@ -123,5 +123,5 @@ def _decide(member: ClientMember, joined: JoinGroupResponse) -> tuple[SyncGroupA
 
 def count_partitions(member: ClientMember, topics: frozenset[str] | set[str]) -> dict[str, int]:
     """Topic -> number of partitions in the cluster; 0 for one that is not there."""
-    known = member.cluster_topics
-    return {name: known[name].partitions if name in known else 0 for name in topics}
+    topics_now = member.cluster_topics
+    return {name: topics_now[name].partitions if name in topics_now else 0 for name in topics}

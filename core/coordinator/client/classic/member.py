@@ -145,8 +145,8 @@ class ClientMember(ClientHalf):
     def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
         super().__init__(config, now_ms)
         self.ports = ports
-        self.assignors = {one.name: one for one in ports.assignors}
-        self.cooperative = all(one.cooperative for one in ports.assignors)
+        self.assignors = {assignor.name: assignor for assignor in ports.assignors}
+        self.cooperative = all(assignor.cooperative for assignor in ports.assignors)
         self.state = ClientState.UNJOINED
         self.flights: dict[int, Flight] = {}
         self.current: dict[Api, int] = {}
@@ -229,7 +229,7 @@ class ClientMember(ClientHalf):
         if not flights:
             self.timers.cancel(ANY_REQUEST)
         elif flight.until_ms <= (self.timers.deadline(ANY_REQUEST) or self.now_ms):
-            self.timers.schedule(ANY_REQUEST, min(one.until_ms for one in flights.values()), None)
+            self.timers.schedule(ANY_REQUEST, min(f.until_ms for f in flights.values()), None)
         if self.current.get(flight.api) == token:
             del self.current[flight.api]
         return flight

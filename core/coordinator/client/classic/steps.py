@@ -64,8 +64,8 @@ def send_commit(
 def send_leave(member: ClientMember, reason: str, *, awaited: bool) -> bool:
     """Say good-bye to the coordinator; False if this member does not (static, or not known)."""
     config = member.config
-    known = member.coordinator is not None and member.member_id != UNKNOWN_MEMBER_ID
-    if config.group_instance_id is not None or not known:
+    joined = member.coordinator is not None and member.member_id != UNKNOWN_MEMBER_ID
+    if config.group_instance_id is not None or not joined:
         return False
     request = LeaveGroupRequest(
         version=LEAVE_VERSION,
@@ -86,7 +86,7 @@ def finish_callback(member: ClientMember, number: int) -> None:
     member.callback = None
     if callback.kind is not CallbackKind.ASSIGNED:
         gone = set(callback.partitions)
-        member.owned = tuple(one for one in member.owned if one not in gone)
+        member.owned = tuple(partition for partition in member.owned if partition not in gone)
 
 
 # ---------------------------------------------------------------------- the steps
@@ -110,7 +110,7 @@ def _commit(member: ClientMember) -> bool:
 def _give_up(member: ClientMember) -> bool:
     if member.cooperative and member.generation != NO_GENERATION:
         wanted = set(member.topics)
-        _release(member, [one for one in member.owned if one.topic not in wanted])
+        _release(member, [partition for partition in member.owned if partition.topic not in wanted])
     else:
         _release(member, member.owned)
     return _done(member)
@@ -123,7 +123,7 @@ def _give_up_all(member: ClientMember) -> bool:
 
 def _hand_over(member: ClientMember) -> bool:
     kept = set(member.given)
-    leaving = [one for one in member.owned if one not in kept]
+    leaving = [partition for partition in member.owned if partition not in kept]
     if leaving:
         _release(member, leaving)
         member.ask(ClientAsk.REJOIN, "need to revoke partitions and re-join")
@@ -134,7 +134,7 @@ def _take_over(member: ClientMember) -> bool:
     before = set(member.owned)
     # The generation was refused while partitions were being revoked: nothing may be taken.
     if member.generation != NO_GENERATION:
-        added = tuple(one for one in member.given if one not in before)
+        added = tuple(partition for partition in member.given if partition not in before)
         member.owned = member.given
         member.call_back(CallbackKind.ASSIGNED, added)
     return _done(member)
@@ -222,7 +222,7 @@ def commit_answered(
 
 def commit_over(member: ClientMember, serial: int) -> None:
     """The time of a commit is over: it waits for its coordinator no longer."""
-    for commit in [one for one in member.commits if one.serial == serial]:
+    for commit in [commit for commit in member.commits if commit.serial == serial]:
         member.commits.remove(commit)
         tell_commit(member, commit, "no answer came in time")
 

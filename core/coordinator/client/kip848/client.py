@@ -211,12 +211,12 @@ class Kip848Client(Kip848ClientSteps):
             if not step():
                 self._steps.insert(0, step)
                 break
-        known = self.coordinator is not None
-        if known and BEAT_DUE in self.timers and self.state not in HASTY:
+        reachable = self.coordinator is not None
+        if reachable and BEAT_DUE in self.timers and self.state not in HASTY:
             return
         if BACKOFF in self.timers:
             return
-        if not known:
+        if not reachable:
             wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
             if wanted and not self._waits_for(Api.FIND):
                 self._send(Api.FIND, find_request(self.config))
@@ -288,10 +288,10 @@ class Kip848Client(Kip848ClientSteps):
         if BEAT_DUE not in self.timers:
             self._arm(BEAT_DUE, self._interval_ms)
         if answer.assignment is not None:
-            self._target = {one.topic_id: frozenset(one.partitions) for one in answer.assignment}
-            count = sum(len(found) for found in self._target.values())
-            found = f"{counted(count, 'partition')}, epoch {self.epoch}"
-            self.tell(ClientEventKind.TARGET_GIVEN, found)
+            self._target = {t.topic_id: frozenset(t.partitions) for t in answer.assignment}
+            count = sum(len(partitions) for partitions in self._target.values())
+            detail = f"{counted(count, 'partition')}, epoch {self.epoch}"
+            self.tell(ClientEventKind.TARGET_GIVEN, detail)
             self._after_beat()
         elif self.state is MemberState.JOINING:
             self._after_beat()

@@ -176,25 +176,23 @@ class Kip848ClientMember(Requester):
     def _resolved(self) -> tuple[TopicPartition, ...]:
         """The target, as far as the names of its topics are known."""
         names = self._topic_names
-        known = [(names[topic], found) for topic, found in self._target.items() if topic in names]
-        return tuple(
-            TopicPartition(name, n) for name, found in sorted(known) for n in sorted(found)
-        )
+        by_name = [(names[topic], p) for topic, p in self._target.items() if topic in names]
+        return tuple(TopicPartition(name, n) for name, p in sorted(by_name) for n in sorted(p))
 
     def _place(self) -> Place:
         return Place(self.config, self.member_id, self.epoch)
 
     def _whole_beat(self) -> Beat:
         """All that a heartbeat can tell; the same object as long as it is the same."""
-        told = self._told
-        if told is not None:
+        beat = self._told
+        if beat is not None:
             owned, topics, names, pattern = self._beat_of
             same = owned is self.owned and topics is self._topics
             if same and names is self._names and pattern is self._pattern:
-                return told
-        told = self._told = self._make_beat()
+                return beat
+        beat = self._told = self._make_beat()
         self._beat_of = (self.owned, self._topics, self._names, self._pattern)
-        return told
+        return beat
 
     def _make_beat(self) -> Beat:
         owned: dict[UUID, list[int]] = {}
@@ -202,7 +200,9 @@ class Kip848ClientMember(Requester):
             topic = self._topics.get(name)
             if topic is not None:
                 owned.setdefault(topic.topic_id, []).append(partition)
-        shown = tuple(TopicPartitions(topic, tuple(found)) for topic, found in owned.items())
+        shown = tuple(
+            TopicPartitions(topic, tuple(partitions)) for topic, partitions in owned.items()
+        )
         return Beat(self.config.rebalance_ms, self._names, self._pattern, self._assignor, shown)
 
     # ------------------------------------------------------------------ effects and timers

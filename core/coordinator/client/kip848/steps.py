@@ -43,27 +43,27 @@ class Kip848Commits(Kip848ClientMember):
 
     def _commit(self, command: CommitOffsets) -> None:
         patience_ms = self.config.default_api_timeout_ms if command.sync else 0
-        one = Wanted(command, self.now_ms + patience_ms)
+        commit = Wanted(command, self.now_ms + patience_ms)
         if self.epoch <= JOIN_EPOCH:
-            self._tell_commit(one, "the member is not part of an active group")
+            self._tell_commit(commit, "the member is not part of an active group")
         elif self.coordinator is not None:
-            self._asked[self._send(Api.COMMIT, self._commit_of(command.offsets))] = one
+            self._asked[self._send(Api.COMMIT, self._commit_of(command.offsets))] = commit
         elif command.sync:
-            self._wait_with(one)
+            self._wait_with(commit)
         else:
-            self._tell_commit(one, "the coordinator is not known")
+            self._tell_commit(commit, "the coordinator is not known")
 
     def _send_waiting(self) -> None:
         """Send what waited for the coordinator, once it is known."""
         if self._waiting and self.coordinator is not None and BACKOFF not in self.timers:
             waiting, self._waiting = self._waiting, []
             self.timers.cancel(COMMIT_OVER)
-            for one in waiting:
+            for commit in waiting:
                 if self.epoch <= JOIN_EPOCH:
-                    self._tell_commit(one, "the member is not part of an active group")
+                    self._tell_commit(commit, "the member is not part of an active group")
                 else:
-                    token = self._send(Api.COMMIT, self._commit_of(one.command.offsets))
-                    self._asked[token] = one
+                    token = self._send(Api.COMMIT, self._commit_of(commit.command.offsets))
+                    self._asked[token] = commit
 
     def _auto_commit(self) -> bool:
         if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
@@ -106,8 +106,8 @@ class Kip848Commits(Kip848ClientMember):
         self._asked.clear()
         self._waiting.clear()
         self.timers.cancel(COMMIT_OVER)
-        for one in given_up:
-            self._tell_commit(one, reason)
+        for commit in given_up:
+            self._tell_commit(commit, reason)
 
 
 class Kip848ClientSteps(Kip848Commits):
@@ -124,7 +124,7 @@ class Kip848ClientSteps(Kip848Commits):
 
     def _forget(self, gone: tuple[TopicPartition, ...]) -> bool:
         left = frozenset(gone)
-        self.owned = tuple(one for one in self.owned if one not in left)
+        self.owned = tuple(partition for partition in self.owned if partition not in left)
         return True
 
     def _join(self) -> bool:
@@ -157,8 +157,8 @@ class Kip848ClientSteps(Kip848Commits):
     def _begin_reconciling(self) -> None:
         wanted = self._resolved()
         keep, have = frozenset(wanted), frozenset(self.owned)
-        leaving = tuple(one for one in self.owned if one not in keep)
-        added = tuple(one for one in wanted if one not in have)
+        leaving = tuple(partition for partition in self.owned if partition not in keep)
+        added = tuple(partition for partition in wanted if partition not in have)
         self._steps = [
             self._auto_commit,
             lambda: self._let_go(leaving, CallbackKind.REVOKED),

@@ -169,37 +169,37 @@ def leave_group_request(
     assert isinstance(group, Kip848Group)
     leaving: dict[str, Kip848Member] = {}
     answers = []
-    for one in request.members:
-        found = _leaver(group, one)
-        error = found if isinstance(found, ErrorCode) else ErrorCode.NONE
-        if isinstance(found, Kip848Member):
-            leaving[found.member_id] = found
-        answers.append(MemberResponse(one.member_id, one.group_instance_id, error))
+    for leaver in request.members:
+        member = _leaver(group, leaver)
+        error = member if isinstance(member, ErrorCode) else ErrorCode.NONE
+        if isinstance(member, Kip848Member):
+            leaving[member.member_id] = member
+        answers.append(MemberResponse(leaver.member_id, leaver.group_instance_id, error))
     batch, replayed = Batch(shard, group.partition), True
     if leaving:
         replayed = leave_group(batch, group, list(leaving.values()), "left")
     version = request.version
 
     def failed(error: ErrorCode) -> None:
-        told = append_error(error)
-        refused = tuple(answer._replace(error_code=told) for answer in answers)
+        code = append_error(error)
+        refused = tuple(answer._replace(error_code=code) for answer in answers)
         answer_leave(shard, token, version, refused)
 
     batch.write(failed, replayed=replayed)
     answer_leave(shard, token, version, tuple(answers))
 
 
-def _leaver(group: Kip848Group, one: MemberIdentity) -> Kip848Member | ErrorCode:
-    if one.member_id == UNKNOWN_MEMBER_ID:
-        found = find_static(group, one.group_instance_id)
-        return found if isinstance(found, Kip848Member) else ErrorCode.UNKNOWN_MEMBER_ID
-    if one.group_instance_id is not None:
-        holder = find_static(group, one.group_instance_id)
+def _leaver(group: Kip848Group, leaver: MemberIdentity) -> Kip848Member | ErrorCode:
+    if leaver.member_id == UNKNOWN_MEMBER_ID:
+        member = find_static(group, leaver.group_instance_id)
+        return member if isinstance(member, Kip848Member) else ErrorCode.UNKNOWN_MEMBER_ID
+    if leaver.group_instance_id is not None:
+        holder = find_static(group, leaver.group_instance_id)
         if not isinstance(holder, Kip848Member):
             return ErrorCode.UNKNOWN_MEMBER_ID
-        if holder.member_id != one.member_id:
+        if holder.member_id != leaver.member_id:
             return ErrorCode.FENCED_INSTANCE_ID
-    return group.members.get(one.member_id) or ErrorCode.UNKNOWN_MEMBER_ID
+    return group.members.get(leaver.member_id) or ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: Group) -> None:
@@ -224,8 +224,8 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: 
     try:
         subscription = decode_subscription(request.protocols[0].metadata)
     except WireError:
-        known = shard.config.follows(Rule.UNREADABLE_SUBSCRIPTION_IS_INCONSISTENT)
-        error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if known else ErrorCode.UNKNOWN_SERVER_ERROR
+        strict = shard.config.follows(Rule.UNREADABLE_SUBSCRIPTION_IS_INCONSISTENT)
+        error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if strict else ErrorCode.UNKNOWN_SERVER_ERROR
         refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
         return
     _join(shard, parked, replace(request, member_id=member_id), group, subscription)
@@ -377,7 +377,7 @@ def _updated(
         subscribed_topic_regex="",
         classic=ClassicMemberMetadata(
             request.session_timeout_ms,
-            tuple(ClassicProtocol(one.name, one.metadata) for one in request.protocols),
+            tuple(ClassicProtocol(p.name, p.metadata) for p in request.protocols),
         ),
     )
 
@@ -387,6 +387,6 @@ def _owned(topology: Topology, subscription: Subscription) -> Partitions:
     for name, partitions in subscription.owned:
         topic = topology.topic(name)
         if topic is not None:
-            known = owned.get(topic.topic_id, frozenset())
-            owned[topic.topic_id] = known | frozenset(partitions)
+            before = owned.get(topic.topic_id, frozenset())
+            owned[topic.topic_id] = before | frozenset(partitions)
     return owned

@@ -91,15 +91,15 @@ def upgrade_group(batch: Batch, group: ClassicGroup) -> Kip848Group:
         new.put_member(member)
     new.metadata_hash = topics_hash(shard, new.tally.names)
     members = new.members.ordered_values()
-    batch.add(*(member_record(group_id, one) for one in members))
+    batch.add(*(member_record(group_id, member) for member in members))
     batch.add(epoch_record(new))
-    batch.add(*(target_record(group_id, one.member_id, new.target_of(one)) for one in members))
+    batch.add(*(target_record(group_id, m.member_id, new.target_of(m)) for m in members))
     batch.add(target_epoch_record(group_id, epoch, 0))
-    batch.add(*(current_record(group_id, one) for one in members))
-    for one in members:
-        assert one.classic is not None
-        timeout_ms = one.classic.session_timeout_ms
-        shard.schedule(TimerKind.SESSION, group_id, one.member_id, timeout_ms)
+    batch.add(*(current_record(group_id, member) for member in members))
+    for upgraded in members:
+        assert upgraded.classic is not None
+        timeout_ms = upgraded.classic.session_timeout_ms
+        shard.schedule(TimerKind.SESSION, group_id, upgraded.member_id, timeout_ms)
     return new
 
 
@@ -155,7 +155,7 @@ def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) ->
         None,
         ClassicMemberMetadata(
             member.session_timeout_ms,
-            tuple(ClassicProtocol(one.name, one.metadata) for one in member.protocols),
+            tuple(ClassicProtocol(p.name, p.metadata) for p in member.protocols),
         ),
         group.generation,
         group.generation,
@@ -178,7 +178,7 @@ def can_downgrade(
     if shard.config.consumer_migration_policy not in DOWNGRADE_POLICIES:
         return False
     staying = len(group.members) - len(leaving)
-    leaving_classic = sum(one.speaks_classic() for one in leaving)
+    leaving_classic = sum(member.speaks_classic() for member in leaving)
     if group.tally.classic_members - leaving_classic != staying:
         return False
     if replaced:
@@ -212,8 +212,8 @@ def downgrade_group(
     _leave_strays(batch, group)
     shard.event(EventKind.GROUP_CONVERTED, group_id, reason="downgraded")
     batch.add(*classic.durable_records())
-    for one in classic.members.values():
-        restart_session(shard, classic, one)
+    for member in classic.members.values():
+        restart_session(shard, classic, member)
     if rebalance:
         start_rebalance(shard, classic, "the group went back to the classic protocol")
 
@@ -243,8 +243,8 @@ def _classic_group(
         group.group_id, group.partition, ClassicState.STABLE, state_since_ms=shard.now_ms
     )
     classic.generation = group.group_epoch
-    staying = [one for one in group.members.ordered_values() if one.member_id not in leaving]
-    targets = {one.member_id: group.target.get(one.member_id, {}) for one in staying}
+    staying = [m for m in group.members.ordered_values() if m.member_id not in leaving]
+    targets = {member.member_id: group.target.get(member.member_id, {}) for member in staying}
     if joining is not None:
         staying.append(joining)
         targets[joining.member_id] = group.target_of(joining)
@@ -270,7 +270,7 @@ def _downgraded(member: Kip848Member) -> ClassicMember:
         member.rebalance_timeout_ms,
         member.classic.session_timeout_ms,
         CONSUMER_PROTOCOL_TYPE,
-        tuple(JoinGroupProtocol(*one) for one in member.classic.supported_protocols),
+        tuple(JoinGroupProtocol(*protocol) for protocol in member.classic.supported_protocols),
     )
 
 

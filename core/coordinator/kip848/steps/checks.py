@@ -173,12 +173,12 @@ def check_epoch(
     An answer may have been lost: the former epoch passes if all that the member says to own is
     assigned to it.
     """
-    known = member.member_epoch
-    if epoch > known:
+    current = member.member_epoch
+    if epoch > current:
         return Refusal(
             ErrorCode.FENCED_MEMBER_EPOCH,
             "The consumer group member has a greater member "
-            f"epoch ({epoch}) than the one known by the group coordinator ({known}). "
+            f"epoch ({epoch}) than the one known by the group coordinator ({current}). "
             "The member must abandon all its partitions and rejoin.",
         )
     lost_answer = (
@@ -186,11 +186,11 @@ def check_epoch(
         and owned is not None
         and _is_subset(owned, member.assigned)
     )
-    if epoch < known and not lost_answer:
+    if epoch < current and not lost_answer:
         return Refusal(
             ErrorCode.FENCED_MEMBER_EPOCH,
             "The consumer group member has a smaller member "
-            f"epoch ({epoch}) than the one known by the group coordinator ({known}). "
+            f"epoch ({epoch}) than the one known by the group coordinator ({current}). "
             "The member must abandon all its partitions and rejoin.",
         )
     return None

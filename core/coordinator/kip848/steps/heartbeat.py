@@ -118,18 +118,18 @@ def _stay(
         return refusal
     if not request.member_id:
         request = replace(request, member_id=new_member_id(shard))
-    found = _find(request, group)
-    if isinstance(found, Refusal):
-        return found
-    before = found or Kip848Member(request.member_id)
-    if _is_back(group, request, found):
+    member = _find(request, group)
+    if isinstance(member, Refusal):
+        return member
+    before = member or Kip848Member(request.member_id)
+    if _is_back(group, request, member):
         before = take_over(batch, group, before, request.member_id)
     after = _updated(before, request)
     status = regex_status(shard, group, before, after)
     if isinstance(status, Refusal):
         return status
     mark = len(shard.effects)
-    _tell_newcomer(shard, group.group_id, existing, after.member_id, is_new=found is None)
+    _tell_newcomer(shard, group.group_id, existing, after.member_id, is_new=member is None)
     try:
         answer = _step(batch, group, request, before, after, status)
     except AssignorFailed:
@@ -171,20 +171,20 @@ def _keep_alive(
     member, last = group.members[request.member_id], group.last_answers.get(request.member_id)
     restart_session(shard, group, member)
     interval_ms = heartbeat_interval_ms(shard, group.group_id)
-    told = None if last is None else last.response
+    answer = None if last is None else last.response
     if (
-        told is None
-        or told.member_epoch != member.member_epoch
-        or told.heartbeat_interval_ms != interval_ms
+        answer is None
+        or answer.member_epoch != member.member_epoch
+        or answer.heartbeat_interval_ms != interval_ms
     ):
-        told = ConsumerGroupHeartbeatResponse(
+        answer = ConsumerGroupHeartbeatResponse(
             ErrorCode.NONE, None, member.member_id, member.member_epoch, interval_ms
         )
     if last is None or last.request is not request or last.member is not member:
-        group.last_answers[request.member_id] = QuietAnswer(request, member, told)
-    elif told is not last.response:
-        group.last_answers[request.member_id] = last._replace(response=told)
-    return told
+        group.last_answers[request.member_id] = QuietAnswer(request, member, answer)
+    elif answer is not last.response:
+        group.last_answers[request.member_id] = last._replace(response=answer)
+    return answer
 
 
 def answer_heartbeat(
@@ -209,12 +209,12 @@ def _tell_newcomer(
 
 
 def _is_back(
-    group: Kip848Group, request: ConsumerGroupHeartbeatRequest, found: Kip848Member | None
+    group: Kip848Group, request: ConsumerGroupHeartbeatRequest, member: Kip848Member | None
 ) -> bool:
     """Whether a static member that was away, or a classic one, joins anew: under any member id."""
     return (
         request.member_epoch == JOIN_EPOCH
-        and found is not None
+        and member is not None
         and request.instance_id in group.static_members
     )
 

@@ -65,7 +65,7 @@ def leave_group(
 
 def _unused_patterns(group: Kip848Group, gone: Sequence[Kip848Member]) -> list[str]:
     """Patterns that nobody subscribes by once these members are gone."""
-    users = Counter(one.subscribed_topic_regex for one in gone if one.subscribed_topic_regex)
+    users = Counter(m.subscribed_topic_regex for m in gone if m.subscribed_topic_regex)
     counts = group.tally.patterns
     return [pattern for pattern, count in users.items() if counts.get(pattern) == count]
 

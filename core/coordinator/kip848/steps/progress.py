@@ -137,11 +137,11 @@ def settle_metadata(batch: Batch, group: Kip848Group) -> None:
 
 
 def _what_changed(before: Kip848Member, after: Kip848Member) -> str:
-    found = topics_read(before.subscribed_topic_names, after.subscribed_topic_names)
+    change = topics_read(before.subscribed_topic_names, after.subscribed_topic_names)
     pattern = after.subscribed_topic_regex
     if pattern not in ("", before.subscribed_topic_regex):
-        found = f"subscribed to pattern {pattern}"
-    return f"{after.member_id} {found}" if found else "the subscription changed"
+        change = f"subscribed to pattern {pattern}"
+    return f"{after.member_id} {change}" if change else "the subscription changed"
 
 
 def _target_is_due(shard: Shard, group: Kip848Group) -> bool:
@@ -193,13 +193,13 @@ def _assignment_spec(
     replaced = None
     if after.instance_id is not None:
         replaced = group.static_members.get(after.instance_id)
-    known = group.members
-    ids = [*known.ordered_keys(), *([] if after.member_id in known else [after.member_id])]
+    current = group.members
+    ids = [*current.ordered_keys(), *([] if after.member_id in current else [after.member_id])]
     topology = shard.topology
     members = []
     topics = {}
     for member_id in hash_map_order(ids):
-        member = after if member_id == after.member_id else known[member_id]
+        member = after if member_id == after.member_id else current[member_id]
         target = group.target.get(member_id, {})
         if member is after and replaced not in (None, member_id):
             target = group.target.get(replaced or "", {})

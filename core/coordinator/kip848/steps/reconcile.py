@@ -128,12 +128,12 @@ def situation_of(member: Kip848Member, step: Reconciliation) -> Situation:
 def _drop_unsubscribed(member: Kip848Member, step: Reconciliation) -> Kip848Member:
     """The member without topics that it does not subscribe to any more, its epoch unchanged."""
     topics = step.subscribed_topic_ids
-    dropped = {one: owned for one, owned in member.assigned.items() if one not in topics}
+    dropped = {topic: owned for topic, owned in member.assigned.items() if topic not in topics}
     if not dropped:
         if member.state is MemberState.STABLE and step.names_nothing:
             return replace(member, previous_member_epoch=member.member_epoch)
         return member
-    kept = {one: owned for one, owned in member.assigned.items() if one in topics}
+    kept = {topic: owned for topic, owned in member.assigned.items() if topic in topics}
     if member.state is MemberState.UNREVOKED_PARTITIONS or _still_owns(step.owned, dropped):
         return replace(
             member,
@@ -150,7 +150,7 @@ def _towards_target(member: Kip848Member, step: Reconciliation) -> Kip848Member:
     revoke: dict[UUID, Mapping[int, int]] = {}
     free: dict[UUID, Mapping[int, int]] = {}
     unreleased = False
-    wanted = {one: step.target[one] for one in step.target if one in step.subscribed_topic_ids}
+    wanted = {t: step.target[t] for t in step.target if t in step.subscribed_topic_ids}
     for topic_id in _ordered(wanted, member.assigned):
         has = member.assigned.get(topic_id, {})
         wants = wanted.get(topic_id, frozenset())
@@ -159,7 +159,7 @@ def _towards_target(member: Kip848Member, step: Reconciliation) -> Kip848Member:
         gone = {partition: epoch for partition, epoch in had.items() if partition not in wants}
         new = sorted(wants - has.keys())
         giving_back = member.pending.get(topic_id, {})
-        ready = [one for one in new if one in giving_back or not step.is_held(topic_id, one)]
+        ready = [p for p in new if p in giving_back or not step.is_held(topic_id, p)]
         unreleased = unreleased or len(ready) < len(new)
         if kept:
             keep[topic_id] = kept
@@ -181,7 +181,7 @@ def _towards_target(member: Kip848Member, step: Reconciliation) -> Kip848Member:
             {**keep.get(topic_id, {}), **free.get(topic_id, {})},
             copied_map_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
         )
-        for topic_id in uuid_map_order([*reversed([one for one in free if one not in keep]), *keep])
+        for topic_id in uuid_map_order([*reversed([p for p in free if p not in keep]), *keep])
     }
     return _enter(member, step.target_epoch, assigned, unreleased=unreleased)
 
@@ -216,13 +216,13 @@ def _ordered(first: Iterable[UUID], second: Iterable[UUID]) -> Iterable[UUID]:
     return uuid_map_order(dict.fromkeys((*first, *second)))
 
 
-def _union(one: Owned, other: Owned) -> Owned:
-    merged: dict[UUID, Mapping[int, int]] = dict(one)
+def _union(first: Owned, other: Owned) -> Owned:
+    merged: dict[UUID, Mapping[int, int]] = dict(first)
     for topic_id, added in other.items():
-        known = one.get(topic_id)
-        if known is None:
+        held = first.get(topic_id)
+        if held is None:
             merged[topic_id] = added
         else:
-            capacity = grown_capacity(len(added), copied_map_capacity(len(known)))
-            merged[topic_id] = _in_map_order({**known, **added}, capacity)
+            capacity = grown_capacity(len(added), copied_map_capacity(len(held)))
+            merged[topic_id] = _in_map_order({**held, **added}, capacity)
     return {topic_id: merged[topic_id] for topic_id in uuid_map_order(merged)}

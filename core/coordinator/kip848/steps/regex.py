@@ -101,7 +101,7 @@ def resolve_if_due(
     if not status.resolves and not group.tally.patterns:
         return
     patterns = tuple(group.tally.patterns_with(before, after))
-    last = next((group.regexes[one] for one in group.regexes.ordered_keys()), None)
+    last = next((group.regexes[regex] for regex in group.regexes.ordered_keys()), None)
     if last is not None:
         age_ms = shard.now_ms - last.timestamp_ms
         due = (
