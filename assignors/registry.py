@@ -90,14 +90,14 @@ def server_assignor(name: str) -> Assignor:
     return _named(name, SERVER_ASSIGNORS)
 
 
-def _named(name: str, known: Mapping[str, Assignor]) -> Assignor:
-    found = known.get(CLASSES.get(name, name))
-    if found is None:
+def _named(name: str, assignors: Mapping[str, Assignor]) -> Assignor:
+    chosen = assignors.get(CLASSES.get(name, name))
+    if chosen is None:
         close = get_close_matches(
-            name.rpartition(".")[2].removesuffix("Assignor").lower(), known, 1
+            name.rpartition(".")[2].removesuffix("Assignor").lower(), assignors, 1
         )
         guess = f"did you mean `{close[0]}`? " if close else ""
         raise AssignorError(
-            f"unknown assignor `{name}`", hint=f"{guess}known: {', '.join(sorted(known))}"
+            f"unknown assignor `{name}`", hint=f"{guess}known: {', '.join(sorted(assignors))}"
         )
-    return found
+    return chosen

@@ -115,7 +115,7 @@ class Reader:
 
     def runs(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """An array of topics with their partitions."""
-        found = []
+        runs = []
         data, place = self.data, self.place + 4
         for _ in range(self.count()):
             named = place + 2
@@ -126,9 +126,9 @@ class Reader:
             if counted < named or size < 0 or place > len(data):
                 raise WireError(f"a topic's partitions end at {place} of {len(data)}")
             numbers = unpack_numbers(size)(data, start)
-            found.append((data[named:counted].decode("utf-8", "replace"), numbers))
+            runs.append((data[named:counted].decode("utf-8", "replace"), numbers))
         self.place = place
-        return tuple(found)
+        return tuple(runs)
 
 
 @cache
@@ -196,10 +196,10 @@ def decode_subscription(data: bytes) -> Subscription:
 
 def runs_of(partitions: Iterable[tuple[str, int]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Partitions by topic, topics in the order of their first partition."""
-    found: dict[str, list[int]] = {}
+    grouped: dict[str, list[int]] = {}
     for topic, partition in partitions:
-        found.setdefault(topic, []).append(partition)
-    return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+        grouped.setdefault(topic, []).append(partition)
+    return tuple((topic, tuple(numbers)) for topic, numbers in grouped.items())
 
 
 def encode_assignment(assignment: WireAssignment) -> bytes:
@@ -239,7 +239,7 @@ def sticky_topic_order(partitions: Iterable[tuple[str, int]]) -> TopicRuns:
     grows the table one call later than `put` does.
     """
     table: HashTable[str] = HashTable()
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     spreads: dict[str, int] = {}
     for topic, partition in partitions:
         code = spreads.get(topic)
@@ -247,8 +247,8 @@ def sticky_topic_order(partitions: Iterable[tuple[str, int]]) -> TopicRuns:
             code = string_hash(topic)
             spreads[topic] = code = code ^ (code >> 16)
         table.compute(topic, code)
-        found.setdefault(topic, []).append(partition)
-    return [(topic, found[topic]) for topic in table.listed()]
+        numbers.setdefault(topic, []).append(partition)
+    return [(topic, numbers[topic]) for topic in table.listed()]
 
 
 def encode_sticky_data(runs: TopicRuns, generation: int | None) -> bytes:

@@ -204,8 +204,8 @@ class LeaderView:
             if number is None:
                 number = by_topics.get(member.topics)
                 if number is None:
-                    known = tuple(sorted({index[t] for t in member.topics if t in index}))
-                    number = by_numbers.setdefault(known, len(by_numbers))
+                    topics = tuple(sorted({index[t] for t in member.topics if t in index}))
+                    number = by_numbers.setdefault(topics, len(by_numbers))
                     by_topics[member.topics] = number
                 by_identity[id(member.topics)] = number
             member_class.append(number)

@@ -125,7 +125,7 @@ class FastBalance:
     def _by_topic(self, numbers: list[int]) -> list[tuple[int, Sequence[int]]]:
         """Partitions of one topic that stand side by side, together."""
         bases, counts = self._general.table.bases, self._general.table.counts
-        found: list[tuple[int, Sequence[int]]] = []
+        runs: list[tuple[int, Sequence[int]]] = []
         place = 0
         while place < len(numbers):
             topic = self._general.topic_of(numbers[place])
@@ -133,9 +133,9 @@ class FastBalance:
             stop = place
             while stop < len(numbers) and bases[topic] <= numbers[stop] < end:
                 stop += 1
-            found.append((topic, numbers[place:stop]))
+            runs.append((topic, numbers[place:stop]))
             place = stop
-        return found
+        return runs
 
     def _readers_of(self, topic: int) -> list[int]:
         """Subscribers of a topic, ascending; one list object for one set of subscribers."""

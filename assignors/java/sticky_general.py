@@ -54,12 +54,12 @@ class GeneralView:
     def listed(self) -> list[list[int]]:
         """Per member the numbers of its existing topics, duplicates kept."""
         index = self.table.index
-        known: dict[tuple[str, ...], list[int]] = {}
+        lists: dict[tuple[str, ...], list[int]] = {}
         result = []
         for member in self.view.members:
-            numbers = known.get(member.topics)
+            numbers = lists.get(member.topics)
             if numbers is None:
-                numbers = known[member.topics] = [index[t] for t in member.topics if t in index]
+                numbers = lists[member.topics] = [index[t] for t in member.topics if t in index]
             result.append(numbers)
         return result
 

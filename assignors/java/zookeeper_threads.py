@@ -42,7 +42,7 @@ class GroupView(NamedTuple):
 def group_view(threads: Threads, partitions: Mapping[str, int]) -> GroupView:
     """The view of a consumer that read these threads and partitions by topic."""
     return GroupView(
-        tuple(sorted((topic, tuple(java_sorted(found))) for topic, found in threads.items())),
+        tuple(sorted((topic, tuple(java_sorted(names))) for topic, names in threads.items())),
         tuple(sorted(partitions.items())),
     )
 
@@ -57,7 +57,7 @@ def thread_range(view: GroupView) -> Owners:
     members = [MemberSubscription(thread, tuple(topics)) for thread, topics in subscribed.items()]
     topics = {topic: TopicPartitions(count) for topic, count in view.partitions if count}
     plan = RangeAssignor().assign(AssignmentRequest(members, topics))
-    return {one: thread for thread in subscribed for one in plan.partitions_of(thread)}
+    return {partition: thread for thread in subscribed for partition in plan.partitions_of(thread)}
 
 
 @lru_cache(maxsize=64)
@@ -78,8 +78,8 @@ def thread_roundrobin(view: GroupView) -> Owners:
         )
     (circle,) = circles
     listed = [(topic, number) for topic, count in view.partitions for number in range(count)]
-    listed.sort(key=lambda one: _printed_hash(*one))
-    return {one: circle[place % len(circle)] for place, one in enumerate(listed)}
+    listed.sort(key=lambda partition: _printed_hash(*partition))
+    return {partition: circle[place % len(circle)] for place, partition in enumerate(listed)}
 
 
 def _printed_hash(topic: str, partition: int) -> int:

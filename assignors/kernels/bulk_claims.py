@@ -79,8 +79,8 @@ def read_bulk(table: TopicTable, data: Sequence[bytes | None]) -> BulkClaims | N
 def _big_endian(joined: bytes, places: Numbers) -> npt.NDArray[np.int32]:
     """Signed 32-bit numbers at these positions."""
     view = np.ndarray((len(joined) - 3,), dtype=">i4", buffer=joined, strides=(1,))
-    found: npt.NDArray[np.int32] = view[places].astype(np.int32)
-    return found
+    words: npt.NDArray[np.int32] = view[places].astype(np.int32)
+    return words
 
 
 def _walk(joined: bytes, sizes: Numbers) -> "tuple[_Records, list[int | None]] | None":
@@ -95,7 +95,7 @@ def _walk(joined: bytes, sizes: Numbers) -> "tuple[_Records, list[int | None]] |
     place = place + 4
     after = np.zeros(len(sizes), dtype=np.int64)
     after[member] = place
-    found: list[tuple[Numbers, ...]] = []
+    rows: list[tuple[Numbers, ...]] = []
     member, place, left = member[left != 0], place[left != 0], left[left != 0]
     while len(member):
         if (left < 0).any() or (place + 2 > ends[member]).any():
@@ -108,12 +108,12 @@ def _walk(joined: bytes, sizes: Numbers) -> "tuple[_Records, list[int | None]] |
         following = counted + 4 + 4 * count
         if (count < 0).any() or (following > ends[member]).any():
             return None
-        found.append((member, place + 2, length, count, counted + 4))
+        rows.append((member, place + 2, length, count, counted + 4))
         after[member] = following
         left = left - 1
         going = left > 0
         member, place, left = member[going], following[going], left[going]
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else []
+    columns = [np.concatenate(column) for column in zip(*rows, strict=True)] if rows else []
     if not columns:
         return None
     return _Records(*columns), _generations(joined, sizes, ends, after)
@@ -133,14 +133,14 @@ def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> Numbers:
     starts = np.cumsum(lengths) - lengths
     pool = b"".join(names) + bytes(max(map(len, names)) + PADDING)
     widest = int(max(lengths.max(), 1))
-    known = _words(pool, starts, lengths, widest)
+    pooled = _words(pool, starts, lengths, widest)
     asked = _words(joined, records.name, np.minimum(records.length, widest), widest)
-    hashes = _mixed(known, lengths)
+    hashes = _mixed(pooled, lengths)
     order = np.argsort(hashes)
     place = np.searchsorted(hashes[order], _mixed(asked, records.length))
     topic = order[np.minimum(place, len(order) - 1)]
     same = lengths[topic] == records.length
-    for mine, theirs in zip(asked, known, strict=True):
+    for mine, theirs in zip(asked, pooled, strict=True):
         same &= mine == theirs[topic]
     return np.where(same, topic, -1)
 

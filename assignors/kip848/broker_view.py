@@ -106,8 +106,8 @@ class ServerView(LeaderView):
 
     def _named_topics(self, topics: tuple[str, ...]) -> tuple[list[int], int]:
         """Topic numbers in the order of the set of names, and how many names there are."""
-        known = self._topic_sets.get(topics)
-        if known is None:
+        row = self._topic_sets.get(topics)
+        if row is None:
             names = list(dict.fromkeys(topics))
             ordered = hash_order(
                 names,
@@ -116,9 +116,9 @@ class ServerView(LeaderView):
                 order=utf16_key,
             )
             index = self.table.index
-            known = ([index[name] for name in ordered if name in index], len(names))
-            self._topic_sets[topics] = known
-        return known
+            row = ([index[name] for name in ordered if name in index], len(names))
+            self._topic_sets[topics] = row
+        return row
 
     @cached_property
     def _topic_sets(self) -> dict[tuple[str, ...], tuple[list[int], int]]:
@@ -141,18 +141,18 @@ class ServerView(LeaderView):
             return Change([], 0)
         index = self.table.index
         ids, topics = self.members[position].owned_ids, self.request.topics
-        known = {
+        previous = {
             index[name]: partitions
             for name, partitions in owned
             if name in index and ids.get(name, topics[name].topic_id) == topics[name].topic_id
         }
         size = len(owned)
-        there = {topic: self._existing(position, topic, known[topic]) for topic in known}
+        there = {topic: self._existing(position, topic, previous[topic]) for topic in previous}
         if not self.request.faithful:
-            size += any(len(there[topic]) < len(known[topic]) for topic in known)
-            known = there
+            size += any(len(there[topic]) < len(previous[topic]) for topic in previous)
+            previous = there
         runs: Runs = [
-            (topic, copied_set_order(known[topic])) for topic in self.by_id(list(known), 16)
+            (topic, copied_set_order(previous[topic])) for topic in self.by_id(list(previous), 16)
         ]
         return Change(runs, size)
 
@@ -166,7 +166,7 @@ class ServerView(LeaderView):
         if len(partitions) == 0 or (max(partitions) < count and min(partitions) >= 0):
             return partitions
         member, name = self.members[position], self.table.names[topic]
-        stray = next(one for one in partitions if not 0 <= one < count)
+        stray = next(number for number in partitions if not 0 <= number < count)
         if name in member.topics:
             java = LEFT_UNASSIGNED if self.homogeneous else BEYOND_ARRAY
             what = f"`{member.member_id}` has {name}-{stray} in its target, which does not exist"
@@ -185,7 +185,7 @@ class ServerView(LeaderView):
                     stray,
                 )
             )
-        return [one for one in partitions if 0 <= one < count]
+        return [number for number in partitions if 0 <= number < count]
 
     def target(
         self, order: Sequence[int], changes: Sequence[Change], capacity: int = 16

@@ -125,9 +125,9 @@ def hash_order(
         order: sort key that stands for the keys' `compareTo`; the key itself if None.
     """
     if len(keys) >= VECTOR_FROM:
-        found = _vector_order(hashes, capacity)
-        if found is not None:
-            return [keys[index] for index in found]
+        places = _vector_order(hashes, capacity)
+        if places is not None:
+            return [keys[index] for index in places]
     spreads = [code ^ (code >> 16) for code in hashes]
     grown = uncrowded_capacity(spreads, capacity)
     if grown is None:
@@ -152,8 +152,8 @@ def _vector_order(hashes: Sequence[int], capacity: int) -> list[int] | None:
         if np.bincount(places[: room + 1]).max() > CHAIN_LIMIT:
             return None
         if len(codes) <= room:
-            found: list[int] = np.argsort(places, kind="stable").tolist()
-            return found
+            order: list[int] = np.argsort(places, kind="stable").tolist()
+            return order
         capacity *= 2
         room = capacity * 3 // 4
 

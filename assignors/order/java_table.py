@@ -48,12 +48,12 @@ class HashTable(Generic[K]):
 
     def listed(self) -> list[K]:
         """Every key in the order of Java's iterators."""
-        found = []
+        keys = []
         for node in self._buckets:
             while node is not None:
-                found.append(node.key)
+                keys.append(node.key)
                 node = node.next
-        return found
+        return keys
 
     def put(self, key: K, spread: int) -> None:
         """Add a key at the tail of its chain, as `put`, `putIfAbsent` and `HashSet.add` do."""
@@ -147,13 +147,13 @@ class HashTable(Generic[K]):
                     if other:
                         self._treeify(place)
 
-    def _precedes(self, one: Node[K], other: Node[K]) -> bool:
-        """Whether `one` goes to the left of `other` in a tree."""
-        if one.weight != other.weight:
-            return one.weight < other.weight
+    def _precedes(self, node: Node[K], other: Node[K]) -> bool:
+        """Whether `node` goes to the left of `other` in a tree."""
+        if node.weight != other.weight:
+            return node.weight < other.weight
         if self._order is None:
-            return bool(one.key < other.key)  # type: ignore[operator]
-        return bool(self._order(one.key) < self._order(other.key))  # type: ignore[operator]
+            return bool(node.key < other.key)  # type: ignore[operator]
+        return bool(self._order(node.key) < self._order(other.key))  # type: ignore[operator]
 
     def _treeify(self, index: int) -> None:
         """Build the tree of a bucket from its chain."""

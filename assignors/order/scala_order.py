@@ -39,8 +39,8 @@ def _walked(elements: list[tuple[str, int]], shift: int) -> list[str]:
     for text, code in elements:
         branches.setdefault(code >> shift & (1 << BITS) - 1, []).append((text, code))
     ordered = [branches[branch] for branch in sorted(branches)]
-    found = [held[0][0] for held in ordered if len(held) == 1]
+    keys = [held[0][0] for held in ordered if len(held) == 1]
     for held in ordered:
         if len(held) > 1:
-            found += _walked(held, shift + BITS)
-    return found
+            keys += _walked(held, shift + BITS)
+    return keys

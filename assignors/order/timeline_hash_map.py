@@ -80,15 +80,15 @@ def grown_orders(listed: Sequence[str], size: int) -> list[list[str]]:
     Args:
         listed: all keys of the map, in the order of its iterator.
     """
-    found = [list(listed)]
+    orders = [list(listed)]
     bits, most = _bits_for(len(listed)), _bits_for(size)
     if any(_slot(before, bits) > _slot(after, bits) for before, after in pairwise(listed)):
-        return found  # this is no order of a map
+        return orders  # this is no order of a map
     for grown in range(bits + 1, most + 1):
         order = sorted(listed, key=partial(_slot, bits=grown))
-        if order not in found:
-            found.append(order)
-    return found
+        if order not in orders:
+            orders.append(order)
+    return orders
 
 
 def _bits_for(size: int) -> int:

@@ -34,22 +34,22 @@ def topic_orders(
     """
     if len(topics) > ONE_GROUP:
         return None
-    found: dict[tuple[str, ...], None] = {}
+    orders: dict[tuple[str, ...], None] = {}
     for own in dict.fromkeys(frozenset(topics) & leader for leader in leaders):
         mine = rotations([topic for topic in topics if topic in own])
         rest = [topic for topic in topics if topic not in own]
         others = dict.fromkeys([*rotations(rest), tuple(scala_set_order(rest))])
         for first in mine:
             for second in others:
-                found.update(dict.fromkeys(rotations(first + second)))
-    return list(found)
+                orders.update(dict.fromkeys(rotations(first + second)))
+    return list(orders)
 
 
 def any_order(topics: Sequence[str], choices: Choices) -> list[str]:
     """The topics in an order of chance."""
     left = list(topics)
-    found: list[str] = []
+    order: list[str] = []
     while left:
-        found.append(choices.pick(left))
-        left.remove(found[-1])
-    return found
+        order.append(choices.pick(left))
+        left.remove(order[-1])
+    return order

@@ -74,13 +74,13 @@ def _key_order(topic: str) -> tuple[int, int]:
 
 def _unread(view: LeaderView, lists: list[list[int]]) -> list[Fault]:
     """What its owner does not read, one fault a member and topic."""
-    found: dict[tuple[int, str], Fault] = {}
+    faults: dict[tuple[int, str], Fault] = {}
     for position, numbers in enumerate(lists):
         member = view.members[position]
         for number in numbers:
             topic, partition = view.table.partition(number)
             if topic not in member.topics:
-                found.setdefault(
+                faults.setdefault(
                     (position, topic),
                     Fault(
                         "FOREIGN_PARTITION",
@@ -93,4 +93,4 @@ def _unread(view: LeaderView, lists: list[list[int]]) -> list[Fault]:
                         partition,
                     ),
                 )
-    return list(found.values())
+    return list(faults.values())

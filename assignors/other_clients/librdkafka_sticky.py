@@ -286,9 +286,9 @@ def _order(group: PortedGroup, current: list[list[int]], previous: dict[int, int
     tried = _rounds(current, previous)
     if not tried:
         return list(range(group.table.total))
-    known = set(tried)
+    seen = set(tried)
     everything = [n for topic in metadata_order(group) for n in group.numbers_of(topic)]
-    return tried + [number for number in reversed(everything) if number not in known]
+    return tried + [number for number in reversed(everything) if number not in seen]
 
 
 def metadata_order(group: PortedGroup) -> list[int]:
@@ -303,14 +303,14 @@ def _rounds(current: Sequence[Sequence[int]], previous: dict[int, int]) -> list[
     left = [sorted(numbers, key=lambda n: n not in previous) for numbers in current]
     heap = [(-len(numbers), -rank) for rank, numbers in enumerate(left)]
     heapify(heap)
-    found: list[int] = []
+    order: list[int] = []
     while heap:
         size, negative = heappop(heap)
         if size < 0:
             numbers = left[-negative]
-            found.append(numbers[len(numbers) + size])
+            order.append(numbers[len(numbers) + size])
             heappush(heap, (size + 1, negative))
-    return found
+    return order
 
 
 def _adjust(group: PortedGroup, lists: list[list[int]]) -> dict[int, int]:

@@ -201,8 +201,8 @@ def _start(
     order = group.by_readers()
     if by_generation and _identical(group):
         tried = _rounds(current, previous, choices)
-        known = set(tried)
-        order = tried + [number for number in order if number not in known]
+        seen = set(tried)
+        order = tried + [number for number in order if number not in seen]
     kept = {number for numbers in lists for number in numbers}
     unassigned = [number for number in order if number not in kept]
     return PortedStart(lists, order, unassigned, revoked, previous)
@@ -236,15 +236,15 @@ def _rounds(
     left = [list(numbers) for numbers in current]
     heap = [(-len(numbers), -rank) for rank, numbers in enumerate(left)]
     heapify(heap)
-    found: list[int] = []
+    order: list[int] = []
     while heap:
         _, negative = heappop(heap)
         numbers = left[-negative]
         if not numbers:
             continue
         earlier = [number for number in numbers if number in previous] if previous else []
-        taken = choices.pick(earlier, tuple(found)) if earlier else numbers[-1]
+        taken = choices.pick(earlier, tuple(order)) if earlier else numbers[-1]
         numbers.remove(taken)
-        found.append(taken)
+        order.append(taken)
         heappush(heap, (-len(numbers), negative))
-    return found
+    return order

@@ -83,13 +83,13 @@ class SaramaSticky:
 
     def _claims(self, group: PortedGroup) -> Claims:
         """What each member says it has, and the generation of it, by position."""
-        found = []
+        claims = []
         for member in group.view.members:
             runs, generation = member.owned, member.generation
             if not self.cooperative:
                 runs, generation = read_sarama_data(member)
-            found.append(([(topic, one) for topic, held in runs for one in held], generation))
-        return found
+            claims.append(([(topic, n) for topic, held in runs for n in held], generation))
+        return claims
 
 
 class _Run(PortedSticky):
@@ -250,16 +250,16 @@ class _Request:
         """What each member owns, by rank."""
         group = self.group
         owned = [group.view.members[position].owned for position in group.positions]
-        return [{group.number((topic, one)) for topic, held in o for one in held} for o in owned]
+        return [{group.number((topic, n)) for topic, held in o for n in held} for o in owned]
 
     def start(self, choices: Choices) -> "_Start":
         """Where a run begins; the same for all where nothing of it is left to chance."""
         if self._start is not None:
             return self._start
-        found = _start(self.group, self.claims, choices)
+        start = _start(self.group, self.claims, choices)
         if choices.sole:
-            self._start = found
-        return found
+            self._start = start
+        return start
 
 
 def _start(group: PortedGroup, claims: Claims, choices: Choices) -> _Start:

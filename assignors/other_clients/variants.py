@@ -63,8 +63,8 @@ def librdkafka_order(members: Members) -> list[int]:
     on the sort, which is the C library's merge sort.
     """
 
-    def not_after(one: int, other: int) -> bool:
-        left, right = members[one], members[other]
+    def not_after(first: int, other: int) -> bool:
+        left, right = members[first], members[other]
         if left.instance_id is not None and right.instance_id is not None:
             return left.instance_id <= right.instance_id
         return left.member_id <= right.member_id

@@ -131,15 +131,15 @@ class _Run:
         Args:
             without: whose process does not have the task yet.
         """
-        found, load, count = None, 0.0, 0
+        best, load, count = None, 0.0, 0
         for member in self._was_standby.get(task, ()):
             process = self.homes[member]
             if without and process.has(task):
                 continue
             less = process.load < load and process.counts[member] < count
-            if found is None or less:
-                found, load, count = member, process.load, process.counts[member]
-        return found
+            if best is None or less:
+                best, load, count = member, process.load, process.counts[member]
+        return best
 
     def assign_standby(self, tasks: Sequence[Task]) -> None:
         """To the member that had it active, to one with its state, or to where there is least."""
@@ -164,15 +164,15 @@ class _Run:
     def _give_standby(self, queue: JavaPriorityQueue[Process], task: Task) -> bool:
         """Whether a process that does not have a task yet got it as a standby."""
         polled: list[Process] = []
-        found = False
-        while queue and not found:
+        placed = False
+        while queue and not placed:
             polled.append(queue.poll())
             if not polled[-1].has(task):
                 self._quota.took(polled[-1].give_to_least(task, is_active=False))
-                found = True
+                placed = True
         for process in reversed(polled):
             queue.add(process.load, process)
-        return found
+        return placed
 
     def _by_load(self) -> JavaPriorityQueue[Process]:
         queue: JavaPriorityQueue[Process] = JavaPriorityQueue()
@@ -208,15 +208,15 @@ def _process_order(members: Sequence[TaskMember]) -> list[str]:
 
 def _standby_holders(members: Iterable[TaskMember]) -> dict[Task, list[str]]:
     """Members with the state of each task: those that keep it now first, the furthest first."""
-    found: dict[Task, list[tuple[int, int, str]]] = {}
+    holders: dict[Task, list[tuple[int, int, str]]] = {}
     for member in members:
         for task in member.standby:
             row = (0, -member.offsets.get(task, 0), member.member_id)
-            found.setdefault(task, []).append(row)
+            holders.setdefault(task, []).append(row)
         for task, offset in member.offsets.items():
             if task not in member.standby:
-                found.setdefault(task, []).append((1, -offset, member.member_id))
+                holders.setdefault(task, []).append((1, -offset, member.member_id))
     return {
         task: [name for *_, name in sorted(rows, key=lambda row: row[:2])]
-        for task, rows in found.items()
+        for task, rows in holders.items()
     }

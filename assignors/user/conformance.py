@@ -65,11 +65,11 @@ def _with_history(
             owner = dice.below(len(members) + 1)
             if owner < len(members) and name in members[owner].topics:
                 held[owner].setdefault(name, []).append(partition)
-    found = []
+    veterans = []
     for member, runs in zip(members, held, strict=True):
         owned = tuple((name, tuple(partitions)) for name, partitions in runs.items())
-        found.append(replace(member, owned=owned, generation=4, previous=(owned, 4)))
-    return found
+        veterans.append(replace(member, owned=owned, generation=4, previous=(owned, 4)))
+    return veterans
 
 
 def check_assignor(strategy: Assignor, seed: int, cases: int) -> list[Finding]:
@@ -81,14 +81,14 @@ def check_assignor(strategy: Assignor, seed: int, cases: int) -> list[Finding]:
         seed: which groups.
         cases: how many.
     """
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for number in range(cases):
         request = random_request((seed << 20) + number)
         for finding in broken_promises(strategy, request):
-            if finding.property not in found:
+            if finding.property not in findings:
                 small, message = _shrunk(strategy, request, finding)
-                found[finding.property] = Finding(finding.property, message, in_words(small))
-    return list(found.values())
+                findings[finding.property] = Finding(finding.property, message, in_words(small))
+    return list(findings.values())
 
 
 def _shrunk(

@@ -59,7 +59,7 @@ def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
         AssignorError: there is none, or it is not a strategy.
     """
     if ":" in name:
-        found = _imported(name)
+        target = _imported(name)
     else:
         points = list(entry_points(group=ENTRY_POINTS, name=name))
         if not points:
@@ -70,8 +70,8 @@ def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
                     f"`{ENTRY_POINTS}`"
                 ),
             )
-        found = _imported(points[0].value)
-    made = _made(found, name)
+        target = _imported(points[0].value)
+    made = _made(target, name)
     return GuardedAssignor(made, limit_ms)
 
 
@@ -84,21 +84,21 @@ def _imported(path: str) -> Any:
     """What `package.module:attribute` names."""
     module, _, attribute = path.partition(":")
     try:
-        found: Any = import_module(module)
+        target: Any = import_module(module)
         for part in attribute.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except Exception as error:  # whatever the user's module raises while it is imported
         raise AssignorError(
             f"the assignor `{path}` cannot be loaded: {type(error).__name__}: {error}",
             hint="write it as `package.module:Class`, importable where kgroups runs",
         ) from error
-    return found
+    return target
 
 
-def _made(found: Any, name: str) -> OwnAssignor:
+def _made(target: Any, name: str) -> OwnAssignor:
     """The strategy object."""
     try:
-        made = found() if isinstance(found, type) else found
+        made = target() if isinstance(target, type) else target
     except Exception as error:  # the user's constructor
         raise AssignorError(
             f"the assignor `{name}` cannot be created: {type(error).__name__}: {error}",
@@ -236,9 +236,9 @@ class GuardedAssignor:
 
     def _check_members(self, request: AssignmentRequest, named: Any) -> None:
         """Refuse members that are not in the group."""
-        known = {member.member_id for member in request.members}
+        members = {member.member_id for member in request.members}
         for member_id in named:
-            if member_id not in known:
+            if member_id not in members:
                 raise self._wrong(f"assigned partitions to the unknown member `{member_id}`")
 
     def _check_partitions(
@@ -247,8 +247,8 @@ class GuardedAssignor:
         """Refuse partitions that do not exist or come twice to one member."""
         seen = set()
         for topic, partition in assignment.partitions_of(member_id):
-            known = request.topics.get(topic)
-            if known is None or not 0 <= partition < known.partitions:
+            entry = request.topics.get(topic)
+            if entry is None or not 0 <= partition < entry.partitions:
                 raise self._wrong(
                     f"assigned {topic}-{partition}, which does not exist, to `{member_id}`"
                 )

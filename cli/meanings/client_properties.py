@@ -218,30 +218,30 @@ def defaults_of(name: str) -> Iterator[Default]:
 def _default_of(name: str, library: Library) -> str | None:
     """Today's default; `_NO_SUCH` where the library has no such property."""
     table = TABLES.get(library)
-    told: str | None
+    default: str | None
     if table is None:
         if name not in OWN_NAMES[library].values() or (library, name) in _ASSUMED:
             return _NO_SUCH
         value = getattr(LIBRARY_DEFAULTS[library], SETTINGS[name][0] or "auto_offset_reset")
-        told = str(value).lower() if isinstance(value, bool) else str(value)
+        default = str(value).lower() if isinstance(value, bool) else str(value)
     else:
         names = (name, *(own for own, java in JAVA_NAMES.items() if java == name))
-        own = [one for one in names if one in table and one not in NOT_OF_GROUPS[library]]
+        own = [s for s in names if s in table and s not in NOT_OF_GROUPS[library]]
         if not own:
             return _NO_SUCH
-        told = table[own[0]][1]
+        default = table[own[0]][1]
     if name == "partition.assignment.strategy":
         traits = LIBRARIES[library]
-        told = "cooperative-sticky" if traits.default_protocol == "cooperative" else ""
-        told = told or ", ".join(traits.eager)
-    return told or None
+        default = "cooperative-sticky" if traits.default_protocol == "cooperative" else ""
+        default = default or ", ".join(traits.eager)
+    return default or None
 
 
 def _aliases() -> Mapping[str, str]:
-    found = {name: java for name, java in JAVA_NAMES.items() if java in PROPERTIES}
+    aliases = {name: java for name, java in JAVA_NAMES.items() if java in PROPERTIES}
     for names in OWN_NAMES.values():
-        found |= {own: java for own, java in names.items() if java in PROPERTIES}
-    return found
+        aliases |= {own: java for own, java in names.items() if java in PROPERTIES}
+    return aliases
 
 
 ALIASES: Final = _aliases()

@@ -62,7 +62,7 @@ EXIT_CODES: Final = tuple(
 
 
 _ADVICE: Final[Mapping[int | None, str | None]] = {
-    each.exit_code: each.to_do for each in EXIT_CODES
+    code.exit_code: code.to_do for code in EXIT_CODES
 }
 """What to do where an error says no more than its exit code."""
 

@@ -76,14 +76,14 @@ def chosen_fields(
     return ChosenFields(names)
 
 
-def _check(names: Iterable[str], known: Sequence[str]) -> None:
+def _check(names: Iterable[str], columns: Sequence[str]) -> None:
     for name in names:
-        if name not in known:
-            near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
+        if name not in columns:
+            near = [f"`{column}`" for column in get_close_matches(name, columns, NEIGHBOURS)]
             guess = f"; did you mean {', '.join(near)}?" if near else ""
             raise UsageError(
                 f"--fields: there is no column `{name}` here{guess}",
-                hint="columns: " + ", ".join(known),
+                hint="columns: " + ", ".join(columns),
             )
 
 

@@ -188,11 +188,11 @@ def checked_samples(cluster: str, item: Item) -> Iterator[Sample]:
     yield _info(cluster, {**item["figures"], "group": item["group"]})
     yield from _figures(cluster, item["group"], item["figures"])
     for verdict in VERDICTS:
-        each = {**labels, "verdict": verdict}
-        yield Sample("kgroups_check_verdict", each, item["verdict"] == verdict)
+        labelled = {**labels, "verdict": verdict}
+        yield Sample("kgroups_check_verdict", labelled, item["verdict"] == verdict)
     for condition in item["conditions"]:
-        each = {name: condition[name] for name in ("condition", "severity")}
-        yield Sample("kgroups_check_condition", {**labels, **each}, condition["holds"])
+        labelled = {name: condition[name] for name in ("condition", "severity")}
+        yield Sample("kgroups_check_condition", {**labels, **labelled}, condition["holds"])
 
 
 def lag_row_samples(by: str) -> Samples:
@@ -215,8 +215,8 @@ def lag_row_samples(by: str) -> Samples:
             yield Sample(f"kgroups_lag_report_{by}_verdict", {**labels, **said}, 1)
         for name in _NAMING:
             for figure in (item.get(name) or "").split(","):
-                each = {**labels, "figure": figure}
-                yield Sample(f"kgroups_lag_report_{by}_{name}", each, 1 if figure else None)
+                labelled = {**labels, "figure": figure}
+                yield Sample(f"kgroups_lag_report_{by}_{name}", labelled, 1 if figure else None)
 
     return samples
 

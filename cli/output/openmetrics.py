@@ -55,14 +55,16 @@ def metrics_text(samples: Iterable[Sample], families: Mapping[str, Family]) -> s
     Args:
         families: by name; one that is missing is described by its name.
     """
-    found: dict[str, dict[str, float | bool]] = {}
+    values: dict[str, dict[str, float | bool]] = {}
     for sample in samples:
         if sample.value is not None:
-            found.setdefault(sample.family, {}).setdefault(_labels(sample.labels), sample.value)
+            values.setdefault(sample.family, {}).setdefault(_labels(sample.labels), sample.value)
     order = {name: number for number, name in enumerate(families)}
-    names = sorted(found, key=lambda name: (order.get(name, len(order)), name))
+    names = sorted(values, key=lambda name: (order.get(name, len(order)), name))
     lines = (
-        line for name in names for line in _lines(families.get(name) or _unnamed(name), found[name])
+        line
+        for name in names
+        for line in _lines(families.get(name) or _unnamed(name), values[name])
     )
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 

@@ -293,8 +293,8 @@ class Printer:
         elif not isinstance(value, list) or not value:
             self._write("" if form == "jsonl" and value == [] else _json_text(value) + "\n")
         elif form == "jsonl":
-            for each in value:
-                self._write(_json_text(each) + "\n")
+            for element in value:
+                self._write(_json_text(element) + "\n")
         else:
             self._write("[\n" + ",\n".join(map(_json_text, value)) + "\n]\n")
 

@@ -108,7 +108,7 @@ def _check_calls(text: str, root: Mapping[str, Any]) -> None:
         place = _place_of(text, name)
         if name not in table:
             near = get_close_matches(name, table, NEIGHBOURS)
-            guess = ", ".join(f"`{each}`" for each in near)
+            guess = ", ".join(f"`{name}`" for name in near)
             _refuse(
                 text,
                 f"unknown function `{name}`" + (f"; did you mean {guess}?" if near else ""),
@@ -134,8 +134,8 @@ def _nodes(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _place_of(text: str, function: str) -> int | None:
     """Where a function is called first."""
-    found = re.search(rf"(?<![\w-]){re.escape(function)}\s*\(", text)
-    return found.start() if found else None
+    match = re.search(rf"(?<![\w-]){re.escape(function)}\s*\(", text)
+    return match.start() if match else None
 
 
 def _kind(name: str) -> str:

@@ -94,7 +94,7 @@ class CoordinatorConfig:
         """See that a broker with these `group.consumer.assignors` would start.
 
         Args:
-            known: names of the server-side assignors that there are.
+            assignors: names of the server-side assignors that there are.
         Raises:
             UsageError: none is named, or one that is not known.
         """

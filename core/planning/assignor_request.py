@@ -155,8 +155,10 @@ def current_generation(group: Group) -> int:
     """
     if group.group_epoch is not None:
         return group.group_epoch
-    known = [member.generation for member in group.members or () if member.generation is not None]
-    return max(known, default=0) + 1
+    generations = [
+        member.generation for member in group.members or () if member.generation is not None
+    ]
+    return max(generations, default=0) + 1
 
 
 def build_request(
@@ -176,7 +178,7 @@ def build_request(
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
     listed = listed_members(roster, names)
     if assumed.order and roster.group.type != "classic":  # the table of a coordinator that assigns
-        listed = [names.get(one, one) for one in assumed.order]
+        listed = [names.get(name, name) for name in assumed.order]
     subscribed = frozenset(roster.subscribed())
     topics = {
         name: _topic_partitions(
@@ -248,12 +250,12 @@ def _likeness(roster: Roster) -> Mapping[str, object]:
             named = () if seat.joins else seat.member.subscription or ()
             matched[text] = frozenset(seat.topics) - frozenset(named)
         for topic in named:
-            known = counts.get(topic, NO_COUNT)
-            counts[topic] = known._replace(by_name=known.by_name + 1)
+            count = counts.get(topic, NO_COUNT)
+            counts[topic] = count._replace(by_name=count.by_name + 1)
     matched |= _orphaned(roster, patterns)
     for topic in (topic for topics in matched.values() for topic in topics):
-        known = counts.get(topic, NO_COUNT)
-        counts[topic] = known._replace(by_pattern=known.by_pattern + 1)
+        count = counts.get(topic, NO_COUNT)
+        counts[topic] = count._replace(by_pattern=count.by_pattern + 1)
     return {"homogeneous": is_homogeneous(patterns, counts, len(roster.seats))}
 
 
@@ -294,12 +296,12 @@ def _named_alike(
     """
     if _shows_order(seat):
         return seat
-    found = orders.get(frozenset(seat.topics))
-    if found is None and leader in PYTHON:
+    named = orders.get(frozenset(seat.topics))
+    if named is None and leader in PYTHON:
         ranked = sorted(orders.values(), key=lambda order: -len(set(order) & set(seat.topics)))
         first = dict.fromkeys(topic for order in ranked for topic in order if topic in seat.topics)
-        found = (*first, *(topic for topic in seat.topics if topic not in first))
-    return seat if found is None else replace(seat, topics=found)
+        named = (*first, *(topic for topic in seat.topics if topic not in first))
+    return seat if named is None else replace(seat, topics=named)
 
 
 def _subscription(
@@ -360,7 +362,7 @@ def _topic_partitions(
         topic.partitions[number].racks or assumed_racks.get((topic.topic, number), ())
         for number in sorted(topic.partitions)
     ]
-    known = any(rack is not None for racks in placed for rack in racks)
+    racked = any(rack is not None for racks in placed for rack in racks)
     count = len(placed)
     lag = [lags.get((topic.topic, number)) for number in range(count)] if lags else ()
     led = [
@@ -369,10 +371,10 @@ def _topic_partitions(
     ]
     return TopicPartitions(
         count,
-        placed if known else (),
+        placed if racked else (),
         lag,
         topic.topic_id or assumed_id,
-        [next(iter(racks), None) for racks in led] if known else (),
+        [next(iter(racks), None) for racks in led] if racked else (),
     )
 
 

@@ -44,12 +44,12 @@ def sizes_are_certain(roster: Roster) -> bool:
         ways *= comb(number + len(readers) - 1, len(readers) - 1)
     if ways > MOST_DISTRIBUTIONS:
         return False
-    found: set[tuple[int, ...]] = set()
+    splits: set[tuple[int, ...]] = set()
     for held in _distributions(numbers):
-        totals = [sum(one.get(place, 0) for one in held.values()) for place in range(len(members))]
+        totals = [sum(c.get(place, 0) for c in held.values()) for place in range(len(members))]
         if _may_rest(held, totals, members):
-            found.add(tuple(sorted(_sizes(totals, members))))
-            if len(found) > 1:
+            splits.add(tuple(sorted(_sizes(totals, members))))
+            if len(splits) > 1:
                 return False
     return True
 
@@ -57,7 +57,7 @@ def sizes_are_certain(roster: Roster) -> bool:
 def _distributions(numbers: Mapping[Readers, int]) -> Iterator[dict[Readers, dict[int, int]]]:
     """How many partitions, by the kinds that read them, each of these kinds may have."""
     for chosen in product(*(_shared_out(number, len(r)) for r, number in numbers.items())):
-        yield {r: dict(zip(r, each, strict=True)) for r, each in zip(numbers, chosen, strict=True)}
+        yield {r: dict(zip(r, s, strict=True)) for r, s in zip(numbers, chosen, strict=True)}
 
 
 def _shared_out(number: int, among: int) -> Iterator[tuple[int, ...]]:
@@ -74,8 +74,8 @@ def _may_rest(
     least = [total // many for total, many in zip(totals, members, strict=True)]
     return all(
         least[owner] <= least[other] + 1
-        for readers, each in held.items()
-        for owner, number in each.items()
+        for readers, counts in held.items()
+        for owner, number in counts.items()
         if number
         for other in readers
     )
@@ -84,8 +84,8 @@ def _may_rest(
 def _sizes(totals: Sequence[int], members: Sequence[int]) -> Iterator[int]:
     """The sizes of all shares, within one of each other where members read the same."""
     for total, many in zip(totals, members, strict=True):
-        each, more = divmod(total, many)
-        yield from [each + 1] * more + [each] * (many - more)
+        base, more = divmod(total, many)
+        yield from [base + 1] * more + [base] * (many - more)
 
 
 Word = Literal["exact", "outcomes", "likely", "counts"]
@@ -116,18 +116,18 @@ class Confidence:
 
 def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     """How sure it is that what a plan shows will happen, and by what the leader is known."""
-    found = _confidence_of(roster, prospects)
-    if found.word != "exact" and not roster.guesses and _leaves_no_choice(roster, prospects):
+    confidence = _confidence_of(roster, prospects)
+    if confidence.word != "exact" and not roster.guesses and _leaves_no_choice(roster, prospects):
         return Confidence("exact", "one member is left, and it gets everything that it reads")
-    if not _leader_is_logged(roster) or LOGGED in found.reason:
-        return found
-    return Confidence(found.word, f"{found.reason}; {LOGGED}")
+    if not _leader_is_logged(roster) or LOGGED in confidence.reason:
+        return confidence
+    return Confidence(confidence.word, f"{confidence.reason}; {LOGGED}")
 
 
 def _leader_is_logged(roster: Roster) -> bool:
     """Whether the group's own record says which of the members leads until the changes."""
-    group, told = roster.group, roster.evidence.known.leaders is None
-    return told and any(member.member_id == group.leader for member in group.members or ())
+    group, unlogged = roster.group, roster.evidence.known.leaders is None
+    return unlogged and any(member.member_id == group.leader for member in group.members or ())
 
 
 def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
@@ -197,7 +197,7 @@ def stops_alike(roster: Roster, strategies: Sequence[Strategy]) -> bool:
 
 
 def _comes_to_rest(prospect: Prospect) -> bool:
-    return all(each.settled.settled for each in prospect.outcomes.each)
+    return all(outcome.settled.settled for outcome in prospect.outcomes.each)
 
 
 def same_sizes(outcomes: Outcomes) -> bool:
@@ -206,8 +206,8 @@ def same_sizes(outcomes: Outcomes) -> bool:
         return False
     sizes = {
         frozenset(
-            Counter(sum(map(len, held.values())) for held in each.settled.shares.values()).items()
+            Counter(sum(map(len, held.values())) for held in o.settled.shares.values()).items()
         )
-        for each in outcomes.each
+        for o in outcomes.each
     }
     return len(sizes) == 1

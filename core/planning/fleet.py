@@ -49,7 +49,7 @@ def next_fleet(
         UsageError: a change of topics that cannot be made.
     """
     nobody = Group("", "classic", "Empty", "consumer", members=())
-    of_topics = [each for each in changes_for(nobody) if isinstance(each, AddTopic | SetPartitions)]
+    of_topics = [c for c in changes_for(nobody) if isinstance(c, AddTopic | SetPartitions)]
     topics = dict(next_roster(snapshot, nobody, of_topics).topics)
     changed = replace(snapshot, topics=topics)
     groups: list[Group] = []

@@ -102,8 +102,8 @@ def values_of(metrics: Metrics, *, sizes_only: bool) -> Values:
         sizes_only: whether only those that follow from the sizes of shares are known: those of a
             plan whose confidence is `counts`.
     """
-    known = BY_SIZE if sizes_only else PLAN_FIELDS.names
-    return {name: getattr(metrics, name) for name in known}
+    names = BY_SIZE if sizes_only else PLAN_FIELDS.names
+    return {name: getattr(metrics, name) for name in names}
 
 
 def measure(
@@ -128,7 +128,7 @@ def measure(
     """
     counts = [sum(map(len, topics.values())) for topics in after.values()]
     member_lags = [member_lag(topics, lags) for topics in after.values()]
-    known = [lag for lag in member_lags if lag is not None]
+    lags_known = [lag for lag in member_lags if lag is not None]
     assigned = {
         (t, p) for topics in after.values() for t, numbers in topics.items() for p in numbers
     }
@@ -148,8 +148,8 @@ def measure(
         stddev=deviation(counts),
         idle_members=counts.count(0),
         unassigned=len(all_partitions - assigned),
-        member_lag_max=max(known, default=None),
-        member_lag_stddev=deviation(known) if len(known) == len(member_lags) else None,
+        member_lag_max=max(lags_known, default=None),
+        member_lag_stddev=deviation(lags_known) if len(lags_known) == len(member_lags) else None,
         unknown_partitions=sum(lags.get(key) is None for key in assigned),
         topic_spread=_topic_spread(after, wanted, subscriptions),
         rounds=rounds,
@@ -161,9 +161,9 @@ def member_lag(
     topics: Mapping[str, Iterable[int]], lags: Mapping[TopicPartition, int | None]
 ) -> int | None:
     """Records that a member has to read: 0 without partitions, None if none of them is known."""
-    each = [lags.get((topic, p)) for topic, numbers in topics.items() for p in numbers]
-    known = [lag for lag in each if lag is not None]
-    return sum(known) if known or not each else None
+    read = [lags.get((topic, p)) for topic, numbers in topics.items() for p in numbers]
+    numbers_known = [lag for lag in read if lag is not None]
+    return sum(numbers_known) if numbers_known or not read else None
 
 
 def deviation(values: Sequence[int]) -> float | None:

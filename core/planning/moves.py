@@ -46,9 +46,9 @@ class RoundStep:
         """The same round with some members under another name."""
         revoked, assigned = (
             tuple(
-                (topic, partition, names.get(member, member)) for topic, partition, member in each
+                (topic, partition, names.get(member, member)) for topic, partition, member in shares
             )
-            for each in (self.revoked, self.assigned)
+            for shares in (self.revoked, self.assigned)
         )
         return RoundStep(revoked, assigned)
 

@@ -234,8 +234,8 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         leaders=prospects.leaders,
         strategies=tuple(prospect.strategy for prospect in prospects.each),
         undecided_ids=any(
-            len(each.outcomes.each) > 1 and _meets_unknown_ids(roster, each)
-            for each in prospects.each
+            len(prospect.outcomes.each) > 1 and _meets_unknown_ids(roster, prospect)
+            for prospect in prospects.each
         ),
         partition_counts=_wanted(roster),
         outcome_metrics=_outcome_metrics(roster, strategy.protocol, prospects.outcomes, lags),

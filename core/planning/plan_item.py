@@ -77,8 +77,8 @@ def move_item(move: Move) -> Item:
 
 def _step_item(step: RoundStep) -> Item:
     return {
-        "revoked": [_share(*each) for each in step.revoked],
-        "assigned": [_share(*each) for each in step.assigned],
+        "revoked": [_share(*share) for share in step.revoked],
+        "assigned": [_share(*share) for share in step.assigned],
     }
 
 

@@ -131,11 +131,11 @@ def find_prospects(
         )
         reason = guess.reason
     runs = max(MAX_RUNS // len(strategies), 1)
-    each = tuple(_prospect(roster, one, lags, runs, faithful=faithful) for one in strategies)
+    prospects = tuple(_prospect(roster, s, lags, runs, faithful=faithful) for s in strategies)
     weighted = [
-        (one.outcomes, 1.0 if place else LIKELIEST_WEIGHT) for place, one in enumerate(each)
+        (p.outcomes, 1.0 if place else LIKELIEST_WEIGHT) for place, p in enumerate(prospects)
     ]
-    return Prospects(each, united_outcomes(weighted), reason, leaders)
+    return Prospects(prospects, united_outcomes(weighted), reason, leaders)
 
 
 def _prospect(
@@ -147,7 +147,7 @@ def _prospect(
     begun: dict[object, Settled] = {}
 
     def play(
-        known: Roster,
+        seats: Roster,
         held: Round,
         draw: Draw,
         rounds: int = MAX_ROUNDS,
@@ -167,7 +167,7 @@ def _prospect(
         )
         return settle(
             strategy.assignor,
-            known,
+            seats,
             held,
             strategy.protocol,
             assumed,
@@ -185,7 +185,7 @@ def _prospect(
                 roster,
                 brought,
                 strategy,
-                lambda known, held, answers: play(known, held, draw, 1, answers, seen),
+                lambda roster, held, answers: play(roster, held, draw, 1, answers, seen),
                 rounds,
             )
         return play(roster, brought, draw, seen=seen)
@@ -250,9 +250,9 @@ def _in_stages(
     names = {drawn: name for name, drawn in draw.ids.items()}
     for number, stage in enumerate(stages(roster, draw.batches)):
         key = draw.until(number)
-        known = begun.get(key)
-        if known is not None:
-            last = known.renamed(draw.ids)
+        start = begun.get(key)
+        if start is not None:
+            last = start.renamed(draw.ids)
         else:
             held = brought if last is None else Round(last.shares, brought.generation)
             ends = play(stage, held, replace(draw, orders=draw.orders[number : number + 1]))

@@ -53,11 +53,11 @@ def choices(roster: Roster, prospects: Prospects) -> list[str]:
         {e for end, other in zip(ends, libraries, strict=True) if other == library for e in end}
         for library in libraries
     ]
-    if any(one != by_library[0] for one in by_library):
+    if any(end != by_library[0] for end in by_library):
         reasons.append(
             f"the leader may be a {one_of(libraries)} client, and they assign differently"
         )
-    if any(end != each for end, each in zip(ends, by_library, strict=True)):
+    if any(end != other for end, other in zip(ends, by_library, strict=True)):
         reasons.append(HIDDEN_RACKS)
     failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
     if failing:
@@ -81,7 +81,7 @@ def choices(roster: Roster, prospects: Prospects) -> list[str]:
         reasons.append("members do not show their client libraries")
     if unraced and unraced[0].strategy.runs_on_broker:
         reasons.append(f"{IDS_DECIDE}, or on the order in which members join")
-    elif roster.newcomers and any(_ids_decide(each.outcomes) for each in unraced):
+    elif roster.newcomers and any(_ids_decide(prospect.outcomes) for prospect in unraced):
         reasons.append(IDS_DECIDE)
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         reasons.append("the racks in which brokers place new partitions decide")
@@ -134,11 +134,11 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
 
 def _ids_decide(outcomes: Outcomes) -> bool:
     """Whether some ids of new members leave fewer outcomes than others do."""
-    each = {
+    ends = {
         frozenset(frozenset(ids.items()) for ids in (outcome.ids, *outcome.more_ids))
         for outcome in outcomes.each
     }
-    return len(each) > 1
+    return len(ends) > 1
 
 
 def _ends_and_failures(prospect: Prospect) -> frozenset[object]:

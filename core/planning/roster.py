@@ -47,8 +47,8 @@ class Seat:
     @property
     def finds_topics(self) -> bool:
         """Whether its pattern stands for more topics than it now subscribes to."""
-        known = set(self.member.subscription or ())
-        return self.pattern is not None and not set(self.topics) <= known
+        topics_before = set(self.member.subscription or ())
+        return self.pattern is not None and not set(self.topics) <= topics_before
 
     @property
     def sent_pattern(self) -> str:

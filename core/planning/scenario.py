@@ -127,7 +127,7 @@ def _topic(name: str, cursor: Cursor) -> Topic:
         return Topic(name, {number: PartitionLog() for number in range(count)})
     fields = cursor.fields(("partitions",), TOPIC_KEYS)
     count = fields["partitions"].integer(0, MAX_PARTITIONS)
-    racks = fields.optional("racks", lambda c: [_racks(each) for each in c.items()]) or []
+    racks = fields.optional("racks", lambda c: [_racks(rack) for rack in c.items()]) or []
     lags = fields.optional("lag", lambda c: _lags(c, count)) or [None] * count
     if racks and len(racks) != count:
         fields["racks"].fail(f"{len(racks)} entries for {count} partitions")
@@ -157,14 +157,14 @@ def _topic_id(cursor: Cursor) -> str:
 
 
 def _racks(cursor: Cursor) -> tuple[str | None, ...]:
-    return tuple(None if each.value is None else each.text() for each in cursor.items())
+    return tuple(None if rack.value is None else rack.text() for rack in cursor.items())
 
 
 def _lags(cursor: Cursor, count: int) -> list[int | None]:
     """Records to be read in each partition: one number for all, or a list."""
     if not isinstance(cursor.value, list):
         return [cursor.integer(0)] * count
-    lags = [None if each.value is None else each.integer(0) for each in cursor.items()]
+    lags = [None if lag.value is None else lag.integer(0) for lag in cursor.items()]
     if len(lags) != count:
         cursor.fail(f"{len(lags)} numbers for {count} partitions")
     return lags
@@ -222,16 +222,16 @@ def _members(
     """Each member with its entry, which may stand for several: `app-1`, `app-2`, ..."""
     ids: set[str] = set()
     for label, entry in cursor.entries():
-        one = _member(label, entry, topics, protocol)
+        member = _member(label, entry, topics, protocol)
         count = entry.fields((), MEMBER_KEYS).optional("count", lambda c: c.integer(0, MAX_MEMBERS))
-        if one.instance_id is not None and count is not None and count > 1:
+        if member.instance_id is not None and count is not None and count > 1:
             entry.fail("several members cannot share one `instance_id`")
         names = [label] if count is None else [f"{label}-{n}" for n in range(1, count + 1)]
         for name in names:
             if name in ids:
                 entry.fail(f"two members are called `{name}`")
             ids.add(name)
-            yield replace(one, member_id=name), entry
+            yield replace(member, member_id=name), entry
 
 
 def _member(
@@ -259,7 +259,7 @@ def _member(
 
 
 def _subscription(cursor: Cursor, topics: Mapping[str, Topic]) -> tuple[str, ...]:
-    return tuple(_known_topic(each, each.text(), topics) for each in cursor.items())
+    return tuple(_known_topic(item, item.text(), topics) for item in cursor.items())
 
 
 def _known_topic(cursor: Cursor, name: str, topics: Mapping[str, Topic]) -> str:
@@ -279,7 +279,7 @@ def _owned(cursor: Cursor, topics: Mapping[str, Topic]) -> dict[str, tuple[int, 
     owned: dict[str, tuple[int, ...]] = {}
     for topic, numbers in cursor.entries():
         count = len(topics[_known_topic(numbers, topic, topics)].partitions)
-        found: list[int] = []
+        held: list[int] = []
         for entry in numbers.items():
             number = entry.integer(0)
             if number >= count:
@@ -287,8 +287,8 @@ def _owned(cursor: Cursor, topics: Mapping[str, Topic]) -> dict[str, tuple[int, 
                     f"there is no partition {topic}-{number}",
                     hint=f"`{topic}` has {count} partitions, numbered from 0",
                 )
-            found.append(number)
-        owned[topic] = tuple(found)
+            held.append(number)
+        owned[topic] = tuple(held)
     return owned
 
 
@@ -301,15 +301,15 @@ def _claim(member: Member, cursor: Cursor, owners: dict[TopicPartition, str]) ->
 
 
 def _changes(cursor: Cursor) -> tuple[Change | Deploy, ...]:
-    found: list[Change | Deploy] = []
+    changes: list[Change | Deploy] = []
     for entry in cursor.items():
         fields = entry.fields((), CHANGE_KEYS)
         if len(fields.values) != 1:
             entry.fail(
                 f"expected one change, found {len(fields.values)}", hint=_one_of(CHANGE_KEYS)
             )
-        found += [_spelled(fields[key], BY_KEY[key].parse) for key in fields.values]
-    return tuple(found)
+        changes += [_spelled(fields[key], BY_KEY[key].parse) for key in fields.values]
+    return tuple(changes)
 
 
 def _spelled(cursor: Cursor, parse: Callable[[str], _T]) -> _T:

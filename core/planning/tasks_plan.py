@@ -51,11 +51,11 @@ def plan_tasks(
         UsageError: a change that streams groups cannot have, or nothing to plan.
         NotFoundError: a member or host that is not there.
     """
-    members, found = _changed(group, dict(topics), changes)
+    members, grown = _changed(group, dict(topics), changes)
     if group.topology is None or not members:
         raise UsageError(f"`{group.group}` has no members or no topology, so it is given no tasks")
     sources = [
-        TaskSource(part.subtopology_id, task_count(part, found), bool(part.state_changelog_topics))
+        TaskSource(part.subtopology_id, task_count(part, grown), bool(part.state_changelog_topics))
         for part in group.topology
     ]
     drawn = [_assigned(members, sources, standby_replicas, seed) for seed in range(DRAWS)]
@@ -64,7 +64,7 @@ def plan_tasks(
         tuple(members),
         _holders(group.members or ()),
         drawn[0],
-        "exact" if all(each == drawn[0] for each in drawn) else "ids",
+        "exact" if all(plan == drawn[0] for plan in drawn) else "ids",
     )
 
 
@@ -126,11 +126,11 @@ def _assigned(
     given = assign_tasks(
         [_task_member(name, member) for name, member in names.items()], sources, standby_replicas
     )
-    found: dict[tuple[Task, TaskRole], list[str]] = {}
+    tasks: dict[tuple[Task, TaskRole], list[str]] = {}
     for name, member in names.items():
         for task, role in _given(given[name]):
-            found.setdefault((task, role), []).append(member.member_id)
-    return found
+            tasks.setdefault((task, role), []).append(member.member_id)
+    return tasks
 
 
 def _given(tasks: MemberTasks) -> Iterator[tuple[Task, TaskRole]]:
@@ -166,10 +166,10 @@ def _listed(tasks: Mapping[str, Sequence[int]]) -> set[Task]:
 
 def _holders(members: Sequence[Member]) -> Holders:
     """Who has each task now."""
-    found: dict[tuple[Task, TaskRole], list[str]] = {}
+    owners: dict[tuple[Task, TaskRole], list[str]] = {}
     for member in members:
         tasks = Tasks() if member.streams is None else member.streams.assigned_tasks
         for role in ROLES:
             for task in _listed(getattr(tasks, role)):
-                found.setdefault((task, role), []).append(member.member_id)
-    return found
+                owners.setdefault((task, role), []).append(member.member_id)
+    return owners

@@ -116,13 +116,13 @@ def _java(pattern: str) -> Matches:
             elif text == "]" and parts and parts[-1] not in ("[", "^"):
                 inside = False
             parts.append("(?P<" if text == "(?<" else text)
-    found = "".join(parts)
+    python = "".join(parts)
     # A named group is `(?<name>` in Java, which would be a look-behind without its sign here.
-    found = re.sub(r"\(\?<(?![=!])", "(?P<", found)
+    python = re.sub(r"\(\?<(?![=!])", "(?P<", python)
     with suppress(_NotInRe2):
-        compiled = _in_re2(found)
+        compiled = _in_re2(python)
         return lambda name: compiled.fullmatch(name) is not None
-    return _backtracking(found, pattern)
+    return _backtracking(python, pattern)
 
 
 def _posix(pattern: str) -> Matches:
@@ -131,10 +131,10 @@ def _posix(pattern: str) -> Matches:
         if sign in text:
             _refuse(pattern, "librdkafka", f"POSIX regular expressions have no `{sign}`")
 
-    def chars(found: re.Match[str]) -> str:
-        if found[1] not in POSIX_CLASSES:
-            _refuse(pattern, "librdkafka", f"unknown class `{found[1]}`")
-        return POSIX_CLASSES[found[1]]
+    def chars(match: re.Match[str]) -> str:
+        if match[1] not in POSIX_CLASSES:
+            _refuse(pattern, "librdkafka", f"unknown class `{match[1]}`")
+        return POSIX_CLASSES[match[1]]
 
     try:
         compiled = _in_re2(_POSIX_CLASS.sub(chars, text))

@@ -40,7 +40,7 @@ class FranzGoRackRange:
         lists: list[list[int]] = [[] for _ in view.members]
         for topic, readers in enumerate(view.subscribers):
             racks = leader_racks(request.topics[table.names[topic]])
-            for reader, numbers in _deal(readers, [view.racks[one] for one in readers], racks):
+            for reader, numbers in _deal(readers, [view.racks[r] for r in readers], racks):
                 lists[reader] += [table.bases[topic] + number for number in sorted(numbers)]
         return CompactAssignment.of_lists(view.member_ids, table, lists)
 
@@ -100,17 +100,17 @@ def number_racks(
         names: their names in the order of the leader's map.
         choices: decides from where the map is walked.
     """
-    known = dict.fromkeys(member.rack for member in members if member.rack)
+    ranked = dict.fromkeys(member.rack for member in members if member.rack)
     led = {name: leader_racks(topic) for name, topic in topics.items()}
-    found = [rack for racks in led.values() for rack in racks if rack]
-    if not known or not found:
+    named = [rack for racks in led.values() for rack in racks if rack]
+    if not ranked or not named:
         return None
     walks = rotations(names) if len(names) <= ONE_GROUP else [tuple(any_order(names, choices))]
     orders = dict.fromkeys(
-        tuple(dict.fromkeys(r for name in walk for r in led[name] if r and r not in known))
+        tuple(dict.fromkeys(r for name in walk for r in led[name] if r and r not in ranked))
         for walk in walks
     )
-    number = {rack: at for at, rack in enumerate((*known, *choices.pick(list(orders))), 1)}
+    number = {rack: at for at, rack in enumerate((*ranked, *choices.pick(list(orders))), 1)}
     return Racks(
         len(number),
         [number.get(member.rack or "", NO_RACK) for member in members],

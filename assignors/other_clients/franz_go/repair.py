@@ -228,15 +228,15 @@ class Finder:
 def _on_cycles(source: list[int]) -> list[int]:
     """One node of every cycle of nodes and where they were reached from."""
     seen = [NOWHERE] * len(source)
-    found = []
+    nodes = []
     for start in range(len(source)):
         node = start
         while node != NOWHERE and seen[node] == NOWHERE:
             seen[node] = start
             node = source[node]
         if node != NOWHERE and seen[node] == start:
-            found.append(node)
-    return found
+            nodes.append(node)
+    return nodes
 
 
 def _realize(

@@ -139,10 +139,10 @@ class _StickyRun:
         older: dict[int, tuple[int, int]] = {}
         for member, (numbers, generation) in enumerate(self._claims):
             for number in numbers:
-                known = newest.get(number, (-1, NOBODY))
-                if generation > known[0]:
+                claim = newest.get(number, (-1, NOBODY))
+                if generation > claim[0]:
                     if number in newest:
-                        older[number] = known
+                        older[number] = claim
                     newest[number] = (generation, member)
                 elif generation > older.get(number, (-1, NOBODY))[0]:
                     older[number] = (generation, member)
@@ -174,8 +174,8 @@ class _StickyRun:
                 any_order(names, self._choices) if orders is None else self._choices.pick(orders)
             )
         if self._balances_racks:
-            known = {name: self._topics[name] for name in self._table.names}
-            self.racks = number_racks(self._members, known, order, self._choices)
+            table = {name: self._topics[name] for name in self._table.names}
+            self.racks = number_racks(self._members, table, order, self._choices)
         self.topics = [self._table.index[name] for name in order]
         place = self._places = {topic: number for number, topic in enumerate(self.topics)}
         for numbers in self.plan:
@@ -200,11 +200,11 @@ class _StickyRun:
 
     def owners(self) -> list[int]:
         """Who has each partition now."""
-        found = [NOBODY] * self._table.total
+        owners = [NOBODY] * self._table.total
         for member, numbers in enumerate(self.plan):
             for number in numbers:
-                found[number] = member
-        return found
+                owners[number] = member
+        return owners
 
     def _give_back(self, stales: dict[int, int]) -> None:
         """Give partitions back to older claimants where their owner has two more, or is none."""

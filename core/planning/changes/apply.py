@@ -107,11 +107,11 @@ def next_roster(
         NotFoundError: a change names a member, host or topic that is not there.
         UsageError: a change that cannot be made, such as fewer partitions.
     """
-    found: dict[Pattern, tuple[str, ...]] = {}
+    matched: dict[Pattern, tuple[str, ...]] = {}
     seats = [_seat(group, member) for member in _members(group)]
     draft = Draft(
         group,
-        [replace(s, read_before=_resolved(s, snapshot.topics, found).topics) for s in seats],
+        [replace(s, read_before=_resolved(s, snapshot.topics, matched).topics) for s in seats],
         # Not a copy: a fleet's groups are many, and so are its topics.
         ChainMap({}, cast(MutableMapping[str, Topic], snapshot.topics)),
     )
@@ -121,8 +121,8 @@ def next_roster(
     _say_what_is_not_known(draft, changes)
     _say_who_may_wait(draft)
     # Patterns last: they see topics that the changes add. Members mostly share one.
-    found.clear()
-    draft.seats = [_resolved(seat, draft.topics, found) for seat in draft.seats]
+    matched.clear()
+    draft.seats = [_resolved(seat, draft.topics, matched) for seat in draft.seats]
     read = {topic for seat in draft.seats for topic in seat.topics}
     return Roster(
         Evidence(group, known),
@@ -170,15 +170,15 @@ def _seat(group: Group, member: Member) -> Seat:
 
 
 def _resolved(
-    seat: Seat, topics: Mapping[str, Topic], found: dict[Pattern, tuple[str, ...]]
+    seat: Seat, topics: Mapping[str, Topic], matched: dict[Pattern, tuple[str, ...]]
 ) -> Seat:
-    """The seat with the topics that its pattern stands for now; `found` remembers patterns."""
+    """The seat with the topics that its pattern stands for now; `matched` remembers patterns."""
     pattern = seat.pattern
     if pattern is None:
         return seat
-    if pattern not in found:
-        found[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
-    wanted = {*seat.topics, *found[pattern]}
+    if pattern not in matched:
+        matched[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
+    wanted = {*seat.topics, *matched[pattern]}
     shown = seat.member.subscription or ()
     # What does not change it names as before; Python's clients do not sort it.
     same = not seat.joins and wanted == set(shown)

@@ -67,21 +67,21 @@ def member_called(
         NotFoundError: nobody does.
         UsageError: several do.
     """
-    known = names or {}
-    found = [m for m in members if name in (m.member_id, known.get(m.member_id))]
-    found = found or [member for member in members if member.instance_id == name]
-    found = found or [member for member in members if member.client_id == name]
-    if not found:
+    names_shown = names or {}
+    matches = [m for m in members if name in (m.member_id, names_shown.get(m.member_id))]
+    matches = matches or [member for member in members if member.instance_id == name]
+    matches = matches or [member for member in members if member.client_id == name]
+    if not matches:
         whole = whole_id(name, (member.member_id for member in members), group)
-        found = [member for member in members if member.member_id == whole]
-    if len(found) > 1:
+        matches = [member for member in members if member.member_id == whole]
+    if len(matches) > 1:
         raise UsageError(
-            f"`{name}` is the client id of {len(found)} members of `{group}`",
-            hint=f"use a member id: {', '.join(member.member_id for member in found[:3])}",
+            f"`{name}` is the client id of {len(matches)} members of `{group}`",
+            hint=f"use a member id: {', '.join(member.member_id for member in matches[:3])}",
         )
-    if not found:
+    if not matches:
         raise unknown_member(name, group)
-    return found[0]
+    return matches[0]
 
 
 def unknown_member(name: str, group: str) -> NotFoundError:

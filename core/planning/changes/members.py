@@ -28,7 +28,7 @@ def add_members(draft: Draft, change: AddMembers) -> None:
         topic_matcher(change.pattern.pattern, change.pattern.dialect)
     protocol = change.protocol or _joiner_protocol(draft)
     # Not every library tells a classic leader the rack that its application configures.
-    told = protocol == "consumer" or shows_rack(change.library, draft.group.assignor)
+    shows = protocol == "consumer" or shows_rack(change.library, draft.group.assignor)
     there = {seat.member.client_id for seat in draft.seats}
     numbered = []
     for number in range(1, change.count + 1):
@@ -49,7 +49,7 @@ def add_members(draft: Draft, change: AddMembers) -> None:
             instance_id=instance_id,
             member_protocol=protocol,
             assignment={},
-            rack=change.rack if told else None,
+            rack=change.rack if shows else None,
         )
         draft.seats.append(
             Seat(
@@ -74,10 +74,10 @@ def add_members(draft: Draft, change: AddMembers) -> None:
 def _next_client_id(draft: Draft) -> str:
     """That of most members; where each has a number of its own (`shop-3`), the next one."""
     ids = [seat.member.client_id for seat in draft.seats]
-    numbered = [NUMBERED.fullmatch(each) for each in ids]
-    names = {found["name"] for found in numbered if found}
+    numbered = [NUMBERED.fullmatch(client_id) for client_id in ids]
+    names = {match["name"] for match in numbered if match}
     if len(ids) > 1 and len(set(ids)) == len(ids) and all(numbered) and len(names) == 1:
-        return f"{names.pop()}{max(int(found['number']) for found in numbered if found) + 1}"
+        return f"{names.pop()}{max(int(match['number']) for match in numbered if match) + 1}"
     return most_common(ids) or "consumer"
 
 

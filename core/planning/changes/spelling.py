@@ -210,9 +210,9 @@ def parse_add_members(text: str) -> AddMembers:
     Raises:
         UsageError: not of that form.
     """
-    start, found, pattern = text.partition(_PATTERN)
+    start, marked, pattern = text.partition(_PATTERN)
     head, *pairs = _KEY.split(start)
-    given: dict[str, str] = {"pattern": pattern} if found else {}
+    given: dict[str, str] = {"pattern": pattern} if marked else {}
     for pair in pairs:
         key, _, value = pair.partition("=")
         if key in given:
@@ -236,15 +236,15 @@ def parse_add_members(text: str) -> AddMembers:
         given.get("static"),
         topics,
         library=library,
-        pattern=_pattern(given["pattern"], library) if found else None,
+        pattern=_pattern(given["pattern"], library) if marked else None,
     )
 
 
 def _head(head: str, text: str) -> tuple[int, str | None, str | None]:
     """Count, client id and rack before the first key."""
     number, colon, rest = head.partition(":")
-    known = next((key for key in ADD_KEYS if number.startswith(f"{key}=")), None)
-    if known is not None:
+    unnumbered = next((key for key in ADD_KEYS if number.startswith(f"{key}=")), None)
+    if unnumbered is not None:
         raise UsageError(
             f"`{_ADD} {text}`: the number of members is missing",
             hint=f"expected {ADD_FORM}",

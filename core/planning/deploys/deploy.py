@@ -66,10 +66,10 @@ class Ways:
     @property
     def doubts(self) -> list[str]:
         """Why what happens is not certain."""
-        found = [doubt for walk in self.each for doubt in walk.doubts]
+        doubts = [doubt for walk in self.each for doubt in walk.doubts]
         if not self.complete:
-            found.append(MORE_WAYS)
-        return list(dict.fromkeys(found))
+            doubts.append(MORE_WAYS)
+        return list(dict.fromkeys(doubts))
 
     def outcomes(self) -> Outcomes:
         """How the deploy can end, by the names that members go by."""
@@ -88,11 +88,11 @@ class Ways:
         doubts = self.doubts
         if doubts:
             more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-            told = "; ".join(doubts[:TOLD])
+            first_doubts = "; ".join(doubts[:TOLD])
             sure = self._deals_evenly() or self._stops_alike()
             if sure and same_sizes(outcomes) and not any(way.guessed for way in self.each):
-                return "counts", told + more
-            return "likely", f"follows the likeliest outcome of each step: {told}{more}"
+                return "counts", first_doubts + more
+            return "likely", f"follows the likeliest outcome of each step: {first_doubts}{more}"
         if len(outcomes.each) == 1:
             stages = self.each[0].stages
             steps = len(stages)
@@ -147,13 +147,13 @@ def find_ways(walked: Callable[[Sequence[int], int, Plans], Walk]) -> Ways:
     plans: Plans = {}
     length = len(walked((), 0, plans).stages)
     most = max(LEAST_WALKS, min(MOST_WALKS, MOST_STEPS // max(length, 1)))
-    found: list[Walk] = []
+    walks: list[Walk] = []
     taken: list[int] | None = []
-    while taken is not None and len(found) < most and len(plans) < MOST_PLANS:
+    while taken is not None and len(walks) < most and len(plans) < MOST_PLANS:
         walk = walked(taken, length, plans)
-        found.append(walk)
+        walks.append(walk)
         taken = walk.choices.next_run()
-    return Ways(tuple(found) or (walked((), 0, plans),), taken is None)
+    return Ways(tuple(walks) or (walked((), 0, plans),), taken is None)
 
 
 CHANGES_MADE: Final = "the changes are applied"
@@ -333,14 +333,14 @@ def _ending(first: Plan, ways: Ways) -> Plan:
         partition_lags=lags,
         stages=tuple(walk.stages),
         outcomes=outcomes,
-        outcome_metrics=tuple(measured(each.settled.shares) for each in outcomes.each),
+        outcome_metrics=tuple(measured(outcome.settled.shares) for outcome in outcomes.each),
     )
 
 
 def _first(outcomes: Outcomes, shares: Assigned) -> Outcomes:
     """The outcomes, first the one of these shares: the first way shows it."""
     shown = ownership(shares)
-    ranked = sorted(outcomes.each, key=lambda each: ownership(each.settled.shares) != shown)
+    ranked = sorted(outcomes.each, key=lambda outcome: ownership(outcome.settled.shares) != shown)
     return replace(outcomes, each=tuple(ranked))
 
 

@@ -130,8 +130,8 @@ def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
 
 def _given(regex: str | None, library: str | None) -> str | None:
     """The pattern that an application gives a library, which may write it another way."""
-    found = WRITTEN_PATTERN.fullmatch(regex or "")
-    return found["go"] or found["rd"] if found and library is not None else regex
+    match = WRITTEN_PATTERN.fullmatch(regex or "")
+    return match["go"] or match["rd"] if match and library is not None else regex
 
 
 def _check_library(group: Group, library: str) -> None:

@@ -273,14 +273,14 @@ class Walk:
         shown = shown_outcome(plan)
         if shown is None:
             return None
-        outcomes = [shown, *(each for each in plan.outcomes.each if each is not shown)]
+        outcomes = [shown, *(outcome for outcome in plan.outcomes.each if outcome is not shown)]
         if len(self.stages) + 1 < self.length:  # what comes then may depend on the ids
             each_ids = [
                 [
-                    replace(one, ids=ids, weight=one.weight / (1 + len(one.more_ids)))
-                    for ids in (one.ids, *one.more_ids)
+                    replace(outcome, ids=ids, weight=outcome.weight / (1 + len(outcome.more_ids)))
+                    for ids in (outcome.ids, *outcome.more_ids)
                 ]
-                for one in outcomes
+                for outcome in outcomes
             ]
             outcomes = [*(ids[0] for ids in each_ids), *(o for ids in each_ids for o in ids[1:])]
         outcome = outcomes[self.choices.pick(range(len(outcomes)))]
@@ -305,7 +305,7 @@ def _known_of(group: Group, library: str, known: Known, *, alike: bool) -> Known
 def shown_outcome(plan: Plan) -> Outcome | None:
     """The outcome that a plan shows: the likeliest of the likeliest leader."""
     shown = ownership({member.member_id: member.assignment for member in plan.members})
-    return next((one for one in plan.outcomes.each if ownership(one.settled.shares) == shown), None)
+    return next((o for o in plan.outcomes.each if ownership(o.settled.shares) == shown), None)
 
 
 def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str) -> Member:

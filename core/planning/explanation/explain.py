@@ -32,8 +32,8 @@ def parse_partition(text: str) -> TopicPartition:
         UsageError: not of that form.
     """
     sign = ":" if ":" in text else "-"
-    topic, found, number = text.rpartition(sign)
-    if not found or not topic or not (number.isascii() and number.isdecimal()):
+    topic, sign_at, number = text.rpartition(sign)
+    if not sign_at or not topic or not (number.isascii() and number.isdecimal()):
         raise UsageError(f"`--explain {text}` is not a partition", hint="expected TOPIC:N")
     return topic, int(number)
 

@@ -76,8 +76,8 @@ class Question:
     def near(self) -> bool | None:
         """Whether the owner's rack has a replica; None where one of the two shows no rack."""
         racks = self.plan.partition_racks.get((self.move.topic, self.move.partition), ())
-        known = {rack for rack in racks if rack}
-        return self.owner.rack in known if known and self.owner.rack else None
+        racks_known = {rack for rack in racks if rack}
+        return self.owner.rack in racks_known if racks_known and self.owner.rack else None
 
     @property
     def racks_count(self) -> bool:
@@ -89,39 +89,39 @@ class Question:
 def range_reasons(asked: Question) -> list[str]:
     """The division, the owner's place in the order, and its block."""
     topic, count, readers = asked.move.topic, asked.count, len(asked.readers)
-    each, more = divmod(count, readers)
+    size, more = divmod(count, readers)
     extra = f", and the first {more} get one more" if more else ""
-    found = [
+    lines = [
         (
             f"`range` divides each topic separately: {count} partitions of `{topic}` among "
-            f"{readers} subscribers, in the order of {asked.order[1]}, make {each} each{extra}"
+            f"{readers} subscribers, in the order of {asked.order[1]}, make {size} each{extra}"
         )
     ]
     block = sorted(asked.owner.assignment.get(topic, ()))
-    place = _block_of(asked.move.partition, each, more)
-    start = place * each + min(place, more)
+    place = _block_of(asked.move.partition, size, more)
+    start = place * size + min(place, more)
     order = asked.sorted(asked.readers)
-    straight = block == list(range(start, start + each + (place < more))) and (
+    straight = block == list(range(start, start + size + (place < more))) and (
         order is None or (place < len(order) and order[place] is asked.owner)
     )
     ends = f"{block[0]} to {block[-1]}" if len(block) > 1 else f"{block[0]} alone"
     if straight:
-        found.append(f"`{asked.owner.member_id}` is number {place + 1}, so its block is {ends}")
-        return [*found, *history(asked)]
+        lines.append(f"`{asked.owner.member_id}` is number {place + 1}, so its block is {ends}")
+        return [*lines, *history(asked)]
     numbers = ", ".join(map(str, block))
-    found.append(
+    lines.append(
         "racks take precedence: each subscriber in turn takes the lowest partitions with a "
         f"replica in its rack, up to its share; `{asked.owner.member_id}` gets {numbers}"
     )
-    return [*found, *_rack_reason(asked), *history(asked)]
+    return [*lines, *_rack_reason(asked), *history(asked)]
 
 
-def _block_of(partition: int, each: int, more: int) -> int:
+def _block_of(partition: int, size: int, more: int) -> int:
     """Place of the reader whose block has the partition."""
-    longer = more * (each + 1)
+    longer = more * (size + 1)
     if partition < longer:
-        return partition // (each + 1)
-    return more + (partition - longer) // each
+        return partition // (size + 1)
+    return more + (partition - longer) // size
 
 
 def _rack_reason(asked: Question) -> list[str]:
@@ -139,9 +139,9 @@ def roundrobin_reasons(asked: Question) -> list[str]:
         for number in range(plan.partition_counts[name])
     ]  # fmt: skip
     if plan.leader_client == "sarama":
-        row.sort(key=lambda each: f"{each[0]}-{each[1]}")
+        row.sort(key=lambda pair: f"{pair[0]}-{pair[1]}")
     place = row.index((move.topic, move.partition))
-    found = [
+    lines = [
         (
             "`roundrobin` deals all partitions, by topic and number, to members in turn, in the "
             f"order of {asked.order[1]}; this is number {place + 1} of {len(row)}"
@@ -150,7 +150,7 @@ def roundrobin_reasons(asked: Question) -> list[str]:
     circle = asked.sorted(plan.members) or []
     names = [member.member_id for member in circle]
     if asked.owner.member_id not in names:
-        return [*found, *history(asked)]
+        return [*lines, *history(asked)]
     at = names.index(asked.owner.member_id)
     before = _owner_of(plan, row[place - 1]) if place else None
     if before is None or before not in names:
@@ -158,12 +158,12 @@ def roundrobin_reasons(asked: Question) -> list[str]:
     else:
         start = (names.index(before) + 1) % len(names)
         words = f"{row[place - 1][0]}-{row[place - 1][1]} went to `{before}`"
-    found.append(f"{words}; `{names[at]}` is number {at + 1} of {len(names)} in turn")
+    lines.append(f"{words}; `{names[at]}` is number {at + 1} of {len(names)} in turn")
     passed = [names[(start + step) % len(names)] for step in range((at - start) % len(names))]
     if passed:
         listed = ", ".join(f"`{name}`" for name in passed)
-        found.append(f"skipped, because they do not subscribe to `{move.topic}`: {listed}")
-    return [*found, *history(asked)]
+        lines.append(f"skipped, because they do not subscribe to `{move.topic}`: {listed}")
+    return [*lines, *history(asked)]
 
 
 def _owner_of(plan: Plan, partition: TopicPartition) -> str | None:
@@ -222,30 +222,30 @@ def _stay_or_go(asked: Question) -> list[str]:
             f"kept, because `{owner.member_id}` owns it and stays within its share: it goes from"
             f" {owner.partitions_before} to {owner.partitions} partitions"
         ]
-    found = [] if move.source in members else history(asked)
+    lines = [] if move.source in members else history(asked)
     if move.source in members:
         source = members[move.source]
         if move.topic not in source.topics:
-            found.append(
+            lines.append(
                 f"free, because `{source.member_id}` no longer subscribes to `{move.topic}`"
             )
         elif (source.partitions_before or 0) > source.partitions:
-            found.append(
+            lines.append(
                 f"moved, because `{source.member_id}` is over its share: it goes from"
                 f" {source.partitions_before} to {source.partitions}, and keeps the lowest"
                 " by partition, then topic"
             )
         elif asked.racks_count:
-            found.append(f"moved, because `{source.member_id}` is not in the rack of any replica")
+            lines.append(f"moved, because `{source.member_id}` is not in the rack of any replica")
         else:
-            found.append(f"moved from `{source.member_id}`, which gets others in exchange")
+            lines.append(f"moved from `{source.member_id}`, which gets others in exchange")
     had = owner.partitions_before or 0
     kept = len(_kept(asked.plan, owner))
-    found.append(
+    lines.append(
         f"assigned to `{owner.member_id}`, which is below its share: it keeps {kept} of {had} "
         f"and goes up to {owner.partitions}"
     )
-    return [*found, *(_rack_reason(asked) if asked.racks_count else [])]
+    return [*lines, *(_rack_reason(asked) if asked.racks_count else [])]
 
 
 def _kept(plan: Plan, member: PlannedMember) -> list[Move]:

@@ -87,8 +87,8 @@ def dealt_counts(members: Sequence[Member], *, withheld: bool = False) -> Mappin
             numbers.setdefault(topic, []).extend(held)
     for member in members if withheld else ():
         for topic, held in (member.owned or {}).items():
-            known = numbers.setdefault(topic, [])
-            known += [number for number in held if number not in known]
+            seen = numbers.setdefault(topic, [])
+            seen += [number for number in held if number not in seen]
     if any(sorted(held) != list(range(len(held))) for held in numbers.values()):
         return None
     return {topic: len(held) for topic, held in numbers.items() if held}
@@ -144,7 +144,7 @@ def _forgetful(listed: Members, members: Sequence[Member]) -> Iterator[Members]:
 
     Of static members and of the others it keeps the last unbroken run.
     """
-    idle = [one for one, m in zip(listed, members, strict=True) if not _has_any(m)]
+    idle = [member_id for member_id, m in zip(listed, members, strict=True) if not _has_any(m)]
     for count in range(len(idle) + 1):
         for forgotten in combinations(idle, count):
             kept = [member for member in listed if member not in forgotten]

@@ -85,18 +85,18 @@ class Evidence:
         members = self.group.members or ()
         if self.known.leaders is not None:
             present = {member.member_id for member in members}
-            return {name: found for name, found in self.known.leaders.items() if name in present}
+            return {name: libs for name, libs in self.known.leaders.items() if name in present}
         named = [member for member in members if member.member_id == self.group.leader] or members
         fitting = self._authors(
             {
-                member.member_id: (member, found)
+                member.member_id: (member, libraries)
                 for member in named
                 if member.member_id not in self.known.libraries
-                and (found := self._as_leader(member))
+                and (libraries := self._as_leader(member))
             }
         )
         if fitting:
-            return {name: self._led_as(member, found) for name, (member, found) in fitting.items()}
+            return {name: self._led_as(member, libs) for name, (member, libs) in fitting.items()}
         # Nothing shows who wrote the assignment, or it is of a library that is not known.
         return {member.member_id: self.libraries[member.member_id] for member in named}
 
@@ -128,20 +128,20 @@ class Evidence:
     ) -> Mapping[str, tuple[Member, Libraries]]:
         """Of members that may lead those whose library can have computed the assignment."""
         authors = authors_of(
-            self.group, frozenset[str]().union(*(one for _, one in fitting.values()))
+            self.group, frozenset[str]().union(*(libraries for _, libraries in fitting.values()))
         )
         if not authors:
             return fitting
         return {
             name: (member, left)
-            for name, (member, found) in fitting.items()
-            if (left := found if self.may_have_come_back(member) else found & authors)
+            for name, (member, libraries) in fitting.items()
+            if (left := libraries if self.may_have_come_back(member) else libraries & authors)
         }
 
     def _led_as(self, member: Member, libraries: Libraries) -> Libraries:
         """Those of the libraries that can have assigned every round that the member has led."""
         for led in self.group.led if member.member_id == self.group.leader else ():
-            then = next(one for one in led.members or () if one.member_id == member.member_id)
+            then = next(m for m in led.members or () if m.member_id == member.member_id)
             shown = _libraries(traces_of(then, led.assignor) & _writers(led))
             libraries = authors_of(led, libraries & shown or libraries) or libraries
         return libraries

@@ -134,10 +134,10 @@ def leader_matters(evidence: Evidence, *, grows: bool = False) -> bool:
     possible = set(evidence.libraries.values())
     static = any(member.instance_id is not None for member in members)
     racked = group.assignor in RACK_BALANCING and any(member.rack for member in members)
-    if len(possible) > 1 or ((static or racked) and any("franz-go" in each for each in possible)):
+    if len(possible) > 1 or ((static or racked) and any("franz-go" in libs for libs in possible)):
         return True
     back = [member for member in members if evidence.may_have_come_back(member)]
-    if grows and any(FORGET_THEY_LEAD & evidence.libraries[one.member_id] for one in back):
+    if grows and any(FORGET_THEY_LEAD & evidence.libraries[member.member_id] for member in back):
         return True
     if back:
         return any(len(libraries) > 1 for libraries in possible)

@@ -197,7 +197,7 @@ SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = {
     strategy: tuple(
         library
         for library in LIBRARIES
-        if any(each.library == library and strategy in each.strategies for each in TRACES)
+        if any(trace.library == library and strategy in trace.strategies for trace in TRACES)
     )
     for strategy in (RANGE, ROUND_ROBIN, STICKY, COOPERATIVE, KAFKAJS_ROUND_ROBIN)
 }
@@ -214,7 +214,7 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     version = member.subscription_version
     if version is None:
         return frozenset()
-    found = _fitting(
+    traces = _fitting(
         Shown(
             min(version, NEWEST_VERSION),
             form_of(member.user_data),
@@ -227,8 +227,8 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     )
     named = named_by_client_id(member)
     if named is None or named in VAGUE_CLIENT_IDS:
-        return found
-    return frozenset(each for each in found if each.library == named) or found
+        return traces
+    return frozenset(trace for trace in traces if trace.library == named) or traces
 
 
 class Shown(NamedTuple):
@@ -245,14 +245,14 @@ class Shown(NamedTuple):
 @lru_cache(maxsize=1024)  # a plan of many outcomes asks of each member thousands of times
 def _fitting(shown: Shown, strategy: str | None) -> frozenset[Trace]:
     return frozenset(
-        each
-        for each in TRACES
-        if each.version == shown.version
-        and strategy in each.strategies
-        and shown.form in each.sends
-        and _fits_rack(each, shown.rack)
-        and _fits_order(each, shown.topics)
-        and _fits_past(each, shown)
+        trace
+        for trace in TRACES
+        if trace.version == shown.version
+        and strategy in trace.strategies
+        and shown.form in trace.sends
+        and _fits_rack(trace, shown.rack)
+        and _fits_order(trace, shown.topics)
+        and _fits_past(trace, shown)
     )
 
 
@@ -286,18 +286,17 @@ def _fits_past(trace: Trace, shown: Shown) -> bool:
 
 def is_foreign(member: Member, strategy: str | None) -> bool:
     """Whether it shows user data that no library has under this name: the class is another one."""
-    known = [each for each in TRACES if strategy in each.strategies]
+    traces = [trace for trace in TRACES if strategy in trace.strategies]
     version = member.subscription_version
     sent, got = form_of(member.user_data), form_of(member.assignment_user_data)
-    return bool(known) and (
+    return bool(traces) and (
         (
             version is not None
             and not any(
-                each.version == min(version, NEWEST_VERSION) and sent in each.sends
-                for each in known
+                t.version == min(version, NEWEST_VERSION) and sent in t.sends for t in traces
             )
         )
-        or (member.assignment_version is not None and not any(got in each.adds for each in known))
+        or (member.assignment_version is not None and not any(got in t.adds for t in traces))
     )
 
 
@@ -305,11 +304,11 @@ def is_older(member: Member, library: str, strategy: str | None) -> bool:
     """Whether a member of this library is of a time before the strategy got its present form."""
     version = member.subscription_version
     return version is not None and any(
-        each.older
-        and each.library == library
-        and strategy in each.strategies
-        and each.version == min(version, NEWEST_VERSION)
-        for each in TRACES
+        trace.older
+        and trace.library == library
+        and strategy in trace.strategies
+        and trace.version == min(version, NEWEST_VERSION)
+        for trace in TRACES
     )
 
 
@@ -334,11 +333,11 @@ def rack_told(library: str, strategy: str, rack: str | None) -> str | None:
 def _newest(library: str | None, strategy: str | None) -> Trace | None:
     """What the library's releases of today show; None if that is not known."""
     rows = [
-        each
-        for each in TRACES
-        if each.library == library and strategy in each.strategies and not each.older
+        trace
+        for trace in TRACES
+        if trace.library == library and strategy in trace.strategies and not trace.older
     ]
-    return max(rows, key=lambda each: each.version, default=None)
+    return max(rows, key=lambda trace: trace.version, default=None)
 
 
 def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:
@@ -348,11 +347,11 @@ def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:
         return frozenset()
     form = form_of(member.assignment_user_data)
     return frozenset(
-        each
-        for each in TRACES
-        if each.writes == min(version, NEWEST_VERSION)
-        and strategy in each.strategies
-        and form in each.adds
+        trace
+        for trace in TRACES
+        if trace.writes == min(version, NEWEST_VERSION)
+        and strategy in trace.strategies
+        and form in trace.adds
     )
 
 

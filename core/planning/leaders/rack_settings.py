@@ -36,18 +36,18 @@ def rack_settings(roster: Roster) -> frozenset[bool]:
 
     Where racks make no difference, it does not.
     """
-    known = any(roster.broker_racks.values()) or not roster.broker_racks
-    if not known or not any(seat.member.rack for seat in roster.seats):
+    racked = any(roster.broker_racks.values()) or not roster.broker_racks
+    if not racked or not any(seat.member.rack for seat in roster.seats):
         return NEVER
     if roster.evidence.known.balances_racks is not None:
         return frozenset({roster.evidence.known.balances_racks})
     rounds = _rounds(roster)
-    found = frozenset(
+    settings = frozenset(
         setting
         for setting in EITHER
-        if all(_could_have_dealt(each, roster.topics, setting) for each in rounds)
+        if all(_could_have_dealt(dealt, roster.topics, setting) for dealt in rounds)
     )
-    return found or EITHER
+    return settings or EITHER
 
 
 def _rounds(roster: Roster) -> Sequence[Group]:

@@ -110,13 +110,13 @@ def server_strategy(group: Group, name: str) -> Strategy:
     if group.type != "consumer":
         notes = ("planned as if the group had been upgraded to the KIP-848 protocol",)
     try:
-        found = server_assignor(name) if ":" not in name else assignor(name)
+        strategy = server_assignor(name) if ":" not in name else assignor(name)
     except AssignorError as error:
         raise UsageError(
             f"brokers have no assignor `{name}`", hint=error.hint, code="UNKNOWN_ASSIGNOR"
         ) from error
-    doubt = _foreign(name, found) if ":" in name else None
-    return Strategy(found, "consumer", doubt=doubt, notes=notes)
+    doubt = _foreign(name, strategy) if ":" in name else None
+    return Strategy(strategy, "consumer", doubt=doubt, notes=notes)
 
 
 def leader_strategies(
@@ -151,7 +151,7 @@ def leader_strategies(
             _doubt(library, name, guess, unknown_racks=balances_racks and not racks_known),
             balances_racks=balances_racks,
             said=guess.said,
-            leaders=frozenset(one for one, can_be in guess.leaders.items() if library in can_be),
+            leaders=frozenset(lib for lib, can_be in guess.leaders.items() if library in can_be),
         )
         for library in guess.libraries
         for balances_racks in _settings(library, name, rack_settings)

@@ -62,14 +62,14 @@ def find_blockers(
         patterns: by which classic members subscribe, as the user says.
     """
     group = evidence.group
-    members = [one for one in group.members or () if one.member_protocol != protocol]
+    members = [member for member in group.members or () if member.member_protocol != protocol]
     if protocol == "classic":
         return tuple(_on_the_way_back(group, members, rules))
-    found = list(_of_brokers(group, rules)) if group.type == "classic" else []
+    blockers = list(_of_brokers(group, rules)) if group.type == "classic" else []
     for member in members:
-        found += _of_member(evidence, member)
-    found += _of_patterns(patterns, topics, members)
-    return tuple(found)
+        blockers += _of_member(evidence, member)
+    blockers += _of_patterns(patterns, topics, members)
+    return tuple(blockers)
 
 
 def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
@@ -177,13 +177,13 @@ def _of_client(evidence: Evidence, member: Member) -> Iterator[Blocker]:
     traces = evidence.traces[name]
     if version is None or not traces or version >= NEWEST_SUBSCRIPTION:
         return
-    old = sorted({one.library for one in traces if one.library in able})
+    old = sorted({trace.library for trace in traces if trace.library in able})
     if old and able == libraries:
         yield Blocker(
             name,
             "CLIENT_TOO_OLD",
             f"its subscription has version {version}: the {one_of(old)} client is older than"
-            f" {one_of([SENT_SINCE.get(one, SPEAK_KIP848[one]) for one in old])}",
+            f" {one_of([SENT_SINCE.get(library, SPEAK_KIP848[library]) for library in old])}",
             f"upgrade it in the same rolling restart: {_since()}",
             "client",
         )
@@ -200,7 +200,7 @@ def _of_patterns(
             continue
         sends = pattern.dialect == "librdkafka"
         text = f"^{pattern.pattern.removeprefix('^')}" if sends else pattern.pattern
-        concerned = [one.member_id for one in members if pattern.member in (None, one.member_id)]
+        concerned = [m.member_id for m in members if pattern.member in (None, m.member_id)]
         hint = (
             (
                 "librdkafka then sends patterns to the broker: write it for RE2, which matches "

@@ -49,7 +49,7 @@ class BrokerRules:
     def switched_off(self) -> bool:
         """Whether they could serve KIP-848, and are told not to."""
         named = (self.protocols or "consumer").lower().split(",")
-        return "consumer" not in (each.strip() for each in named)
+        return "consumer" not in (part.strip() for part in named)
 
 
 # Of a file, which has no brokers.
@@ -81,13 +81,13 @@ def rules_from(
 
     if failure is not None:
         return unknown(f"cannot be read ({failure})")
-    known = {name: settings[name] for name in ASKED_FOR if name in settings}
-    protocols = known.pop(PROTOCOLS, None)
+    given = {name: settings[name] for name in ASKED_FOR if name in settings}
+    protocols = given.pop(PROTOCOLS, None)
     try:
-        config = CoordinatorConfig.from_properties(known, release=newest)
+        config = CoordinatorConfig.from_properties(given, release=newest)
     except UsageError as error:
         return unknown(f"are not valid ({error.message})")
-    missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
+    missing = None if POLICY in given else f"the coordinator has no setting `{POLICY}`"
     return BrokerRules(config, missing, kip848, protocols, releases)
 
 
@@ -106,12 +106,12 @@ def check_assignor(name: str | None, protocol: MemberProtocol, rules: BrokerRule
         )
     if name is None:
         return
-    known = rules.config.consumer_assignors if protocol == "consumer" else tuple(SPEAKERS)
-    if name not in known:
+    names = rules.config.consumer_assignors if protocol == "consumer" else tuple(SPEAKERS)
+    if name not in names:
         side = "brokers have" if protocol == "consumer" else "clients have"
         raise UsageError(
             f"{side} no assignor `{name}`",
-            hint="known: " + ", ".join(known),
+            hint="known: " + ", ".join(names),
             code="UNKNOWN_ASSIGNOR",
         )
 

@@ -60,13 +60,13 @@ NO_CHOICE: Final = IdClasses((IdClass({}, 1.0),))
 
 
 def id_classes(
-    seed: str, known: Sequence[str], unknown: Mapping[str, str | None], visible: Visible
+    seed: str, present: Sequence[str], unknown: Mapping[str, str | None], visible: Visible
 ) -> IdClasses:
     """The classes of ids of the members whose ids are not known.
 
     Args:
         seed: the same ids are made for the same seed.
-        known: ids of the other members, in the order of the coordinator.
+        present: ids of the other members, in the order of the coordinator.
         unknown: name of a member to what its id begins with; None for the plain uuid that
             members of consumer groups have.
         visible: what the assignor sees of ids.
@@ -78,34 +78,34 @@ def id_classes(
     if not newcomers:
         return NO_CHOICE
     if len(newcomers) <= MOST_ENUMERATED:
-        found = tuple(islice(_enumerated(seed, known, newcomers, visible), MAX_CLASSES + 1))
-        if 0 < len(found) <= MAX_CLASSES:
-            return IdClasses(found)
+        classes = tuple(islice(_enumerated(seed, present, newcomers, visible), MAX_CLASSES + 1))
+        if 0 < len(classes) <= MAX_CLASSES:
+            return IdClasses(classes)
     samples = tuple(_sample(seed, newcomers, number) for number in range(SAMPLES))
     return IdClasses(samples, complete=False)
 
 
 def _enumerated(
-    seed: str, known: Sequence[str], newcomers: Sequence[Newcomer], visible: Visible
+    seed: str, present: Sequence[str], newcomers: Sequence[Newcomer], visible: Visible
 ) -> Iterator[IdClass]:
-    texts = [Heads({each.name: HEADS // 2 for each in newcomers}, 1.0)]
+    texts = [Heads({newcomer.name: HEADS // 2 for newcomer in newcomers}, 1.0)]
     if visible.text:
-        keys = sorted(map(utf16_key, known))
+        keys = sorted(map(utf16_key, present))
         texts = list(islice(text_orders(newcomers, keys), MAX_CLASSES + 1))
     tables = [_Buckets({}, 1.0)]
     if visible.tables is not None:
-        tables = _hash_orders(known, newcomers)
-    capacity = grown_capacity(len(known) + len(newcomers))
+        tables = _hash_orders(present, newcomers)
+    capacity = grown_capacity(len(present) + len(newcomers))
     for text in texts:
         for number, table in enumerate(tables):
             ids = {
-                each.name: each.space.made(
-                    text.heads[each.name],
-                    table.buckets.get(each.name),
+                newcomer.name: newcomer.space.made(
+                    text.heads[newcomer.name],
+                    table.buckets.get(newcomer.name),
                     capacity,
-                    f"{seed}/{number}/{each.name}",
+                    f"{seed}/{number}/{newcomer.name}",
                 )
-                for each in newcomers
+                for newcomer in newcomers
             }
             places = {ids[name]: place for name, place in table.places.items()}
             yield IdClass(ids, text.weight * table.weight, places)
@@ -120,55 +120,55 @@ class _Buckets:
     places: Mapping[str, int] = field(default_factory=dict)
 
 
-def _hash_orders(known: Sequence[str], newcomers: Sequence[Newcomer]) -> list[_Buckets]:
+def _hash_orders(present: Sequence[str], newcomers: Sequence[Newcomer]) -> list[_Buckets]:
     """Everything that buckets can make of the order of members in a hash table; none if too much.
 
     Those whose ids are known keep their order where they share a bucket.
     """
-    capacity = grown_capacity(len(known) + len(newcomers))
+    capacity = grown_capacity(len(present) + len(newcomers))
     if capacity ** len(newcomers) > MOST_COMBINATIONS:
         return []
     fixed: dict[int, list[str]] = {}
-    for member_id in known:
+    for member_id in present:
         fixed.setdefault(bucket(member_id, capacity), []).append(member_id)
-    names = [each.name for each in newcomers]
+    names = [newcomer.name for newcomer in newcomers]
     total = capacity ** len(names)
-    found: dict[tuple[str, ...], _Buckets] = {}
+    by_order: dict[tuple[str, ...], _Buckets] = {}
     for drawn in product(range(capacity), repeat=len(names)):
         buckets = dict(zip(names, drawn, strict=True))
         orders = list(_orders(fixed, buckets))
         for order in orders:
             met = tuple(name for part in order for name in part)
-            first = found.get(met)
+            first = by_order.get(met)
             if first is None:
                 places = {n: at for part in order for at, n in enumerate(part) if n in buckets}
                 first = _Buckets(buckets, 0.0, places)
             weight = first.weight + 1 / len(orders) / total
-            found[met] = replace(first, weight=weight)
-    return list(found.values())
+            by_order[met] = replace(first, weight=weight)
+    return list(by_order.values())
 
 
 def _orders(
     fixed: Mapping[int, Sequence[str]], drawn: Mapping[str, int]
 ) -> Iterator[tuple[tuple[str, ...], ...]]:
     """Every order of these members, bucket by bucket."""
-    each = [
+    choices = [
         mixed(fixed.get(place, ()), [name for name, own in drawn.items() if own == place])
         for place in sorted({*fixed, *drawn.values()})
     ]
-    yield from product(*each)
+    yield from product(*choices)
 
 
 def _sample(seed: str, newcomers: Sequence[Newcomer], number: int) -> IdClass:
     return IdClass(
         {
-            each.name: each.space.made(
-                drawn_uuid(f"{seed}/{each.name}", number).int % HEADS,
+            newcomer.name: newcomer.space.made(
+                drawn_uuid(f"{seed}/{newcomer.name}", number).int % HEADS,
                 None,
                 16,
-                f"{seed}/{number}/{each.name}",
+                f"{seed}/{number}/{newcomer.name}",
             )
-            for each in newcomers
+            for newcomer in newcomers
         },
         1.0 / SAMPLES,
     )

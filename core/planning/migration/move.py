@@ -53,7 +53,7 @@ def move_to_protocol(
     blockers = find_blockers(
         walk.evidence, protocol, rules, walk.snapshot.topics, patterns=patterns
     )
-    refused = [one for one in blockers if one.refused_by == "broker"]
+    refused = [blocker for blocker in blockers if blocker.refused_by == "broker"]
     if refused:
         first = (
             "the brokers refuse the first member that rejoins with the consumer protocol; it "

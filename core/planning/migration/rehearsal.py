@@ -127,11 +127,11 @@ class Rehearsal:
             else classic_records(group)
         )
         self._coordinator.reload(START_MS, records)
-        self._speakers: list[Speaker] = [self._present(one) for one in group.members or ()]
+        self._speakers: list[Speaker] = [self._present(member) for member in group.members or ()]
 
     def leave(self, member_id: str) -> None:
         """A member goes; a static one will be back."""
-        speaker = next(one for one in self._speakers if _id_of(one) == member_id)
+        speaker = next(speaker for speaker in self._speakers if _id_of(speaker) == member_id)
         self._speakers.remove(speaker)
         if isinstance(speaker, Kip848Speaker):
             speaker.leave(self._ask)
@@ -155,9 +155,7 @@ class Rehearsal:
             Refused: the coordinator does not let it in.
         """
         if facts.instance_id is not None:
-            self._speakers = [
-                one for one in self._speakers if one.facts.instance_id != facts.instance_id
-            ]
+            self._speakers = [s for s in self._speakers if s.facts.instance_id != facts.instance_id]
         speaker = Kip848Speaker(facts, self._group.group, asks_for=asks_for)
         speaker.beat(self._ask, self._topology)
         self._speakers.append(speaker)
@@ -196,7 +194,9 @@ class Rehearsal:
     def _is_at_rest(self, state: str) -> bool:
         if state not in ("Stable", "Empty"):
             return False
-        return all(not isinstance(one, ClassicSpeaker) or one.synced for one in self._speakers)
+        return all(
+            not isinstance(speaker, ClassicSpeaker) or speaker.synced for speaker in self._speakers
+        )
 
     def _present(self, facts: Member) -> Speaker:
         """A member that is there already."""
@@ -212,7 +212,7 @@ class Rehearsal:
         )
 
     def _generation(self) -> int:
-        return next(one.epoch for one in self._coordinator.snapshot())
+        return next(snapshot.epoch for snapshot in self._coordinator.snapshot())
 
     def _state(self) -> tuple[str, str]:
         return self._coordinator.group_states()[self._group.group]
@@ -234,60 +234,60 @@ class Rehearsal:
         request = ConsumerGroupDescribeRequest(
             version=DESCRIBE_VERSION, group_ids=(self._group.group,)
         )
-        (found,) = self._ask(request).groups
-        speakers = {_id_of(one): one for one in self._speakers}
+        (described,) = self._ask(request).groups
+        speakers = {_id_of(speaker): speaker for speaker in self._speakers}
         members = []
-        for one in found.members:
-            speaker = speakers[one.member_id]
-            protocol = MEMBER_PROTOCOLS[one.member_type]
+        for member in described.members:
+            speaker = speakers[member.member_id]
+            protocol = MEMBER_PROTOCOLS[member.member_type]
             members.append(
                 replace(
                     speaker.facts,
-                    member_id=one.member_id,
+                    member_id=member.member_id,
                     member_protocol=protocol,
-                    member_epoch=one.member_epoch,
+                    member_epoch=member.member_epoch,
                     assignment=dict(speaker.owned),
                     target_assignment={
-                        each.topic_name: tuple(each.partitions)
-                        for each in one.target_assignment
-                        if each.partitions
+                        topic.topic_name: tuple(topic.partitions)
+                        for topic in member.target_assignment
+                        if topic.partitions
                     },
                 )
             )
         return replace(
             self._group,
             type="consumer",
-            state=found.group_state,
-            assignor=found.assignor_name,
-            group_epoch=found.group_epoch,
-            target_epoch=found.assignment_epoch,
+            state=described.group_state,
+            assignor=described.assignor_name,
+            group_epoch=described.group_epoch,
+            target_epoch=described.assignment_epoch,
             leader=None,
             members=tuple(members),
         )
 
     def _as_classic(self) -> Group:
         """The group after a downgrade, before its members have joined again."""
-        (found,) = self._coordinator.snapshot()
-        speakers = {_id_of(one): one for one in self._speakers}
+        (snapshot,) = self._coordinator.snapshot()
+        speakers = {_id_of(speaker): speaker for speaker in self._speakers}
         members = tuple(
             replace(
-                speakers[one.member_id].facts,
-                member_id=one.member_id,
+                speakers[member.member_id].facts,
+                member_id=member.member_id,
                 member_protocol="classic",
                 member_epoch=None,
-                assignment=dict(speakers[one.member_id].owned),
+                assignment=dict(speakers[member.member_id].owned),
                 target_assignment=None,
             )
-            for one in found.members
+            for member in snapshot.members
         )
         return replace(
             self._group,
             type="classic",
-            state=found.state,
-            assignor=found.protocol,
+            state=snapshot.state,
+            assignor=snapshot.protocol,
             group_epoch=None,
             target_epoch=None,
-            leader=found.leader,
+            leader=snapshot.leader,
             members=members,
         )
 
@@ -312,10 +312,10 @@ def _placed(
     capacity = grown_capacity(len(members))
     buckets: dict[int, list[AssignableMember]] = {}
     # Those with a place come after the others, in the order of the places, and go where they say.
-    for one in sorted(members, key=lambda one: places.get(one.member_id, -1)):
-        held = buckets.setdefault(bucket(one.member_id, capacity), [])
-        held.insert(places.get(one.member_id, len(held)), one)
-    return [one for _, held in sorted(buckets.items()) for one in held]
+    for member in sorted(members, key=lambda m: places.get(m.member_id, -1)):
+        held = buckets.setdefault(bucket(member.member_id, capacity), [])
+        held.insert(places.get(member.member_id, len(held)), member)
+    return [member for _, held in sorted(buckets.items()) for member in held]
 
 
 def _id_of(speaker: Speaker) -> str:

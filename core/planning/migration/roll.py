@@ -215,7 +215,7 @@ class Roll:
         unknown: dict[str, str | None] = {}
         if self.ids_are_open:
             ids = {member.member_id for member in walk.group.members or ()}
-            unknown = {one: prefix for one, prefix in walk.assumed.items() if one in ids}
+            unknown = {m: prefix for m, prefix in walk.assumed.items() if m in ids}
         if comes is not None:
             unknown[comes.member_id] = None
         try:
@@ -262,21 +262,20 @@ class Roll:
         """
         probe = self._played(action, {}, config)
         classes = self._classes(probe, unknown)
-        found: dict[Hashable, _Way] = {}
-        for each in classes.each:
-            settled = self._played(action, each.ids, config, each.places)
-            back = {own: name for name, own in each.ids.items()}
+        ways: dict[Hashable, _Way] = {}
+        for id_class in classes.each:
+            settled = self._played(action, id_class.ids, config, id_class.places)
+            back = {own: name for name, own in id_class.ids.items()}
             shares = {
                 back.get(m.member_id, m.member_id): m.assignment or {}
                 for m in settled.group.members or ()
             }
             key = ownership(shares)
-            known = found.get(key)
-            weight = each.weight + (known.weight if known else 0.0)
-            found[key] = _Way(
-                *((known.settled, known.ids) if known else (settled, each.ids)), weight, key
-            )
-        ranked = sorted(found.values(), key=lambda way: -way.weight)
+            earlier = ways.get(key)
+            weight = id_class.weight + (earlier.weight if earlier else 0.0)
+            first = (earlier.settled, earlier.ids) if earlier else (settled, id_class.ids)
+            ways[key] = _Way(*first, weight, key)
+        ranked = sorted(ways.values(), key=lambda way: -way.weight)
         complete = classes.complete and all(way.settled.rests for way in ranked)
         return ranked, complete
 
@@ -289,8 +288,8 @@ class Roll:
         seats = tuple(Seat(member, member.subscription or ()) for member in members)
         roster = Roster(Evidence(group), seats, (), self.walk.snapshot.topics)
         visible = visible_orders(roster, server_strategy(group, chosen_assignor(group)))
-        known = [m.member_id for m in members if m.member_id not in unknown]
-        return id_classes(f"{group.group}/{len(self.walk.stages)}", known, unknown, visible)
+        ids_known = [m.member_id for m in members if m.member_id not in unknown]
+        return id_classes(f"{group.group}/{len(self.walk.stages)}", ids_known, unknown, visible)
 
     def _played(
         self,

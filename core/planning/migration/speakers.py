@@ -240,8 +240,8 @@ def _by_id(owned: Shares, topology: Topology) -> tuple[TopicPartitions, ...]:
 
 def _by_name(given: tuple[TopicPartitions, ...], topology: Topology) -> Shares:
     held = {}
-    for one in given:
-        topic = topology.topic_by_id(one.topic_id)
-        if topic is not None and one.partitions:
-            held[topic.name] = tuple(sorted(one.partitions))
+    for entry in given:
+        topic = topology.topic_by_id(entry.topic_id)
+        if topic is not None and entry.partitions:
+            held[topic.name] = tuple(sorted(entry.partitions))
     return held

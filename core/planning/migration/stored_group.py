@@ -72,14 +72,14 @@ def topology_of(
 
 
 def _topic(topic: Topic) -> TopicInfo:
-    known = topic.topic_id
+    topic_id = topic.topic_id
     racks = tuple(
         frozenset(rack for rack in topic.partitions[number].racks if rack is not None)
         for number in sorted(topic.partitions)
     )
     return TopicInfo(
         topic.topic,
-        uuid_from(known) if known is not None else drawn_id("topic", *topic.topic.encode()),
+        uuid_from(topic_id) if topic_id is not None else drawn_id("topic", *topic.topic.encode()),
         len(topic.partitions),
         racks if any(racks) else (),
     )
@@ -142,13 +142,13 @@ def kip848_records(
     # The coordinator walks members of one slot from the newest to the oldest: read in reverse they
     # stand as they do now.
     listed = (group.members or ())[::-1]
-    members = [_kip848_member(one, topology, epoch, strategy, asked) for one in listed]
-    patterns = sorted({one.subscribed_topic_regex for one in members if one.subscribed_topic_regex})
-    resolved = {one: matching_topics(topology.topics, one, "re2") for one in patterns}
-    read = {topic for one in members for topic in one.subscribed_topic_names}
+    members = [_kip848_member(member, topology, epoch, strategy, asked) for member in listed]
+    patterns = sorted({m.subscribed_topic_regex for m in members if m.subscribed_topic_regex})
+    resolved = {pattern: matching_topics(topology.topics, pattern, "re2") for pattern in patterns}
+    read = {topic for member in members for topic in member.subscribed_topic_names}
     read |= {topic for topics in resolved.values() for topic in topics}
     hashed = metadata_hash(read, topology, xxhash.xxh3_64_intdigest)
-    records = [member_record(name, one) for one in members]
+    records = [member_record(name, member) for member in members]
     records.append(
         Record(ConsumerGroupMetadataKey(name), ConsumerGroupMetadataValue(epoch, hashed))
     )
@@ -165,7 +165,7 @@ def kip848_records(
         records.append(target_record(name, facts.member_id, _sets(held, topology)))
     target_epoch = epoch if group.target_epoch is None else group.target_epoch
     records.append(target_epoch_record(name, target_epoch, 0))
-    return records + [current_record(name, one) for one in members]
+    return records + [current_record(name, member) for member in members]
 
 
 def _epoch(group: Group) -> int:

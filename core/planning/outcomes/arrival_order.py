@@ -60,34 +60,34 @@ def arrivals(
     capacity = grown_capacity(len(roster.seats))
     if capacity ** len(unknown) > MAX_COMBINATIONS:
         return None
-    known = {
+    present = {
         name: bucket(name, capacity)
         for name in (seat.member.member_id for seat in roster.seats)
         if name not in unknown
     }
-    found: dict[tuple[Order, ...], Arrival] = {}
+    arrivals_by_orders: dict[tuple[Order, ...], Arrival] = {}
     met = list(_met(roster, batches))
-    stand = _standing(roster, sorted(set(known.values())), capacity)
+    stand = _standing(roster, sorted(set(present.values())), capacity)
     for drawn, chance in bucket_classes(capacity, len(unknown), stand):
         buckets = dict(zip(unknown, drawn, strict=True))
-        for orders, share in _orders(roster, {**known, **buckets}, met):
+        for orders, share in _orders(roster, {**present, **buckets}, met):
             weight = share * chance
-            before = found.get(orders)
-            found[orders] = (
+            before = arrivals_by_orders.get(orders)
+            arrivals_by_orders[orders] = (
                 Arrival(buckets, orders, weight, capacity)
                 if before is None
                 else replace(before, weight=before.weight + weight)
             )
-            if len(found) > MAX_ARRIVALS:
+            if len(arrivals_by_orders) > MAX_ARRIVALS:
                 return None
-    return list(found.values())
+    return list(arrivals_by_orders.values())
 
 
-def _standing(roster: Roster, known: Sequence[int], capacity: int) -> Callable[[Drawn], Hashable]:
+def _standing(roster: Roster, present: Sequence[int], capacity: int) -> Callable[[Drawn], Hashable]:
     """Where newcomers stand that have these buckets: equal where nobody can tell the difference.
 
     Args:
-        known: buckets of the others, ascending, each once.
+        present: buckets of the others, ascending, each once.
     """
     # In a table that grows meanwhile, buckets that stand alike now did not before.
     if capacity > grown_capacity(sum(not seat.joins for seat in roster.seats)):
@@ -95,7 +95,7 @@ def _standing(roster: Roster, known: Sequence[int], capacity: int) -> Callable[[
 
     def stand(drawn: Drawn) -> Hashable:
         places = sorted(set(drawn))
-        spots = [(bisect_left(known, place), place in known) for place in drawn]
+        spots = [(bisect_left(present, place), place in present) for place in drawn]
         return (*spots, *map(places.index, drawn))
 
     return stand
@@ -113,16 +113,16 @@ def _orders(
     joining = [seat.member.member_id for seat in roster.seats if seat.joins]
     arranged = [
         order
-        for known in _known_orders(roster, len(joining))
-        for order in _arranged(known, joining, buckets, least)
+        for before in _known_orders(roster, len(joining))
+        for order in _arranged(before, joining, buckets, least)
     ]
     for order in arranged:
-        each = [_at_target(order, present, fresh, buckets) for present, fresh in met]
-        for chosen in product(*each):
+        choices = [_at_target(order, present, fresh, buckets) for present, fresh in met]
+        for chosen in product(*choices):
             weight = 1.0
             for _, chance in chosen:
                 weight *= chance
-            yield tuple(one for one, _ in chosen), weight / len(arranged)
+            yield tuple(order for order, _ in chosen), weight / len(arranged)
 
 
 def _met(roster: Roster, batches: Sequence[Batch]) -> Iterator[tuple[frozenset[str], list[str]]]:
@@ -143,23 +143,23 @@ def _known_orders(roster: Roster, joining: int) -> Iterator[list[str]]:
 
 
 def _arranged(
-    known: Sequence[str], joining: Sequence[str], buckets: Mapping[str, int], capacity: int
+    before: Sequence[str], joining: Sequence[str], buckets: Mapping[str, int], capacity: int
 ) -> Iterator[list[str]]:
     """Everywhere that newcomers can stand among those that share their buckets."""
     held: dict[int, tuple[list[str], list[str]]] = {}
-    for names, place in ((known, 0), (joining, 1)):
+    for names, place in ((before, 0), (joining, 1)):
         for name in names:
             held.setdefault(buckets[name] & (capacity - 1), ([], []))[place].append(name)
     for parts in product(*(mixed(old, new) for old, new in held.values())):
         yield [name for part in parts for name in part]
 
 
-def mixed(known: Sequence[str], new: Sequence[str]) -> list[Order]:
-    """The orders of one bucket: `known` as they are, each of `new` anywhere among them."""
-    found: list[Order] = [tuple(known)]
+def mixed(old: Sequence[str], new: Sequence[str]) -> list[Order]:
+    """The orders of one bucket: `old` as they are, each of `new` anywhere among them."""
+    orders: list[Order] = [tuple(old)]
     for name in new:
-        found = [(*one[:at], name, *one[at:]) for one in found for at in range(len(one), -1, -1)]
-    return found
+        orders = [(*o[:at], name, *o[at:]) for o in orders for at in range(len(o), -1, -1)]
+    return orders
 
 
 def _at_target(
@@ -169,10 +169,10 @@ def _at_target(
     mask = grown_capacity(len(present)) - 1
     there = [name for name in order if name in present]
     asked = [[*(name for name in there if name != last), last] for last in fresh]
-    found: dict[Order, float] = {}
-    for one in [*asked, there]:
-        chance = LATE_WEIGHT if fresh and one is there else 1.0
-        met = tuple(sorted(one, key=lambda name: buckets[name] & mask))
-        found[met] = found.get(met, 0.0) + chance
-    total = sum(found.values())
-    return [(met, chance / total) for met, chance in found.items()]
+    chances: dict[Order, float] = {}
+    for arranged in [*asked, there]:
+        chance = LATE_WEIGHT if fresh and arranged is there else 1.0
+        met = tuple(sorted(arranged, key=lambda name: buckets[name] & mask))
+        chances[met] = chances.get(met, 0.0) + chance
+    total = sum(chances.values())
+    return [(met, chance / total) for met, chance in chances.items()]

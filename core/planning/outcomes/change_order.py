@@ -49,7 +49,7 @@ def _may_find_alone(roster: Roster, seat: Seat, strategy: Strategy) -> bool:
     """
     if strategy.assignor.name not in STICKY_FAMILY:
         return False
-    if sum(not each.joins and each.finds_topics for each in roster.seats) > 1:
+    if sum(not seat.joins and seat.finds_topics for seat in roster.seats) > 1:
         return True
     if strategy.assignor.name not in COOPERATIVE:
         return False
@@ -123,16 +123,16 @@ def later_ones(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str
     """
     names, most = sorted(late), len(late) if moved else max(len(late) - 1, 0)
     sizes = range(most + 1) if len(names) <= MOST_EVENTS else (0, most)
-    found = [
+    subsets = [
         frozenset(chosen)
         for size in sizes
         for chosen in (
             combinations(names, size) if len(names) <= MOST_EVENTS else [names[len(names) - size :]]
         )
     ]
-    found = list(dict.fromkeys(found))
-    weights = [1.0 if each else ALL_AT_ONCE for each in found]
-    return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
+    subsets = list(dict.fromkeys(subsets))
+    weights = [1.0 if late else ALL_AT_ONCE for late in subsets]
+    return [(late, weight / sum(weights)) for late, weight in zip(subsets, weights, strict=True)]
 
 
 def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> Roster:
@@ -144,11 +144,11 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
     staying = {seat.member.member_id: seat for seat in roster.seats}
     for member in roster.group.members or ():
         name = member.member_id
-        known = member.subscription or ()
+        reads = member.subscription or ()
         if name in leaving:
-            seats.append(Seat(member, known, read_before=known))
+            seats.append(Seat(member, reads, read_before=reads))
         elif name in staying:
-            seats.append(replace(staying[name], topics=known) if name in late else staying[name])
+            seats.append(replace(staying[name], topics=reads) if name in late else staying[name])
     seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
     topics = roster.topics
     if LEARNS in late:
@@ -156,7 +156,7 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
     if TOPICS in late:
         changed = roster.topics_before
         topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
-        topics = {name: each for name, each in topics.items() if changed.get(name, each)}
+        topics = {name: entry for name, entry in topics.items() if changed.get(name, entry)}
     return replace(roster, seats=tuple(seats), topics=topics)
 
 

@@ -59,20 +59,20 @@ def sequences(roster: Roster, strategy_name: str) -> Sequences:
         for seat in roster.seats
     }
     every = (*events, *dict.fromkeys(lookups.values()))
-    found: list[tuple[Batch, ...]] = []
+    admitted: list[tuple[Batch, ...]] = []
     complete = True
     for sequence in _batches(every, kinds, lookups):
         ways = list(_by_last(sequence, roster))
         ways += [(Batch(), *way) for way in ways] if at_once else []
-        if len(found) + len(ways) > MOST_SEQUENCES:
+        if len(admitted) + len(ways) > MOST_SEQUENCES:
             complete = False
             break
-        found += ways
-    most = max(map(len, found))
-    weights = [ONE_BY_ONE if len(each) == most else 1.0 for each in found]
+        admitted += ways
+    most = max(map(len, admitted))
+    weights = [ONE_BY_ONE if len(batches) == most else 1.0 for batches in admitted]
     total = sum(weights)
     return Sequences(
-        tuple((each, weight / total) for each, weight in zip(found, weights, strict=True)), complete
+        tuple((b, weight / total) for b, weight in zip(admitted, weights, strict=True)), complete
     )
 
 
@@ -88,11 +88,11 @@ def _part(roster: Roster) -> bool:
 
 def _lookups(roster: Roster) -> dict[str, str]:
     """Members that come with a pattern that nobody has now, and the event that it is looked up."""
-    known = {member.subscription_regex for member in roster.group.members or ()}
+    patterns = {member.subscription_regex for member in roster.group.members or ()}
     return {
         seat.member.member_id: _lookup(seat)
         for seat in roster.seats
-        if (seat.joins or seat.changed) and seat.pattern and seat.sent_pattern not in known
+        if (seat.joins or seat.changed) and seat.pattern and seat.sent_pattern not in patterns
     }
 
 
@@ -207,7 +207,7 @@ def _changes_at_once(roster: Roster) -> bool:
 def _without(roster: Roster, pending: set[str]) -> Roster:
     """The group while these events have not happened yet."""
     left = tuple(seat for seat in roster.left if seat.member.member_id not in pending)
-    listed = {each.member_id: at for at, each in enumerate(roster.group.members or ())}
+    listed = {member.member_id: at for at, member in enumerate(roster.group.members or ())}
     present = [*roster.seats, *(seat for seat in roster.left if seat not in left)]
     seats = []
     for seat in sorted(present, key=lambda seat: listed.get(seat.member.member_id, len(listed))):

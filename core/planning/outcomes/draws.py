@@ -135,22 +135,22 @@ def _arrived(roster: Roster, unknown: Sequence[Seat], admitted: Sequences) -> Se
             HEADS // 2, bucket, capacity, f"{seed}/{name}"
         )
     )
-    found: list[Draw] = []
+    draws: list[Draw] = []
     for batches, weight in admitted.each:
-        each = arrivals(roster, list(spaces), batches)
-        if each is None or (len(found) + len(each)) * len(topics) > MAX_CLASSES:
+        orders = arrivals(roster, list(spaces), batches)
+        if orders is None or (len(draws) + len(orders)) * len(topics) > MAX_CLASSES:
             return None
-        found += [
+        draws += [
             Draw(
-                {name: made(name, at, one.capacity) for name, at in one.buckets.items()},
+                {name: made(name, at, arrival.capacity) for name, at in arrival.buckets.items()},
                 topic.topic_ids,
-                one.weight * topic.weight * weight,
+                arrival.weight * topic.weight * weight,
                 batches,
-                one.orders,
+                arrival.orders,
             )
-            for one, topic in product(each, topics)
+            for arrival, topic in product(orders, topics)
         ]
-    return found
+    return draws
 
 
 def member_draws(
@@ -168,8 +168,8 @@ def member_draws(
         topics = list(islice(_topic_draws(roster, new_topics), MAX_CLASSES + 1))
     if members and topics and len(members) * len(topics) <= MAX_CLASSES:
         return [
-            Draw(one.ids, other.topic_ids, one.weight * other.weight)
-            for one, other in product(members, topics)
+            Draw(drawn.ids, other.topic_ids, drawn.weight * other.weight)
+            for drawn, other in product(members, topics)
         ], True
     return [_random_draw(roster, newcomers, new_topics, number) for number in range(DRAWS)], False
 
@@ -189,16 +189,16 @@ def _space(seat: Seat) -> IdSpace:
 def _id_draws(roster: Roster, newcomers: Sequence[Newcomer], visible: Visible) -> Iterator[Draw]:
     """Ids of newcomers, one set of each class; nothing if there are too many to be named."""
     present = [member.member_id for member in roster.group.members or ()]
-    known = [seat.member.member_id for seat in roster.seats if seat.id_known]
+    decided = [seat.member.member_id for seat in roster.seats if seat.id_known]
     tables: Sequence[Buckets] | None = [Buckets({}, 1.0, 16)]
     if visible.tables and newcomers:
-        tables = bucket_orders(newcomers, present, known, visible.tables)
+        tables = bucket_orders(newcomers, present, decided, visible.tables)
     if tables is None:
         return
-    texts: Iterator[Heads] = iter([Heads({each.name: HEADS // 2 for each in newcomers}, 1.0)])
+    texts: Iterator[Heads] = iter([Heads({n.name: HEADS // 2 for n in newcomers}, 1.0)])
     if visible.text and newcomers:
-        texts = text_orders(newcomers, sorted(map(utf16_key, known)))
-    spaces = {each.name: each.space for each in newcomers}
+        texts = text_orders(newcomers, sorted(map(utf16_key, decided)))
+    spaces = {newcomer.name: newcomer.space for newcomer in newcomers}
     made = cache(
         lambda name, head, bucket, capacity: spaces[name].made(
             head, bucket, capacity, f"{roster.group.group}/{name}"
@@ -219,18 +219,18 @@ def _topic_draws(roster: Roster, new_topics: Sequence[str]) -> Iterator[Draw]:
         yield Draw()
         return
     space = topic_ids()
-    known = sorted(
+    names = sorted(
         uuid_halves(topic_id)
         for name in roster.subscribed()
         if (topic_id := roster.topics[name].topic_id) is not None
     )
     new = [Newcomer(name, space, name) for name in new_topics]
     capacity, tables = _topic_tables(roster, new_topics)
-    for text in text_orders(new, known):
+    for text in text_orders(new, names):
         for buckets, weight in tables:
             ids = {
-                each.name: space.made(text.heads[each.name], bucket, capacity, each.name)
-                for each, bucket in zip(new, buckets, strict=True)
+                topic.name: space.made(text.heads[topic.name], bucket, capacity, topic.name)
+                for topic, bucket in zip(new, buckets, strict=True)
             }
             yield Draw({}, ids, text.weight * weight)
 
@@ -241,14 +241,14 @@ def _topic_tables(
     """Size of the set of topics, and buckets of the new ones for every order that it can have."""
     names = sorted(roster.subscribed())
     capacity = copied_set_capacity(len(names))
-    known = {
+    fixed = {
         name: spread(uuid_hash(uuid_halves(topic_id)))
         for name in names
         if (topic_id := roster.topics[name].topic_id) is not None
     }
 
     def order(drawn: Drawn) -> tuple[str, ...]:
-        codes = {**known, **dict(zip(new_topics, drawn, strict=True))}
+        codes = {**fixed, **dict(zip(new_topics, drawn, strict=True))}
         return tuple(sorted(names, key=lambda name: codes[name] & (capacity - 1)))
 
     return capacity, bucket_classes(capacity, len(new_topics), order)
@@ -266,5 +266,5 @@ def _random_draw(
 
     topics = [Newcomer(name, topic_ids(), name) for name in new_topics]
     return Draw(
-        {each.name: made(each) for each in newcomers}, {each.name: made(each) for each in topics}
+        {n.name: made(n) for n in newcomers}, {newcomer.name: made(newcomer) for newcomer in topics}
     )

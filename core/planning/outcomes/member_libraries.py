@@ -47,26 +47,30 @@ def hidden_libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str
         return
     staying = [seat.member for seat in roster.seats if not seat.joins]
     possible = {m.member_id: roster.evidence.libraries[m.member_id] for m in staying}
-    mixed = any(leader not in each for each in possible.values())
+    mixed = any(leader not in libraries for libraries in possible.values())
     options: dict[str, list[str]] = {}
     for member in staying:
-        found = possible[member.member_id]
-        default = leader if leader in found else next(each for each in LIBRARIES if each in found)
+        libraries = possible[member.member_id]
+        default = (
+            leader if leader in libraries else next(lib for lib in LIBRARIES if lib in libraries)
+        )
         odd = default == "java" and form_of(member.user_data) is Form.NOTHING
-        mute = name == STICKY and "sarama" in found and was_told_nothing(member)
+        mute = name == STICKY and "sarama" in libraries and was_told_nothing(member)
         silent = name == STICKY and form_of(member.user_data) is Form.EMPTY
         fresh = silent and not strategy.said
         if mixed or odd or mute or fresh:
-            options[member.member_id] = _unlike_forms(default, found, name, mute=mute)
-    options = {member: each for member, each in options.items() if len(each) > 1}
+            options[member.member_id] = _unlike_forms(default, libraries, name, mute=mute)
+    options = {member: choices for member, choices in options.items() if len(choices) > 1}
     for chosen in product(*options.values()):
         yield dict(zip(options, chosen, strict=True))
 
 
-def _unlike_forms(default: str, found: frozenset[str], strategy: str, *, mute: bool) -> list[str]:
+def _unlike_forms(
+    default: str, libraries: frozenset[str], strategy: str, *, mute: bool
+) -> list[str]:
     """Of these libraries one for each way of saying what a member has, the default first."""
     ways: dict[object, str] = {_way(default, strategy, mute=mute): default}
-    for library in sorted(found):
+    for library in sorted(libraries):
         ways.setdefault(_way(library, strategy, mute=mute), library)
     return list(ways.values())
 

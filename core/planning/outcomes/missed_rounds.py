@@ -87,16 +87,16 @@ def misses(
     names = sorted(again if rests else some - certain)
     most = max(LEAST_SETS, min(MOST_SETS, SIZE_BUDGET // _size(roster)))
     sizes = range(1, len(names) + 1) if 2 ** len(names) <= most else (1, len(names), len(names) - 1)
-    found = [
+    rounds = [
         chosen
         for size in sizes
         for chosen in map(frozenset, combinations(names, size))
         if chosen and (pressed or chosen & again or losers - chosen)
     ]
-    found = list(dict.fromkeys(found))
+    rounds = list(dict.fromkeys(rounds))
     if 2 ** len(names) <= most:
-        return Misses(tuple(found))
-    return Misses(tuple(found[: most - 1] + found[-1:]), complete=False)
+        return Misses(tuple(rounds))
+    return Misses(tuple(rounds[: most - 1] + rounds[-1:]), complete=False)
 
 
 def _says_the_same(roster: Roster, strategy: Strategy) -> bool:

@@ -63,16 +63,16 @@ class IdSpace:
     name: str
     hyphens: bool = False
 
-    def gaps(self, known: Sequence[object]) -> list[tuple[int, int]]:
-        """From which head to which, not with it, ids stand before the first of `known`, and so on.
+    def gaps(self, keys: Sequence[object]) -> list[tuple[int, int]]:
+        """From which head to which, not with it, ids stand before the first key, and so on.
 
         Args:
-            known: order keys of ids that exist, ascending.
+            keys: order keys of ids that exist, ascending.
         Returns:
             One pair more than there are keys; the two are equal where there is no room.
         """
         edges = [0]
-        for key in known:
+        for key in keys:
             edges.append(
                 bisect_left(
                     range(HEADS), True, edges[-1], key=lambda head: self._is_after(head, key)
@@ -88,11 +88,11 @@ class IdSpace:
         """An id with this head, in this bucket of a hash table (None: any); always the same."""
         for number in count():
             digest = hashlib.sha256(f"{seed}/{self.name}/{head}/{number}".encode()).digest()
-            found = self.spell(head, int.from_bytes(digest[:10], "big"))
-            if "-" in found and not self.hyphens:
+            member_id = self.spell(head, int.from_bytes(digest[:10], "big"))
+            if "-" in member_id and not self.hyphens:
                 continue
-            if bucket is None or spread(self.code(found)) & (capacity - 1) == bucket:
-                return found
+            if bucket is None or spread(self.code(member_id)) & (capacity - 1) == bucket:
+                return member_id
         raise AssertionError("a count has no end")
 
 
@@ -181,14 +181,14 @@ class Buckets:
     capacity: int
 
 
-def text_orders(newcomers: Sequence[Newcomer], known: Sequence[object]) -> Iterator[Heads]:
+def text_orders(newcomers: Sequence[Newcomer], keys: Sequence[object]) -> Iterator[Heads]:
     """Every order in text of newcomers among ids that exist.
 
     Args:
-        known: order keys of those, ascending.
+        keys: order keys of those, ascending.
     """
-    gaps = {each.space.name: each.space.gaps(known) for each in newcomers}
-    kinds = [list(alike) for _, alike in groupby(newcomers, key=lambda each: each.kind)]
+    gaps = {newcomer.space.name: newcomer.space.gaps(keys) for newcomer in newcomers}
+    kinds = [list(alike) for _, alike in groupby(newcomers, key=lambda newcomer: newcomer.kind)]
     choices = [
         [
             (tuple(zip(alike, places, strict=True)), _multinomial(places))
@@ -231,8 +231,8 @@ def _within_gaps(placed: Placed) -> Iterator[Placed]:
     shared: dict[tuple[int, str], list[Newcomer]] = {}
     for newcomer, place in placed:
         shared.setdefault((place, newcomer.space.name), []).append(newcomer)
-    each = [_distinct_orders(together) for together in shared.values()]
-    for orders in product(*each):
+    choices = [_distinct_orders(together) for together in shared.values()]
+    for orders in product(*choices):
         yield [
             (newcomer, place)
             for (place, _), order in zip(shared, orders, strict=True)
@@ -242,12 +242,12 @@ def _within_gaps(placed: Placed) -> Iterator[Placed]:
 
 def _distinct_orders(together: Sequence[Newcomer]) -> list[tuple[Newcomer, ...]]:
     """Permutations that differ in the kinds at their places."""
-    if len({each.kind for each in together}) == 1:
+    if len({newcomer.kind for newcomer in together}) == 1:
         return [tuple(together)]
-    found: dict[tuple[object, ...], tuple[Newcomer, ...]] = {}
+    orders: dict[tuple[object, ...], tuple[Newcomer, ...]] = {}
     for order in permutations(together):
-        found.setdefault(tuple(each.kind for each in order), order)
-    return list(found.values())
+        orders.setdefault(tuple(newcomer.kind for newcomer in order), order)
+    return list(orders.values())
 
 
 def _heads(order: Placed, gaps: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, int]:
@@ -267,16 +267,16 @@ def _heads(order: Placed, gaps: Mapping[str, Sequence[tuple[int, int]]]) -> dict
 
 
 def bucket_orders(
-    newcomers: Sequence[Newcomer], present: Sequence[str], known: Sequence[str], seen: Tables
+    newcomers: Sequence[Newcomer], present: Sequence[str], decided: Sequence[str], seen: Tables
 ) -> list[Buckets] | None:
     """Everything that buckets of newcomers can make of the order of members; None if too much.
 
     Args:
         present: ids of the group as it is, in the coordinator's order.
-        known: ids that are known after the changes, in that order, those that join last.
+        decided: ids that are known after the changes, in that order, those that join last.
         seen: the tables that are looked at.
     """
-    total = len(known) + len(newcomers)
+    total = len(decided) + len(newcomers)
     broker = table_capacity_of(present) if seen.listing else None
     tables = [] if broker is None else [_grown(broker, total)]
     leader = _grown(16, total)
@@ -286,18 +286,18 @@ def bucket_orders(
     capacity = max(tables)
     if capacity ** len(newcomers) > MAX_COMBINATIONS:
         return None
-    codes = [spread(string_hash(member_id)) for member_id in known]
+    codes = [spread(string_hash(member_id)) for member_id in decided]
 
     def ranks(drawn: Drawn) -> tuple[tuple[int, ...], ...]:
         order: Sequence[int] = range(total)
-        found = []
+        ranked = []
         for table in tables:
             places = [code & (table - 1) for code in (*codes, *drawn)]
             order = sorted(order, key=places.__getitem__)
-            found.append(tuple(order.index(len(codes) + n) for n in range(len(newcomers))))
-        return tuple(found)
+            ranked.append(tuple(order.index(len(codes) + n) for n in range(len(newcomers))))
+        return tuple(ranked)
 
-    names = [each.name for each in newcomers]
+    names = [newcomer.name for newcomer in newcomers]
     return [
         Buckets(dict(zip(names, drawn, strict=True)), weight, capacity)
         for drawn, weight in bucket_classes(capacity, len(names), ranks)

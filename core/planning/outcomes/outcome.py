@@ -115,7 +115,7 @@ def gathered(
     outcomes: Iterable[Outcome], failures: Iterable[Failure] = (), *, complete: bool
 ) -> Outcomes:
     """Equal ends as one, the likeliest first, with shares that sum up to 1."""
-    found: dict[object, _Alike] = {}
+    alike: dict[object, _Alike] = {}
     ends: dict[int, tuple[Settled, object]] = {}  # many outcomes may have one
     for outcome in outcomes:
         settled = outcome.settled
@@ -123,16 +123,16 @@ def gathered(
         if key is None:
             key = ownership(settled.shares)
             ends[id(settled)] = settled, key
-        found.setdefault(key, _Alike(outcome)).add(outcome)
+        alike.setdefault(key, _Alike(outcome)).add(outcome)
     failed: dict[str, Failure] = {}
     for failure in failures:
         before = failed.get(failure.message)
         failed[failure.message] = failure if before is None else _with(before, failure)
-    weights = [each.weight for each in found.values()] + [each.weight for each in failed.values()]
+    weights = [g.weight for g in alike.values()] + [group.weight for group in failed.values()]
     total = sum(weights) or 1.0
     return Outcomes(
-        _ranked(each.united(total) for each in found.values()),
-        _ranked(replace(each, weight=each.weight / total) for each in failed.values()),
+        _ranked(group.united(total) for group in alike.values()),
+        _ranked(replace(failure, weight=failure.weight / total) for failure in failed.values()),
         complete,
     )
 
@@ -164,9 +164,9 @@ class _Alike:
         )
 
 
-def _with(one: Failure, other: Failure) -> Failure:
-    leaders = tuple(dict.fromkeys((*one.leaders, *other.leaders)))
-    return replace(one, weight=one.weight + other.weight, leaders=leaders)
+def _with(failure: Failure, other: Failure) -> Failure:
+    leaders = tuple(dict.fromkeys((*failure.leaders, *other.leaders)))
+    return replace(failure, weight=failure.weight + other.weight, leaders=leaders)
 
 
 def _ranked(ends: Iterable[End]) -> tuple[End, ...]:

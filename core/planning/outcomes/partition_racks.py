@@ -69,7 +69,7 @@ def _striped(racks: Sequence[Rack], partitions: int, replicas: int) -> Iterator[
     """As KRaft's controller does."""
     names = tuple(sorted(set(racks), key=_named))
     if partitions > len(racks) > 1 and len(names) > MOST_SHUFFLED:
-        sets = [_sorted(each) for size in range(1, replicas + 1) for each in subsets(names, size)]
+        sets = [_sorted(racks) for size in range(1, replicas + 1) for racks in subsets(names, size)]
         yield from product(sets, repeat=partitions)
         return
     sizes = {name: racks.count(name) for name in names}
@@ -88,7 +88,7 @@ def _dealt(
     brokers = sum(sizes.values())
     ways = [circle]
     if circle.epoch == brokers > 1:
-        ways = [replace(circle, order=each, epoch=0) for each in permutations(circle.order)]
+        ways = [replace(circle, order=order, epoch=0) for order in permutations(circle.order)]
     for way in ways:
         chosen, after = _place(way, sizes, replicas)
         for rest in _dealt(after, sizes, partitions - 1, replicas):
@@ -163,13 +163,13 @@ def _alternated_one(
 def _in_turn(racks: Sequence[Rack]) -> list[Rack]:
     """Brokers by their racks: one of each rack in turn, racks in the order of their names."""
     left = {name: racks.count(name) for name in sorted(set(racks), key=_named)}
-    found: list[Rack] = []
+    dealt: list[Rack] = []
     while any(left.values()):
         for name in left:
             if left[name]:
                 left[name] -= 1
-                found.append(name)
-    return found
+                dealt.append(name)
+    return dealt
 
 
 def _named(rack: Rack) -> str:
@@ -195,9 +195,9 @@ def rack_placements(roster: Roster, strategy: Strategy) -> Iterator[PartitionRac
 
 def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
     """Whether racks of partitions make a difference to this strategy, for these members."""
-    known = {rack for rack in roster.broker_racks.values() if rack}
+    racks = {rack for rack in roster.broker_racks.values() if rack}
     name, library = strategy.assignor.name, strategy.leader_client
-    if strategy.runs_on_broker or not any(seat.member.rack in known for seat in roster.seats):
+    if strategy.runs_on_broker or not any(seat.member.rack in racks for seat in roster.seats):
         return False
     if strategy.balances_racks:
         return True
@@ -226,5 +226,5 @@ def _topic_placements(roster: Roster, strategy: Strategy) -> Iterator[list[Parti
             if strategy.balances_racks
             else chain.from_iterable(placements(racks, len(new), size) for size in wanted)
         )
-        each = (dict(zip(new, chosen, strict=True)) for chosen in placed)
-        yield list(islice(each, MOST_PLACEMENTS + 1))
+        choices = (dict(zip(new, chosen, strict=True)) for chosen in placed)
+        yield list(islice(choices, MOST_PLACEMENTS + 1))

@@ -98,14 +98,14 @@ def race_ends(
         _queue(waiting, race.key(start), start)
     seen: set[object] = set()
     while waiting and rounds > 0:
-        key = max(waiting, key=lambda each: waiting[each].weight)
+        key = max(waiting, key=lambda key: waiting[key].weight)
         state = waiting.pop(key)
         seen.add(key)
         answers = race.answers
         for after in race.after(state, play, max(rounds, 1)):
-            found = race.key(after)
-            if found not in seen:
-                _queue(waiting, found, after)
+            key_after = race.key(after)
+            if key_after not in seen:
+                _queue(waiting, key_after, after)
         rounds -= max(race.answers - answers, 1)
     if waiting and not race.ends and not race.failures:
         race.follow(max(waiting.values(), key=_nearness), play)
@@ -134,8 +134,8 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
         return False
     # Of those that find topics alone, some were where no way that was played puts them.
     changed = {seat.member.member_id for seat in roster.seats if seat.changed}
-    known = leader in FIND_ALONE and strategy.protocol == "cooperative"
-    if not known and not finders <= changed:
+    alone = leader in FIND_ALONE and strategy.protocol == "cooperative"
+    if not alone and not finders <= changed:
         return False
     # A sarama member begins anew when it comes with other topics, which is not played.
     if leader == "sarama" and strategy.protocol == "cooperative" and finders:
@@ -146,7 +146,7 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
 
 def _speak_for(roster: Roster, leader: str | None) -> bool:
     """Whether all members, also those that leave, may be of the leader's library."""
-    return leader is None or all(leader in one for one in roster.evidence.libraries.values())
+    return leader is None or all(leader in libs for libs in roster.evidence.libraries.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,22 +218,22 @@ class _Race:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
         roster = without_events(self.roster, state.late, self.strategy)
         foreign = self.foreign if state.lapses else ()
-        known = replace(state, weight=state.weight * KNOWN / (KNOWN + 1)) if foreign else state
-        yield from self._after_round(known, roster, play, most)
-        weight = (state.weight - known.weight) / max(len(foreign), 1)
+        native = replace(state, weight=state.weight * KNOWN / (KNOWN + 1)) if foreign else state
+        yield from self._after_round(native, roster, play, most)
+        weight = (state.weight - native.weight) / max(len(foreign), 1)
         for unknown in foreign:
             less = without_topics(roster, unknown)
-            one = replace(state, weight=weight, lapses=state.lapses - 1)
-            yield from self._after_round(one, less, play, most, learns=True)
+            lapsed = replace(state, weight=weight, lapses=state.lapses - 1)
+            yield from self._after_round(lapsed, less, play, most, learns=True)
 
     def follow(self, state: _State, play: PlayRound) -> None:
         """Play one way on to its end, where there was no time for as much as one of all ways."""
         self.complete = False
         for _ in range(MAX_ROUNDS + self.events + 1):
-            found = list(self.after(state, play, SAMPLED_RUNS))
-            if self.ends or self.failures or not found:
+            states = list(self.after(state, play, SAMPLED_RUNS))
+            if self.ends or self.failures or not states:
                 return
-            state = max(found, key=_nearness)
+            state = max(states, key=_nearness)
 
     def _after_round(
         self,
@@ -248,12 +248,12 @@ class _Race:
         protocol = self.strategy.protocol
         brought = next_round(roster, state.held, state.generation, protocol, state.missed)
         most = most if self.complete else min(most, SAMPLED_RUNS)
-        found = play(roster, brought, min(most, MISSED_RUNS) if state.missed else most)
-        self.complete = self.complete and found.complete
-        self.answers += len(found.each)
-        weight = state.weight / max(len(found.each) + len(found.failures), 1)
-        self.failures += [(failed, weight) for failed in found.failures]
-        for settled in found.each:
+        outcomes = play(roster, brought, min(most, MISSED_RUNS) if state.missed else most)
+        self.complete = self.complete and outcomes.complete
+        self.answers += len(outcomes.each)
+        weight = state.weight / max(len(outcomes.each) + len(outcomes.failures), 1)
+        self.failures += [(failed, weight) for failed in outcomes.failures]
+        for settled in outcomes.each:
             steps = state.steps + settled.steps
             faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
             moved = learns or (protocol == "cooperative" and bool(settled.steps[-1].revoked))
@@ -278,9 +278,9 @@ class _Race:
             if len(steps) == MAX_ROUNDS + self.events:
                 self.complete = self.complete and rests
                 continue
-            for one in ways:
+            for way in ways:
                 for late, chance in later_ones(state.late, moved=moved):
-                    yield replace(one, late=late, weight=one.weight * chance)
+                    yield replace(way, late=late, weight=way.weight * chance)
 
     def _missers(
         self, after: _State, roster: Roster, settled: Settled, *, pressed: bool, rests: bool
@@ -293,9 +293,9 @@ class _Race:
         if rests and (after.lapses < LAPSES or not self.complete):
             return ()
         pressed = pressed or bool(after.late)
-        found = misses(roster, self.strategy, settled, pressed=pressed, rests=rests)
-        self.sampled = self.sampled or not found.complete
-        return found.each
+        missed = misses(roster, self.strategy, settled, pressed=pressed, rests=rests)
+        self.sampled = self.sampled or not missed.complete
+        return missed.each
 
 
 def _behind(

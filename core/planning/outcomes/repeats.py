@@ -61,9 +61,9 @@ class Sightings:
         for member, alike in self.alike.items():
             own = self.libraries[member]
             if len(alike) > 1:
-                known = read(member, own)
+                answer = read(member, own)
                 self.alike[member] = frozenset(
-                    other for other in alike if other == own or read(member, other) == known
+                    other for other in alike if other == own or read(member, other) == answer
                 )
 
 
@@ -95,11 +95,11 @@ class Remembered(Generic[Result]):
         Args:
             besides: what else is assumed.
         """
-        for known in self._found.get((self._in_text(ids), besides), ()):
-            if any(libraries[member] not in alike for member, alike in known.alike.items()):
+        for entry in self._found.get((self._in_text(ids), besides), ()):
+            if any(libraries[member] not in alike for member, alike in entry.alike.items()):
                 continue
-            if all(_met(roster, ids, who) == order for roster, who, order in known.orders):
-                return known.result
+            if all(_met(roster, ids, who) == order for roster, who, order in entry.orders):
+                return entry.result
         return None
 
     def add(self, seen: Sightings, besides: Hashable, result: Result) -> None:
@@ -116,9 +116,9 @@ class Remembered(Generic[Result]):
 
     def _in_text(self, ids: Ids) -> tuple[str, ...]:
         """Members that are there, and those to come by name, in the order of their ids."""
-        known = {member.member_id for member in self.roster.group.members or ()}
-        known |= {seat.member.member_id for seat in self.roster.seats}
-        return tuple(sorted(known, key=lambda name: ids.get(name, name)))
+        names = {member.member_id for member in self.roster.group.members or ()}
+        names |= {seat.member.member_id for seat in self.roster.seats}
+        return tuple(sorted(names, key=lambda name: ids.get(name, name)))
 
 
 def _met(roster: Roster, ids: Ids, who: frozenset[str]) -> tuple[str, ...]:

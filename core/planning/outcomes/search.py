@@ -84,26 +84,26 @@ def find_outcomes(
     rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(ranked), allowed), 1))
     remembered: Remembered[Outcomes] = Remembered(roster)
     libraries: dict[str, frozenset[str]] = {}
-    for each in hidden:
-        for member, name in each.libraries.items():
+    for extra in hidden:
+        for member, name in extra.libraries.items():
             libraries[member] = libraries.get(member, frozenset()) | {name}
     left = allowed
-    for number, (draw, each) in enumerate(ranked):
+    for number, (draw, extra) in enumerate(ranked):
         if number == LOOKS * allowed or (number >= allowed and not complete):
             complete = False  # more than a sample is of use only where nothing will be missing
             break
-        besides = each.unlike, tuple(each.racks.items())
-        played = remembered.of(draw.ids, each.libraries, besides)
+        besides = extra.unlike, tuple(extra.racks.items())
+        played = remembered.of(draw.ids, extra.libraries, besides)
         if played is None and left == 0:
             complete = False
             break
         if played is None:
             left -= 1
-            seen = Sightings(draw.ids, each.libraries, dict(libraries))
-            played = _by_name(run(_beside(draw, each), rounds, seen), draw.ids, unknown)
+            seen = Sightings(draw.ids, extra.libraries, dict(libraries))
+            played = _by_name(run(_beside(draw, extra), rounds, seen), draw.ids, unknown)
             remembered.add(seen, besides, played)
         complete = complete and played.complete
-        weight = draw.weight * each.weight
+        weight = draw.weight * extra.weight
         outcomes += [
             replace(
                 end, weight=weight * end.weight, ids={n: draw.ids[o] for n, o in end.ids.items()}
@@ -187,6 +187,6 @@ def _told_by_name(error: KgroupsError, ids: Mapping[str, str]) -> KgroupsError:
     message = error.message
     for name, drawn in ids.items():
         message = message.replace(drawn, name)
-    told = KgroupsError(message, hint=error.hint, code=error.code)
-    told.__cause__ = error.__cause__
-    return told
+    named = KgroupsError(message, hint=error.hint, code=error.code)
+    named.__cause__ = error.__cause__
+    return named

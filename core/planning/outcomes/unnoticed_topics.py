@@ -20,8 +20,8 @@ LATE: Final = frozenset({"java", "kafka-python"})
 
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:
     """Whether it matters that a leader may not know a topic yet."""
-    known = strategy.leader_client not in LATE or strategy.assignor.name not in STICKY_FAMILY
-    return not known and bool(unread_topics(roster, strategy))
+    on_time = strategy.leader_client not in LATE or strategy.assignor.name not in STICKY_FAMILY
+    return not on_time and bool(unread_topics(roster, strategy))
 
 
 def unread_topics(roster: Roster, strategy: Strategy) -> frozenset[str]:
@@ -36,12 +36,12 @@ def unread_topics(roster: Roster, strategy: Strategy) -> frozenset[str]:
     if roster.leavers and first is not None:
         before &= set(first.read_before)
     if strategy.leader_client == "kafka-python":
-        known = {seat.member.member_id for seat in roster.seats}
+        leaders = {seat.member.member_id for seat in roster.seats}
         for seat in roster.seats:
             if not seat.joins and seat.member.instance_id and not seat.member.user_data:
                 before &= set(seat.read_before)
             # It asks for its own topics alone from then on, until it leads again.
-            if seat.changed and seat.member.member_id in (strategy.leaders or known):
+            if seat.changed and seat.member.member_id in (strategy.leaders or leaders):
                 before &= set(seat.topics)
     return frozenset(roster.subscribed()) - before
 
@@ -53,10 +53,10 @@ def foreign_topics(roster: Roster, strategy: Strategy) -> list[frozenset[str]]:
     """
     if strategy.leader_client != "java" or strategy.assignor.name not in STICKY_FAMILY:
         return []
-    known = strategy.leaders or {roster.group.leader}
-    seats = [seat for seat in roster.seats if seat.member.member_id in known] or roster.seats
+    leaders = strategy.leaders or {roster.group.leader}
+    seats = [seat for seat in roster.seats if seat.member.member_id in leaders] or roster.seats
     reads = [seat.topics for seat in seats]
     reads += [member.subscription or () for member in roster.leavers]
     subscribed = frozenset(roster.subscribed())
-    found = {subscribed - frozenset(own) for own in reads}
-    return sorted((topics for topics in found if topics), key=sorted)
+    hidden = {subscribed - frozenset(own) for own in reads}
+    return sorted((topics for topics in hidden if topics), key=sorted)
