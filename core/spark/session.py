@@ -71,7 +71,7 @@ class SessionOptions:
             None: that of `spark-defaults.conf`, else local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
-        small: so few rows that they are interpreted, and by one task (below some 120,000).
+        small: so few rows that they are worth one task only (below some 120,000).
         large: the data is worth the optimising compiler (above some 10 million rows).
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.

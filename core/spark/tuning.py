@@ -34,10 +34,10 @@ COMMON_CONF: Mapping[str, str] = {
 }
 
 
-# Compiling a query's generated code takes longer than interpreting it over a few rows.
+# Compiling the code of whole stages takes longer than to interpret them over a few rows. That of
+# expressions is soon compiled: interpreted, 100,000 rows take 7 s more, and 5,000 no less.
 SMALL_CONF: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # All of it is one task. To plan again between stages, to broadcast what is joined and to list
     # files by jobs would take longer than the work.
     "spark.sql.adaptive.enabled": "false",

@@ -57,7 +57,6 @@ NO_CODES: Final = {
     "JAVA_HOME": "a variable of the environment",
     "PYSPARK_DRIVER_PYTHON": "likewise",
     "PYSPARK_PYTHON": "likewise",
-    "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
     "AT_ONCE": "likewise",
     "AWS_DEFAULT_REGION": "a variable of the environment",
