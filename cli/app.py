@@ -96,10 +96,10 @@ class Program(Root):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command, ready to run."""
-        found = super().resolve_command(ctx, args)
+        command = super().resolve_command(ctx, args)
         if ctx.obj is not None:
             ctx.obj()
-        return found
+        return command
 
 
 def program() -> typer.Typer:

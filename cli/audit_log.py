@@ -147,7 +147,7 @@ def read_audit(path: Path) -> tuple[list[dict[str, Any]], list[int]]:
     Raises:
         OSError: it cannot be read.
     """
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     broken: list[int] = []
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, text in enumerate(file, 1):
@@ -156,10 +156,10 @@ def read_audit(path: Path) -> tuple[list[dict[str, Any]], list[int]]:
             except (ValueError, RecursionError):
                 line = None
             if isinstance(line, dict) and line.keys() == _FIELDS:
-                found.append(line)
+                lines.append(line)
             elif text.strip():
                 broken.append(number)
-    return found, broken
+    return lines, broken
 
 
 _FIELDS: Final = frozenset(

@@ -72,20 +72,20 @@ class Choice(NamedTuple):
         Args:
             listed: every group there is.
         """
-        known = sorted(listed)
+        names = sorted(listed)
         if self.every:
-            return known, []
+            return names, []
         found: dict[str, None] = {}
         errors: list[ItemError] = []
         for text in self.names:
             fitting = [text]
-            if GLOB_SIGNS & set(text) and text not in known:
-                fitting = [name for name in known if fnmatch.fnmatchcase(name, text)]
+            if GLOB_SIGNS & set(text) and text not in names:
+                fitting = [name for name in names if fnmatch.fnmatchcase(name, text)]
             errors += _unless(fitting, text)
             found |= dict.fromkeys(fitting)
         for text in self.regex:
             fits = name_pattern(text)
-            fitting = [name for name in known if fits(name)]
+            fitting = [name for name in names if fits(name)]
             errors += _unless(fitting, text)
             found |= dict.fromkeys(fitting)
         return list(found), errors
@@ -186,8 +186,8 @@ def snapshot_of_choice(
     if names is None and not choice.every:
         if admin is None:
             assert file is not None, "either a file or a cluster is asked"
-            known = snapshot_of_file(file).groups
-            names, strangers = choice.among(group.group for group in known)
+            groups = snapshot_of_file(file).groups
+            names, strangers = choice.among(group.group for group in groups)
         else:
             names, strangers = chosen(admin, choice)
     snapshot = snapshot_of(

@@ -185,9 +185,9 @@ def show_item_errors(errors: Sequence[ItemError]) -> None:
     A hint that they share stands once. Documents (`--output json`) have every failure.
     """
     if errors:
-        told = list(_together(errors))
-        hints = dict.fromkeys(alike[0].hint for alike in told if alike[0].hint)
-        write_lines([f"error: {_line(alike)}" for alike in told], hints)
+        grouped = list(_together(errors))
+        hints = dict.fromkeys(alike[0].hint for alike in grouped if alike[0].hint)
+        write_lines([f"error: {_line(alike)}" for alike in grouped], hints)
 
 
 def _together(errors: Sequence[ItemError]) -> Iterator[Sequence[ItemError]]:
@@ -211,10 +211,10 @@ def _grouped(
     errors: Iterable[ItemError], key: Callable[[ItemError], str]
 ) -> list[Sequence[ItemError]]:
     """The errors by key, both in the order of their first."""
-    found: dict[str, list[ItemError]] = {}
+    groups: dict[str, list[ItemError]] = {}
     for error in errors:
-        found.setdefault(key(error), []).append(error)
-    return list(found.values())
+        groups.setdefault(key(error), []).append(error)
+    return list(groups.values())
 
 
 def _line(alike: Sequence[ItemError]) -> str:
@@ -326,7 +326,7 @@ def asked_form(arguments: Sequence[str]) -> str:
     for word, following in pairwise([*arguments, ""]):
         if word == "--":
             break
-        found = _OUTPUT.fullmatch(word)
-        if found is not None:
-            asked = found[1] or following
+        match = _OUTPUT.fullmatch(word)
+        if match is not None:
+            asked = match[1] or following
     return asked.lower()

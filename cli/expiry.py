@@ -66,29 +66,29 @@ def learn_expiries(
     from kgroups.core.kafka.lookups.commit_times import commit_logs  # records: 40 ms of a start
 
     printer.progress(f"reading __consumer_offsets for {len(groups):,} groups")
-    found = commit_logs(admin, groups, retention=retention)
+    logs = commit_logs(admin, groups, retention=retention)
     notes = []
-    if found.failures:
-        code = next(iter(found.failures.values()))
+    if logs.failures:
+        code = next(iter(logs.failures.values()))
         text = (
-            f"{len(found.failures)} partitions of `__consumer_offsets` could not be read ({code}), "
+            f"{len(logs.failures)} partitions of `__consumer_offsets` could not be read ({code}), "
             "so it is not known when their groups committed"
         )
         notes.append(Note("COMMIT_TIMES_UNKNOWN", text))
-    if found.unread:
+    if logs.unread:
         text = (
-            f"{len(found.unread)} partitions of `__consumer_offsets` were not read as far as needed"
+            f"{len(logs.unread)} partitions of `__consumer_offsets` were not read as far as needed"
             "; a longer --timeout reads more"
         )
         notes.append(Note("COMMIT_TIMES_UNKNOWN", text))
-    if found.hidden:
-        code = next(iter(found.hidden.values()))
+    if logs.hidden:
+        code = next(iter(logs.hidden.values()))
         text = f"brokers do not report how long they keep commits ({code})"
         notes.append(Note("RETENTION_UNKNOWN", text))
     return {
-        group.group: group_expiry(group, found.groups[group.group], _matches)
+        group.group: group_expiry(group, logs.groups[group.group], _matches)
         for group in groups
-        if group.group in found.groups
+        if group.group in logs.groups
     }, notes
 
 
@@ -103,7 +103,7 @@ def idle_groups(
 
     A group with members is not idle.
     """
-    found, unknown = [], []
+    idle, unknown = [], []
     for group in groups:
         if group.members:
             continue
@@ -112,8 +112,8 @@ def idle_groups(
         if since_ms is None:
             unknown.append(group.group)
         elif now_ms - since_ms >= idle_ms:
-            found.append(group)
-    return found, unknown
+            idle.append(group)
+    return idle, unknown
 
 
 def note_of_unknown(unknown: Sequence[str]) -> Note:
@@ -129,13 +129,13 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
 
     def document(item: Any) -> Item:
         made = dict(document_of(item))
-        found = expiries.get(made["group"])
+        expiry = expiries.get(made["group"])
         if made.get("offsets") is not None:
             made["offsets"] = [
-                {**row, **_fields(_of_row(found, row["topic"], row["partition"], unknown), now_ms)}
+                {**row, **_fields(_of_row(expiry, row["topic"], row["partition"], unknown), now_ms)}
                 for row in made["offsets"]
             ]
-        total = unknown if found is None else found.total
+        total = unknown if expiry is None else expiry.total
         return {**made, **_fields(total, now_ms, "last_commit_at")}
 
     def seen(view: View) -> View:
@@ -143,19 +143,21 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
             return view
 
         def rows(item: Any) -> Iterable[Row]:
-            found = expiries.get(item["group"])
+            expiry = expiries.get(item["group"])
             for row in view.rows(item):
-                total = unknown if found is None else found.total
-                one = _of_row(found, row[1], row[2], unknown) if view.name == "partition" else total
-                yield (*row, _text(one, now_ms))
+                total = unknown if expiry is None else expiry.total
+                cell = (
+                    _of_row(expiry, row[1], row[2], unknown) if view.name == "partition" else total
+                )
+                yield (*row, _text(cell, now_ms))
 
         return replace(view, columns=(*view.columns, EXPIRES), rows=rows)
 
     return replace(report, document_of=document, views=[seen(view) for view in report.views])
 
 
-def _of_row(found: GroupExpiry | None, topic: str, partition: int, unknown: Expiry) -> Expiry:
-    return unknown if found is None else found.rows.get((topic, partition), unknown)
+def _of_row(expiry: GroupExpiry | None, topic: str, partition: int, unknown: Expiry) -> Expiry:
+    return unknown if expiry is None else expiry.rows.get((topic, partition), unknown)
 
 
 def _fields(expiry: Expiry, now_ms: int, committed: str = "committed_at") -> Item:

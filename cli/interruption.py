@@ -66,9 +66,9 @@ class Interruption:
         """What a write gives; None where a second Ctrl-C has ended it."""
         try:
             self._sending = True
-            found = write()
+            result = write()
             self._sending = False
-            return found
+            return result
         except KeyboardInterrupt:
             be_quiet()
             self._sending = False

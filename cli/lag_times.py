@@ -157,7 +157,7 @@ def captured_times(
     """
     before, *later = captures
     gaps = frozenset() if admin is None else gaps_of(admin, before, snapshot, printer)
-    between = [settled_rounds(each.groups) for each in later]
+    between = [settled_rounds(capture.groups) for capture in later]
     return Times(before=before, between=between, gaps=gaps)
 
 
@@ -201,7 +201,7 @@ def gaps_of(
         return frozenset()
     for each in errors:
         printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {each.text}", each.target)
-    unread = {each.target for each in errors}
+    unread = {error.target for error in errors}
     return frozenset(place for place in places - read.keys() if place[0] not in unread)
 
 
@@ -224,6 +224,6 @@ def times_of(
     timeout_ms = printer.options.timeout_ms
     from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
 
-    found, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
-    ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in found.items()}
+    times, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
+    ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in times.items()}
     return Times(ages, "record"), errors

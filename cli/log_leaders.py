@@ -28,7 +28,7 @@ def with_leaders(
     *,
     asked: bool,
     grows: bool,
-    told: bool = False,
+    explained: bool = False,
     most: int | None = MOST_UNASKED,
 ) -> ClusterSnapshot:
     """The snapshot with the leaders of its classic groups, as far as they are found.
@@ -37,8 +37,8 @@ def with_leaders(
         asked: read on until they are found, and fail where that may not be done; else one quick
             look, and that only where it matters who leads.
         grows: as of `leader_matters`.
-        told: whether the leader's library is known, so that nothing is said of a log that cannot
-            be read.
+        explained: whether the leader's library is known, so that an unreadable log is not
+            reported.
         most: groups that are looked up unasked; where there are more, none is. None: all.
     Raises:
         ClusterError: it was asked for and cannot be read.
@@ -60,14 +60,14 @@ def with_leaders(
     except KgroupsError as error:
         if asked:
             raise
-        if not told:
+        if not explained:
             text = f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}"
             printer.note("LEADER_UNKNOWN", text)
         return snapshot
     if asked:
         for code in answer.failures.values():
             raise broker_error(OFFSETS_TOPIC, code).as_error()
-    if printer.options.output == "table" and not told:
+    if printer.options.output == "table" and not explained:
         unknown = list(_notes(groups, answer, asked=asked))
         for name, text in unknown[:NAMED]:
             printer.note("LEADER_UNKNOWN", text, name)

@@ -130,8 +130,8 @@ def parse_output(text: str, formats: Iterable[str] = OUTPUT_FORMATS) -> OutputFo
     """
     for name in get_args(OutputFormat):
         if text.lower() == name:
-            found: OutputFormat = name
-            return found
+            output: OutputFormat = name
+            return output
     raise UsageError(f"`{text}` is not an output format", hint=one_of(formats))
 
 
@@ -141,10 +141,10 @@ def parse_default_output(text: str) -> OutputFormat:
     Raises:
         UsageError: not every command has it, or none.
     """
-    found = parse_output(text)
-    if found in OWN_FORMS:
+    output = parse_output(text)
+    if output in OWN_FORMS:
         raise UsageError(f"`{text}` cannot be a default", hint=one_of(OUTPUT_FORMATS))
-    return found
+    return output
 
 
 def parse_client(text: str) -> str:
@@ -302,14 +302,14 @@ def within(options: GlobalOptions, given: Container[str], context: Context) -> G
     Args:
         given: names of the options that flags or environment say.
     """
-    known = {
+    flags = {
         "bootstrap_server": context.bootstrap_servers,
         "command_config": context.command_config,
         "client": context.client,
         "output": context.output,
         "timeout_ms": context.timeout_ms,
     }
-    own = {name: value for name, value in known.items() if value is not None and name not in given}
+    own = {name: value for name, value in flags.items() if value is not None and name not in given}
     return replace(options, contexts=(context,), **own)
 
 

@@ -236,12 +236,12 @@ def cut_to_groups(
     if groups is None:
         return snapshot
     wanted = set(groups)
-    found = tuple(group for group in snapshot.groups if group.group in wanted)
+    kept = tuple(group for group in snapshot.groups if group.group in wanted)
     names = [group.group for group in snapshot.groups]
     missing = sorted(wanted - {*names})
     return replace(
         snapshot,
-        groups=found,
+        groups=kept,
         errors=(
             *(error for error in snapshot.errors if error.target in wanted),
             *(with_guess(unknown_group(name, f"`{file}`"), names) for name in missing),

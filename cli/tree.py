@@ -213,8 +213,8 @@ class Root(Noun):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Commands by section, each with the whole of its short help."""
         for title, names in SECTIONS.items():
-            found = ((name, self.get_command(ctx, name)) for name in names)
-            rows = [(name, each.get_short_help_str(HELP_WIDTH)) for name, each in found if each]
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, c.get_short_help_str(HELP_WIDTH)) for name, c in commands if c]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows, col_max=20)

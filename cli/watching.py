@@ -73,17 +73,17 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Report]) -> None:
             began = time.monotonic()
             TOLD.notes.clear()
             try:
-                found = look()
-                items = list(found.items)
-                documents = [found.document_of(item) for item in items]
+                report = look()
+                items = list(report.items)
+                documents = [report.document_of(item) for item in items]
             except KgroupsError as error:
                 printer.wipe()
                 TOLD.is_begun = False  # each look has a document of its own
                 code = end_of(error)
             else:
                 changes = None if before is None else differences(before, documents)
-                _show(printer, found, items, changes)
-                before, code = documents, exit_code_of(tuple(found.errors))
+                _show(printer, report, items, changes)
+                before, code = documents, exit_code_of(tuple(report.errors))
             printer.rest(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
     except KeyboardInterrupt as interrupt:
         be_quiet()
@@ -100,8 +100,8 @@ def _show(
 ) -> None:
     report = replace(found, items=items)
     if printer.options.output != "table":
-        told = None if changes is None else [change._asdict() for change in changes]
-        printer.show_line(replace(report, extra={**report.extra, "changes": told}))
+        changed = None if changes is None else [change._asdict() for change in changes]
+        printer.show_line(replace(report, extra={**report.extra, "changes": changed}))
         return
     at = timestamp(report.generated_at_ms)
     printer.head(f"{_CLEAR if sys.stdout.isatty() else ''}{at}\n")

@@ -226,9 +226,9 @@ def newest_undo(
     names = sorted(directory.glob("undo-*.json"), reverse=True) if directory is not None else []
     for path in names:
         with suppress(UsageError):
-            found = load_undo(path, of_settings=of_settings)
-            if found.cluster_id == cluster_id:
-                return path, found
+            undo = load_undo(path, of_settings=of_settings)
+            if undo.cluster_id == cluster_id:
+                return path, undo
     raise NotFoundError(
         f"there is no undo file of this cluster in `{directory}`",
         hint="name one: --undo FILE; `kgroups audit` shows those of former writes",
@@ -243,15 +243,15 @@ def load_undo(path: Path, *, of_settings: bool = False) -> WriteFile:
     Raises:
         UsageError: it cannot be read, is none, or is one of the other kind.
     """
-    found = load(path, UNDO)
-    if (found.command == "config") != of_settings:
+    undo = load(path, UNDO)
+    if (undo.command == "config") != of_settings:
         what, command = ("offsets", "reset-offsets")
         if not of_settings:
             what, command = ("group configurations", "config GROUP")
         raise UsageError(
             f"`{path}` is an undo file of {what}", hint=f"use `kgroups {command} --undo FILE`"
         )
-    return found
+    return undo
 
 
 def load(path: Path, schema: Schema) -> WriteFile:

@@ -12,8 +12,8 @@ COUNT_HINT: Final = "write it like `500`, `10k` or `1m`"
 
 def count_of(text: str) -> int | None:
     """The number; None for any other text, and for 0."""
-    found = re.fullmatch(r"(?a)(\d{1,12})([kmg]?)", text.strip().lower())
-    return (int(found[1]) * _MULTIPLES[found[2]] or None) if found else None
+    match = re.fullmatch(r"(?a)(\d{1,12})([kmg]?)", text.strip().lower())
+    return (int(match[1]) * _MULTIPLES[match[2]] or None) if match else None
 
 
 def parse_count(text: str) -> int:
@@ -22,7 +22,7 @@ def parse_count(text: str) -> int:
     Raises:
         UsageError: it is none, or 0.
     """
-    found = count_of(text)
-    if found is None:
+    count = count_of(text)
+    if count is None:
         raise UsageError(f"`{text}` is not a number above 0", hint=COUNT_HINT)
-    return found
+    return count

@@ -39,22 +39,22 @@ def differences(before: Iterable[Item], now: Iterable[Item]) -> list[Difference]
         before, now: items of `list` or `describe`, of the same view.
     """
     old, new = facts_of(before), facts_of(now)
-    found: list[Difference] = []
+    rows: list[Difference] = []
     for place in [*new, *(place for place in old if place not in new)]:
         was, is_ = old.get(place), new.get(place)
         whole = _whole(place)
         if whole is not None and (was is None or is_ is None):
             before_word = None if was is None else was[whole]
             now_word = None if is_ is None else is_[whole]
-            found.append(Difference(*place, whole, before_word, now_word))
+            rows.append(Difference(*place, whole, before_word, now_word))
             continue
         was, is_ = was or {}, is_ or {}
-        found += [
+        rows += [
             Difference(*place, field, was.get(field), is_.get(field))
             for field in dict.fromkeys((*is_, *was))
             if field not in ("group", "member") and was.get(field) != is_.get(field)
         ]
-    return sorted(found, key=_order)
+    return sorted(rows, key=_order)
 
 
 def facts_of(items: Iterable[Item]) -> Facts:

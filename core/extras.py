@@ -69,7 +69,7 @@ def install_hint(extra: Extra) -> str:
         )
     prefix = Path(sys.prefix)
     # These two make the environment anew: what is there already has to be named too.
-    everything = [each for each in EXTRAS if each == extra or has_extra(each)]
+    everything = [option for option in EXTRAS if option == extra or has_extra(option)]
     if (prefix / "pipx_metadata.json").exists():
         return _command("pipx install --force", everything)
     if (prefix / "uv-receipt.toml").exists():

@@ -28,18 +28,18 @@ def whole_id(text: str, ids: Iterable[str], group: str) -> str | None:
     Raises:
         UsageError: several do; the hint names some.
     """
-    known = set(ids)
+    known_ids = set(ids)
     start = text.removesuffix(CUT)
-    if text in known or not start:
-        return text if text in known else None
-    found = sorted(each for each in known if each.startswith(start))
-    if len(found) > 1:
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    if text in known_ids or not start:
+        return text if text in known_ids else None
+    matches = sorted(known_id for known_id in known_ids if known_id.startswith(start))
+    if len(matches) > 1:
+        more = f" and {len(matches) - _NAMED} more" if len(matches) > _NAMED else ""
         raise UsageError(
-            f"`{text}` is ambiguous: {len(found)} members of `{group}` have ids that begin so",
-            hint=f"use more of one: {', '.join(found[:_NAMED])}{more}",
+            f"`{text}` is ambiguous: {len(matches)} members of `{group}` have ids that begin so",
+            hint=f"use more of one: {', '.join(matches[:_NAMED])}{more}",
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
@@ -48,13 +48,13 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     Ids that clients make end in a UUID: what stands before it, which is the client id or the
     instance id, is kept, and some of the UUID, so that few other members begin so.
     """
-    known = sorted(set(ids))
-    needed = dict.fromkeys(known, 1)
-    for one, other in pairwise(known):
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    ordered = sorted(set(ids))
+    needed = dict.fromkeys(ordered, 1)
+    for first, other in pairwise(ordered):
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False))
         shared = sum(1 for _ in alike) + 1
-        needed[one], needed[other] = max(needed[one], shared), shared
-    return {each: _cut(each, max(count, _least(each))) for each, count in needed.items()}
+        needed[first], needed[other] = max(needed[first], shared), shared
+    return {m: _cut(m, max(count, _least(m))) for m, count in needed.items()}
 
 
 def _least(member_id: str) -> int:

@@ -281,7 +281,7 @@ def _packed(lines: Iterable[bytes]) -> Iterator[bytes]:
 def _text_of(snapshot: ClusterSnapshot, path: Path) -> bytes:
     """The text of a document, which our own reader takes back."""
     syntax = syntax_of(path)
-    commits = sum(len(each) for group in snapshot.groups for each in (group.offsets or {}).values())
+    commits = sum(len(c) for group in snapshot.groups for c in (group.offsets or {}).values())
     if commits > MOST_COMMITS[syntax]:
         raise _too_large(path, syntax)
     document = snapshot_document(snapshot)

@@ -262,7 +262,7 @@ def group_of(record: GroupRecord) -> Group:
         offsets=(
             None
             if record.offsets is None
-            else _commits_of(record.offsets, told=record.type == "share")
+            else _commits_of(record.offsets, with_lag=record.type == "share")
         ),
     )
 
@@ -272,12 +272,12 @@ def _member_of(record: MemberRecord) -> Member:
 
 
 def _commits_of(
-    rows: Iterable[CommitRecord], *, told: bool
+    rows: Iterable[CommitRecord], *, with_lag: bool
 ) -> dict[str, dict[int, CommittedOffset]]:
     """Topic to partition to commit; rows without one are left out.
 
     Args:
-        told: whether lag is what the coordinator told, and does not follow from the rest.
+        with_lag: whether lag is what the coordinator told, and does not follow from the rest.
     """
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     for row in rows:
@@ -287,7 +287,7 @@ def _commits_of(
                 row.leader_epoch,
                 row.metadata or "",
                 None if row.committed_at is None else epoch_ms(row.committed_at),
-                row.lag if told else None,
+                row.lag if with_lag else None,
             )
     return offsets
 

@@ -62,14 +62,14 @@ def partitions_read(
     parts: Iterable[Subtopology], tasks: Tasks, topics: Mapping[str, Topic]
 ) -> dict[str, tuple[int, ...]]:
     """Topic to the partitions that active tasks read."""
-    found: dict[str, tuple[int, ...]] = {}
+    by_topic: dict[str, tuple[int, ...]] = {}
     for part in parts:
         held = tasks.active.get(part.subtopology_id, ())
         for name in sources_of(part):
             numbers = tuple(number for number in held if number < _width(topics, name))
             if numbers:
-                found[name] = tuple(sorted({*found.get(name, ()), *numbers}))
-    return found
+                by_topic[name] = tuple(sorted({*by_topic.get(name, ()), *numbers}))
+    return by_topic
 
 
 def task_rows(
@@ -97,8 +97,8 @@ def _rows_of(
 ) -> Iterator[TaskRow]:
     """Whoever has a task, or is to have it; a row without a member where nobody is active."""
     topics, name = sources_of(part), part.subtopology_id
-    known = [lags.get((topic, number)) for topic in topics if (topic, number) in lags]
-    lag = None if not known or None in known else sum(each or 0 for each in known)
+    values = [lags.get((topic, number)) for topic in topics if (topic, number) in lags]
+    lag = None if not values or None in values else sum(value or 0 for value in values)
     active = False
     for role in ROLES:
         for member in members:
@@ -145,8 +145,8 @@ def not_ready_causes(group: Group, topics: Mapping[str, Topic]) -> list[str]:
                 causes.append(f"{kind} topic `{name}` does not exist")
         widths = {name: _width(topics, name) for name in part.source_topics if name in topics}
         if len(set(widths.values())) > 1:
-            told = ", ".join(f"`{name}` has {count}" for name, count in widths.items())
+            counts = ", ".join(f"`{name}` has {count}" for name, count in widths.items())
             causes.append(
-                f"the sources of subtopology {part.subtopology_id} differ in partitions: {told}"
+                f"the sources of subtopology {part.subtopology_id} differ in partitions: {counts}"
             )
     return list(dict.fromkeys(causes))

@@ -73,14 +73,14 @@ def parse_duration_ms(
     Raises:
         UsageError: not a duration, or out of these bounds.
     """
-    found = duration_ms(text, bare=bare)
-    if found is None:
+    duration = duration_ms(text, bare=bare)
+    if duration is None:
         raise UsageError(f"`{text}` is not a duration", hint=duration_hint(bare))
-    if not least_ms <= found <= most_ms:
+    if not least_ms <= duration <= most_ms:
         unit = (re.findall(r"(?a)us|ms|[smhdw]", text.lower()) or [bare])[-1]
         ends = " to ".join(_in_unit(ms, unit) for ms in (least_ms, most_ms))
         raise UsageError(f"`{text}` is out of range", hint=f"allowed: {ends}")
-    return found
+    return duration
 
 
 def _in_unit(ms: float, unit: str) -> str:
@@ -103,7 +103,7 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
     """
     word = text.strip()
     if re.fullmatch(_INSTANT, word):
-        found = _iso_ms(word)
+        instant = _iso_ms(word)
     else:
         ago = duration_ms(word)
         if ago is None:
@@ -111,10 +111,10 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
                 f"`{text}` is not a time",
                 hint="write it like `2026-11-21T06:00:00Z`, or `2h` for two hours ago",
             )
-        found = now_ms - round(ago)
-    if found < 0:  # ListOffsets takes negative times for codes of its own
+        instant = now_ms - round(ago)
+    if instant < 0:  # ListOffsets takes negative times for codes of its own
         raise UsageError(f"`{text}` is before 1970")
-    return found
+    return instant
 
 
 def is_instant(text: str) -> bool:
@@ -163,8 +163,8 @@ def show_ms(value_ms: float) -> str:
 def in_seconds(value: Any) -> Any:
     """An item of a document: durations that code keeps in `…_ms` are `…_seconds` there."""
     if isinstance(value, Mapping):
-        return dict(_field_in_seconds(name, one) for name, one in value.items())
-    return [in_seconds(one) for one in value] if isinstance(value, list | tuple) else value
+        return dict(_field_in_seconds(name, field) for name, field in value.items())
+    return [in_seconds(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _field_in_seconds(name: str, value: Any) -> tuple[str, Any]:
@@ -176,9 +176,7 @@ def _field_in_seconds(name: str, value: Any) -> tuple[str, Any]:
 def _seconds(value: Any) -> Any:
     if isinstance(value, int | float):
         return value / 1_000
-    return (
-        [_seconds(one) for one in value] if isinstance(value, list | tuple) else in_seconds(value)
-    )
+    return [_seconds(e) for e in value] if isinstance(value, list | tuple) else in_seconds(value)
 
 
 def timestamp(time_ms: int) -> str:

@@ -30,7 +30,7 @@ def _cut_group(group: Group, wanted: set[str]) -> Group | None:
     offsets = _only(group.offsets, wanted)
     members = None
     if group.members is not None:
-        members = tuple(_cut_member(each, wanted) for each in group.members if _reads(each, wanted))
+        members = tuple(_cut_member(m, wanted) for m in group.members if _reads(m, wanted))
     if not offsets and not members:
         return None
     return replace(group, offsets=offsets, members=members)

@@ -72,11 +72,11 @@ class ContextFile:
         Raises:
             UsageError: there is none.
         """
-        found = self.contexts.get(name)
-        if found is None:
-            known = ", ".join(f"`{each}`" for each in self.contexts)
+        context = self.contexts.get(name)
+        if context is None:
+            names = ", ".join(f"`{context}`" for context in self.contexts)
             raise UsageError(
                 f"no context `{name}` in `{self.path}`",
-                hint=f"it has {known}" if known else "`kgroups context add` makes one",
+                hint=f"it has {names}" if names else "`kgroups context add` makes one",
             )
-        return found
+        return context

@@ -30,12 +30,12 @@ def save(file: ContextFile, text: str, expected: Mapping[str, Any], current: str
             be edited; or it cannot be written.
     """
     try:
-        found = parse_document(text, str(file.path), "yaml").value if text.strip() else {}
+        written = parse_document(text, str(file.path), "yaml").value if text.strip() else {}
         parse_contexts(text, file.path)
     except UsageError:
-        found = None
-    if not isinstance(found, dict) or (
-        (found.get("contexts") or {}) != expected or found.get("current") != current
+        written = None
+    if not isinstance(written, dict) or (
+        (written.get("contexts") or {}) != expected or written.get("current") != current
     ):
         raise UsageError(
             f"`{file.path}` is written in a way that kgroups cannot change",

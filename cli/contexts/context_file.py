@@ -138,12 +138,12 @@ def _as_option(cursor: Cursor, name: str) -> Any:
 
 
 def _properties(cursor: Cursor) -> dict[str, Cursor]:
-    found: dict[str, Cursor] = {}
+    properties: dict[str, Cursor] = {}
     for name, at in cursor.entries():
         if at.value is None or isinstance(at.value, dict | list):
             at.text()  # says what it is
-        found[name] = at
-    return found
+        properties[name] = at
+    return properties
 
 
 def property_text(cursor: Cursor) -> str:

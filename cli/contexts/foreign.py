@@ -74,10 +74,10 @@ def read_foreign(path: Path, kind: str | None, name: str | None) -> dict[str, Fi
     profiles = list(_READERS[kind](_tree(text, path, kind), _fitting(own)))
     if name is not None and len(profiles) != 1:
         raise UsageError(f"`{path}` holds {len(profiles)} contexts, so --name cannot name them")
-    found = {name or _fitting(each.name): _fields(each, path) for each in profiles}
-    if not found:
+    contexts = {name or _fitting(profile.name): _fields(profile, path) for profile in profiles}
+    if not contexts:
         raise UsageError(f"`{path}` holds no cluster", hint=f"expected {EXPECTED}")
-    return found
+    return contexts
 
 
 def _kind_of(path: Path, text: str) -> str:
@@ -118,8 +118,8 @@ def _mapping(value: Any, what: str) -> Mapping[str, Any]:
 
 def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     """A mapping below a key; None if there is none."""
-    found = value.get(key)
-    return None if found is None else _mapping(found, f"`{key}`")
+    part = value.get(key)
+    return None if part is None else _mapping(part, f"`{key}`")
 
 
 def _list(value: Any, key: str) -> list[Any]:
@@ -130,8 +130,8 @@ def _list(value: Any, key: str) -> list[Any]:
 
 def _of_kcl(tree: Mapping[str, Any], own: str) -> Iterator[Profile]:
     keys = ("ca_cert_path", "client_cert_path", "client_key_path", "insecure")
-    for name, each in (_part(tree, "profiles") or {own: tree}).items():
-        part = _mapping(each, f"`{name}`")
+    for name, entry in (_part(tree, "profiles") or {own: tree}).items():
+        part = _mapping(entry, f"`{name}`")
         timeout = part.get("timeout_ms")
         yield Profile(
             name,
@@ -145,8 +145,8 @@ def _of_kcl(tree: Mapping[str, Any], own: str) -> Iterator[Profile]:
 
 def _of_kaf(tree: Mapping[str, Any], _: str) -> Iterator[Profile]:
     keys = ("cafile", "clientfile", "clientkeyfile", "insecure")
-    for each in _list(tree.get("clusters"), "clusters"):
-        part = _mapping(each, "a cluster")
+    for entry in _list(tree.get("clusters"), "clusters"):
+        part = _mapping(entry, "a cluster")
         protocol = str(part.get("security-protocol") or "")
         tls = _part(part, "TLS")
         yield Profile(
@@ -159,8 +159,8 @@ def _of_kaf(tree: Mapping[str, Any], _: str) -> Iterator[Profile]:
 
 
 def _of_kafkactl(tree: Mapping[str, Any], _: str) -> Iterator[Profile]:
-    for name, each in (_part(tree, "contexts") or {}).items():
-        part = _mapping(each, f"`{name}`")
+    for name, entry in (_part(tree, "contexts") or {}).items():
+        part = _mapping(entry, f"`{name}`")
         tls, sasl = _part(part, "tls"), _part(part, "sasl")
         timeout = part.get("requesttimeout") or part.get("requestTimeout")
         yield Profile(
@@ -178,8 +178,8 @@ def _of_kafkactl(tree: Mapping[str, Any], _: str) -> Iterator[Profile]:
 
 
 def _of_rpk(tree: Mapping[str, Any], _: str) -> Iterator[Profile]:
-    for each in _list(tree.get("profiles"), "profiles"):
-        part = _mapping(each, "a profile")
+    for entry in _list(tree.get("profiles"), "profiles"):
+        part = _mapping(entry, "a profile")
         api = _part(part, "kafka_api") or {}
         tls = _part(api, "tls")
         is_on = tls is not None and tls.get("enabled", True) is not False
@@ -215,26 +215,26 @@ def _fields(profile: Profile, path: Path) -> Fields:
     """
     what = f"`{path}`, `{profile.name}`"
     brokers = profile.brokers
-    if not isinstance(brokers, list) or not all(isinstance(each, str) for each in brokers):
+    if not isinstance(brokers, list) or not all(isinstance(broker, str) for broker in brokers):
         raise UsageError(f"{what}: the brokers are not a list of addresses")
     ca, certificate, key, insecure, mechanism, user, password = profile.keys
     tls, sasl = profile.tls, profile.sasl
-    found: dict[str, str] = {}
+    props: dict[str, str] = {}
     if sasl is not None:
         given = str(sasl.get(mechanism) or "")
         plain = re.sub(r"[-_ ]", "", given.lower())
         if plain in MECHANISMS:
-            found["sasl.mechanism"] = MECHANISMS[plain]
-            found["sasl.username"] = str(sasl.get(user) or "")
-            found["sasl.password"] = str(sasl.get(password) or "")
+            props["sasl.mechanism"] = MECHANISMS[plain]
+            props["sasl.username"] = str(sasl.get(user) or "")
+            props["sasl.password"] = str(sasl.get(password) or "")
         elif plain == "awsmskiam" and not sasl.get(user):
-            found["sasl.mechanism"] = "AWS_MSK_IAM"
+            props["sasl.mechanism"] = "AWS_MSK_IAM"
         elif plain == "oauthbearer" and all(sasl.get(key) for key in CLIENT):
-            found["sasl.mechanism"] = "OAUTHBEARER"
-            found |= {name: str(sasl[key]) for key, name in CLIENT.items()}
+            props["sasl.mechanism"] = "OAUTHBEARER"
+            props |= {name: str(sasl[key]) for key, name in CLIENT.items()}
             if sasl.get("scopes"):
                 scopes = _list(sasl["scopes"], "scopes")
-                found["sasl.oauthbearer.scope"] = " ".join(map(str, scopes))
+                props["sasl.oauthbearer.scope"] = " ".join(map(str, scopes))
         else:
             raise UsageError(
                 f"{what}: SASL mechanism `{given}` has no equivalent here",
@@ -247,22 +247,22 @@ def _fields(profile: Profile, path: Path) -> Fields:
             ("ssl.key.location", key),
         ):
             if tls.get(source):
-                found[name] = str(path.parent.absolute() / Path(str(tls[source])).expanduser())
+                props[name] = str(path.parent.absolute() / Path(str(tls[source])).expanduser())
         if tls.get(insecure) is True:
-            found["enable.ssl.certificate.verification"] = "false"
+            props["enable.ssl.certificate.verification"] = "false"
     if tls is not None or sasl is not None:
         protocol = f"{'SASL_' if sasl is not None else ''}{'SSL' if tls is not None else ''}"
-        found = {"security.protocol": protocol if tls is not None else "SASL_PLAINTEXT", **found}
+        props = {"security.protocol": protocol if tls is not None else "SASL_PLAINTEXT", **props}
     if profile.client_id:
-        found["client.id"] = str(profile.client_id)
+        props["client.id"] = str(profile.client_id)
     fields: Fields = {"bootstrap_servers": ",".join(brokers)}
     if profile.timeout is not None:
         fields["timeout"] = profile.timeout
-    return fields | ({"properties": found} if found else {})
+    return fields | ({"properties": props} if props else {})
 
 
 def _of_properties(text: str, path: Path) -> Fields:
-    properties = {name: each.value for name, each in parse_properties(text, str(path)).items()}
+    properties = {name: entry.value for name, entry in parse_properties(text, str(path)).items()}
     servers = properties.pop("bootstrap.servers", None)
     for name, value in properties.items():
         if name.endswith(".location"):

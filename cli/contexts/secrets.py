@@ -53,7 +53,7 @@ def properties_of(
     Raises:
         UsageError: something cannot be had, or the file may be changed by others.
     """
-    found: dict[str, Property] = {}
+    properties: dict[str, Property] = {}
     for name, cursor in context.properties.items():
         text = property_text(cursor)
         kind = kind_of(name, text)
@@ -68,8 +68,8 @@ def properties_of(
         if name.endswith(".location") and "://" not in text:
             text = str(source.parent / Path(text).expanduser())
         line = cursor.document.line_of(cursor.path)
-        found[name] = Property(text, str(source), line)
-    return found
+        properties[name] = Property(text, str(source), line)
+    return properties
 
 
 def _had(

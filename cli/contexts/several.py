@@ -103,12 +103,12 @@ def found_in(
 
 
 def look_in_each(
-    each: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Report]
+    contexts: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Report]
 ) -> Report:
     """What a question finds in each context: a failure of one does not hide the others.
 
     Args:
-        each: the options within each context.
+        contexts: the options within each context.
         schema: of the document.
         look: asks within one.
     Raises:
@@ -117,19 +117,19 @@ def look_in_each(
     answers: list[_Answer] = []
     lost: list[ItemError] = []
     notes: list[Note] = []
-    for options in each:
+    for options in contexts:
         name = options.contexts[0].name
         try:
-            found = look(options)
+            report = look(options)
         except UsageError:
             raise
         except KgroupsError as error:
             lost.append(ItemError.of(name, error))
             continue
-        answers.append(_Answer(name, found))
+        answers.append(_Answer(name, report))
         notes += [
             Note(note.code, f"{name}: {note.message}", ": ".join(filter(None, (name, note.target))))
-            for note in found.notes
+            for note in report.notes
         ]
     tells = all(answer.report.tells_notes for answer in answers)
     return replace(_combined(schema, answers, lost), notes=notes, tells_notes=tells)
@@ -167,8 +167,8 @@ def _items(answers: Sequence[_Answer]) -> Iterator[_Item]:
             yield _Item(answer, item)
 
 
-def _document(one: _Item) -> Item:
-    return {"context": one.answer.context, **one.answer.report.document_of(one.item)}
+def _document(item: _Item) -> Item:
+    return {"context": item.answer.context, **item.answer.report.document_of(item.item)}
 
 
 def _views(answers: Sequence[_Answer]) -> Sequence[View]:
@@ -180,9 +180,9 @@ def _views(answers: Sequence[_Answer]) -> Sequence[View]:
 def _view(number: int, view: View) -> View:
     """A view with one column more."""
 
-    def rows(one: _Item) -> Iterator[Row]:
-        for row in one.answer.report.views[number].rows(one.item):
-            yield (one.answer.context, *row)
+    def rows(item: _Item) -> Iterator[Row]:
+        for row in item.answer.report.views[number].rows(item.item):
+            yield (item.answer.context, *row)
 
     key = view.key
     by = None if key is None else lambda row: key(row[1:])

@@ -164,8 +164,8 @@ def _text(text: str) -> str:
 
 
 def _is_numeric(values: list[Any]) -> bool:
-    known = [value for value in values if value is not None]
-    return bool(known) and all(isinstance(value, int | float) for value in known)
+    numbers = [value for value in values if value is not None]
+    return bool(numbers) and all(isinstance(value, int | float) for value in numbers)
 
 
 def _cell(value: Any) -> str:

@@ -119,19 +119,19 @@ class Condition:
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the fields that it looks at, wholes of percentages included."""
-        found: dict[str, None] = {}
-        for each in self.root.comparisons():
-            found[each.field.name] = None
-            if each.percent and each.field.whole is not None:
-                found[each.field.whole] = None
-        return tuple(found)
+        names: dict[str, None] = {}
+        for comparison in self.root.comparisons():
+            names[comparison.field.name] = None
+            if comparison.percent and comparison.field.whole is not None:
+                names[comparison.field.whole] = None
+        return tuple(names)
 
     def told(self, values: Values) -> Iterator[str]:
         """`moved is 3 of 9`: the figures that it names, with their values."""
         wholes: dict[str, str | None] = {}
-        for each in self.root.comparisons():
-            whole = each.field.whole if each.percent else None
-            wholes[each.field.name] = whole or wholes.get(each.field.name)
+        for comparison in self.root.comparisons():
+            whole = comparison.field.whole if comparison.percent else None
+            wholes[comparison.field.name] = whole or wholes.get(comparison.field.name)
         for name, whole in wholes.items():
             of = f" of {shown(values.get(whole))}" if whole else ""
             yield f"{name} is {shown(values.get(name))}{of}"

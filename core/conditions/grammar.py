@@ -72,12 +72,12 @@ def words_of(text: str) -> tuple[list[Word], str]:
     ends = len(text.rstrip())
     place = 0
     while place < ends:
-        found = _WORD.match(text, place, ends)
-        if found is None:
+        match = _WORD.match(text, place, ends)
+        if match is None:
             return words, text[place:ends].strip()
-        sort = cast("Sort", found.lastgroup)
-        words.append(Word(sort, found[sort]))
-        place = found.end()
+        sort = cast("Sort", match.lastgroup)
+        words.append(Word(sort, match[sort]))
+        place = match.end()
     return words, ""
 
 
@@ -153,8 +153,8 @@ class _Parser:
 
     def takes(self, word: str) -> bool:
         """Whether this word comes next; then it is read."""
-        found = self.next
-        if found is None or found.sort not in ("word", "bracket") or found.text.lower() != word:
+        token = self.next
+        if token is None or token.sort not in ("word", "bracket") or token.text.lower() != word:
             return False
         self.place += 1
         return True

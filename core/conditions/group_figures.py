@@ -85,10 +85,10 @@ def _of_lag(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -
     """A figure over the group's partitions: at least so much, where some are not known."""
 
     def value(facts: GroupFacts) -> Value:
-        found = None if facts.lag is None else read(facts.lag)
-        if found is None or facts.lag is None or not facts.lag.unknown_partitions:
-            return found
-        return AtLeast(found)
+        figure = None if facts.lag is None else read(facts.lag)
+        if figure is None or facts.lag is None or not facts.lag.unknown_partitions:
+            return figure
+        return AtLeast(figure)
 
     return _Figure(Field(name, "number", "records", meaning), "offsets", value)
 
@@ -106,8 +106,8 @@ def _of_rates(name: str, unit: str, meaning: str) -> _Figure:
     """A figure between two looks."""
 
     def value(facts: GroupFacts) -> Value:
-        found: float | None = None if facts.times is None else getattr(facts.times.total, name)
-        return found
+        rate: float | None = None if facts.times is None else getattr(facts.times.total, name)
+        return rate
 
     return _Figure(Field(name, "number", unit, meaning), "times", value)
 
@@ -197,7 +197,7 @@ GROUP_FIELDS: Final = Fields("a group", (figure.field for figure in _FIGURES))
 _ORDER: Final[tuple[Source, ...]] = ("listing", "description", "offsets", "times")
 OFFSETS: Final = frozenset({"offsets", "times"})
 """Sources for which commits and the bounds of logs are read."""
-_SOURCES: Final[Mapping[str, Source]] = {each.field.name: each.source for each in _FIGURES}
+_SOURCES: Final[Mapping[str, Source]] = {figure.field.name: figure.source for figure in _FIGURES}
 
 
 def source_of(conditions: Iterable[Condition]) -> Source:
@@ -213,7 +213,7 @@ def source_of_fields(names: Iterable[str]) -> Source:
 def figures_of(facts: GroupFacts, source: Source = "offsets") -> dict[str, Value]:
     """The figures that this much asking tells, in the order of the table."""
     asked = _ORDER[: _ORDER.index(source) + 1]
-    return {each.field.name: each.read(facts) for each in _FIGURES if each.source in asked}
+    return {figure.field.name: figure.read(facts) for figure in _FIGURES if figure.source in asked}
 
 
 def figures_in(

@@ -63,7 +63,7 @@ class Wait:
     def look(
         self,
         at_ms: float,
-        found: Mapping[str, Values],
+        figures: Mapping[str, Values],
         failures: Mapping[str, ItemError],
         rounds: Mapping[str, Hashable] = MappingProxyType({}),
     ) -> list[str]:
@@ -71,13 +71,13 @@ class Wait:
 
         Args:
             at_ms: when, on the clock of the wait.
-            found: figures of the groups that are there.
+            figures: figures of the groups that are there.
             failures: of groups that could not be looked at.
             rounds: of the groups that are there, as `rounds_of` gives them.
         """
         for name, group in self.groups.items():
             group.failure = failures.get(name)
-            group.figures = found.get(name, {}) if group.failure is None else {}
+            group.figures = figures.get(name, {}) if group.failure is None else {}
             group.was_there |= bool(group.figures)
             group.holds = self.condition.holds(group.figures) if group.figures else None
             before, group.rounds = group.rounds, rounds.get(name)
@@ -108,8 +108,8 @@ class Wait:
     def due_ms(self) -> float | None:
         """When that will be, if nothing changes; None if it does not hold for all of them."""
         since = [group.since_ms for group in self.groups.values()]
-        known = [at for at in since if at is not None]
-        return max(known) + self.stable_ms if len(known) == len(since) else None
+        moments = [at for at in since if at is not None]
+        return max(moments) + self.stable_ms if len(moments) == len(since) else None
 
     def reached(self, name: str, at_ms: float) -> bool:
         """Whether one group has met the condition for long enough."""

@@ -144,14 +144,14 @@ class Cursor:
         if choices and self.value not in choices:
             close = _close(self.value, choices)
             hint = f"did you mean `{close}`?" if close else None
-            found = shorten(self.value, _SHOWN)
-            self.fail(f"expected one of {_list(choices)}, found `{found}`", hint=hint)
+            shown = shorten(self.value, _SHOWN)
+            self.fail(f"expected one of {_list(choices)}, found `{shown}`", hint=hint)
         return self.value
 
     def choice(self, choices: Collection[T]) -> T:
         """One of these strings."""
-        text = self.text([str(each) for each in choices])
-        return next(each for each in choices if each == text)
+        text = self.text([str(choice) for choice in choices])
+        return next(choice for choice in choices if choice == text)
 
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
         """A whole number within the bounds, both included, and within 64 bits in any case."""
@@ -161,11 +161,11 @@ class Cursor:
         minimum = -MAX_INT64 - 1 if minimum is None else minimum
         maximum = MAX_INT64 if maximum is None else maximum
         if value < minimum:
-            found = show_number(value)
-            self.fail(f"expected a whole number of at least {minimum}, found {found}")
+            shown = show_number(value)
+            self.fail(f"expected a whole number of at least {minimum}, found {shown}")
         if value > maximum:
-            found = show_number(value)
-            self.fail(f"expected a whole number of at most {maximum}, found {found}")
+            shown = show_number(value)
+            self.fail(f"expected a whole number of at most {maximum}, found {shown}")
         return value
 
     def flag(self) -> bool:
@@ -251,8 +251,8 @@ def parse_document(text: str, name: str, syntax: Syntax) -> Document:
         UsageError: not well formed; a key twice in one mapping; a YAML alias to its own parent.
     """
     if syntax == "properties":
-        found = parse_properties(text, name)
-        return Document(name, text, syntax, {key: one.value for key, one in found.items()})
+        properties = parse_properties(text, name)
+        return Document(name, text, syntax, {key: entry.value for key, entry in properties.items()})
     value = parse_json(text, name) if syntax == "json" else parse_yaml(text, name)
     return Document(name, text, syntax, value)
 

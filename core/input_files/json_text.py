@@ -88,8 +88,8 @@ def parse_json(text: str, name: str, *, twice: bool = False) -> object:
     except RecursionError as error:
         raise UsageError(f"`{name}`: nested too deeply") from error
     except ValueError as error:  # more digits than Python turns into a number
-        found = _MANY_DIGITS.search(text)
-        number = text.count("\n", 0, found.start() if found else 0) + 1
+        match = _MANY_DIGITS.search(text)
+        number = text.count("\n", 0, match.start() if match else 0) + 1
         raise UsageError(f"`{name}`, line {number}: a number has too many digits") from error
     if _HALF.search(text):
         _check_characters(value, text, name)
@@ -139,10 +139,10 @@ def json_line(text: str, path: tuple[Step, ...], key: bool) -> int | None:
     """Line of a path in a JSON text that is known to be well formed."""
     position = key_position = _skip(text, 0)
     for step in path:
-        found = _json_step(text, position, step)
-        if found is None:
+        step_at = _json_step(text, position, step)
+        if step_at is None:
             break
-        key_position, position = found
+        key_position, position = step_at
     return text.count("\n", 0, key_position if key else position) + 1
 
 

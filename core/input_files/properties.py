@@ -67,8 +67,8 @@ def parse_properties(text: str, source: str) -> dict[str, Property]:
 
 def property_line(text: str, path: tuple[str | int, ...], key: bool) -> int | None:
     """Line (from 1) on which the property of this name starts; None if there is none."""
-    found = parse_properties(text, "").get(str(path[0])) if path else None
-    return None if found is None else found.line
+    entry = parse_properties(text, "").get(str(path[0])) if path else None
+    return None if entry is None else entry.line
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

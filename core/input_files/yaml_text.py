@@ -86,27 +86,27 @@ class _YamlReader:
     def read(self, text: str) -> object:
         """The value of the only document in the text."""
         documents = 0
-        found: list[object] = []
+        values: list[object] = []
         for event in yaml.parse(text, Loader=_LOADER):
             kind = type(event)
             if kind is yaml.ScalarEvent:
-                self._scalar(event, found)
+                self._scalar(event, values)
             elif kind in _STARTS:
                 self._begin(event)
             elif kind in _ENDS:
                 ended = self.open.pop()
-                self._put(event, ended.values, ended.size, ended.anchor, found)
+                self._put(event, ended.values, ended.size, ended.anchor, values)
             elif kind is yaml.AliasEvent:
                 value, size = self._aliased(event)
                 self._count(event, size)
-                self._put(event, value, size, None, found)
+                self._put(event, value, size, None, values)
             elif kind is yaml.DocumentStartEvent:
                 documents += 1
                 if documents > 1:
                     self._fail(event, "expected a single document, found another one")
-        if not found:
+        if not values:
             raise UsageError(f"`{self.name}` is empty", hint="expected a mapping")
-        return found[0]
+        return values[0]
 
     def _begin(self, event: Any) -> None:
         if self.open and isinstance(self.open[-1].values, dict) and self.open[-1].key is None:
@@ -121,10 +121,10 @@ class _YamlReader:
         self.open.append(_Open([] if is_list else {}, event.anchor, line))
 
     def _aliased(self, event: Any) -> tuple[object, int]:
-        for each in self.open:
-            if each.anchor == event.anchor:
+        for outer in self.open:
+            if outer.anchor == event.anchor:
                 raise UsageError(
-                    f"`{self.name}`, line {each.line}: an alias refers to a value that contains it"
+                    f"`{self.name}`, line {outer.line}: an alias refers to a value that contains it"
                 )
         if event.anchor not in self.anchors:
             self._fail(event, f"not YAML: found undefined alias {shorten(repr(event.anchor))}")
@@ -137,13 +137,13 @@ class _YamlReader:
             self._fail(event, f"more than {MAX_YAML_VALUES} values; check the aliases")
 
     def _put(
-        self, event: Any, value: object, size: int, anchor: str | None, found: list[object]
+        self, event: Any, value: object, size: int, anchor: str | None, values: list[object]
     ) -> None:
         """A value at its place."""
         if anchor is not None:
             self.anchors[anchor] = (value, size)
         if not self.open:
-            found.append(value)
+            values.append(value)
             return
         parent = self.open[-1]
         parent.size += size
@@ -155,7 +155,7 @@ class _YamlReader:
             parent.values[parent.key] = value
             parent.key = None
 
-    def _scalar(self, event: Any, found: list[object]) -> None:
+    def _scalar(self, event: Any, values: list[object]) -> None:
         parent = self.open[-1] if self.open else None
         if parent is not None and isinstance(parent.values, dict) and parent.key is None:
             # `8: x` and `no: x` are read as the text that is written there.
@@ -167,7 +167,7 @@ class _YamlReader:
                 self.anchors[event.anchor] = (parent.key, 1)
             return
         self._count(event, 1)
-        self._put(event, self._scalar_value(event), 1, event.anchor, found)
+        self._put(event, self._scalar_value(event), 1, event.anchor, values)
 
     def _scalar_value(self, event: Any) -> object:
         if event.tag is not None:
@@ -206,14 +206,14 @@ class _YamlReader:
 
 def yaml_line(text: str, path: tuple[Step, ...], key: bool) -> int | None:
     """Line of a path in a YAML text that is known to be well formed."""
-    found = None
+    line_of = None
     for here, key_line, line in _places(text, path):
-        if here == 0 and found is not None:
+        if here == 0 and line_of is not None:
             break
-        found = key_line if key else line
+        line_of = key_line if key else line
         if here == len(path):
             break
-    return found
+    return line_of
 
 
 def _places(text: str, path: tuple[Step, ...]) -> Iterator[tuple[int, int, int]]:

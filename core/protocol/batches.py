@@ -147,9 +147,11 @@ def build_batch(
 def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
     """A stored batch with only these of its records, each at its offset; not compressed."""
     out = bytearray(HEADER_BYTES)
-    for one in kept:
-        place = one.offset - header.base_offset
-        _write_record(out, place, one.timestamp_ms - header.base_timestamp_ms, one.key, one.value)
+    for record in kept:
+        place = record.offset - header.base_offset
+        _write_record(
+            out, place, record.timestamp_ms - header.base_timestamp_ms, record.key, record.value
+        )
     return _seal(
         out,
         len(kept),
@@ -157,7 +159,7 @@ def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
         header.base_timestamp_ms,
         base_offset=header.base_offset,
         epoch=header.leader_epoch,
-        max_timestamp_ms=max(one.timestamp_ms for one in kept),
+        max_timestamp_ms=max(record.timestamp_ms for record in kept),
     )
 
 
@@ -239,12 +241,12 @@ def _read_record(data: bytes, at: int, header: BatchHeader) -> tuple[Record, int
 
 def _read_headers(data: bytes, at: int, stop: int) -> tuple[tuple[Header, ...], int]:
     count, at = read_varint(data, at)
-    found: list[Header] = []
-    while len(found) < count and at < stop:
+    headers: list[Header] = []
+    while len(headers) < count and at < stop:
         name, at = _read_bytes(data, at)
         value, at = _read_bytes(data, at)
-        found.append((name or b"", value))
-    return tuple(found), at
+        headers.append((name or b"", value))
+    return tuple(headers), at
 
 
 def _read_bytes(data: bytes, at: int) -> tuple[bytes | None, int]:
@@ -263,13 +265,13 @@ def find_records(data: bytes, keys: Collection[bytes]) -> tuple[tuple[Record, ..
     Raises:
         CorruptBatch: the bytes are no batches.
     """
-    found: list[Record] = []
+    records: list[Record] = []
     next_offset = None
     for header, batch in whole_batches(data):
         if may_hold(batch, header, keys):
-            found += [record for record in read_records(batch) if record.key in keys]
+            records += [record for record in read_records(batch) if record.key in keys]
         next_offset = header.base_offset + header.last_offset_delta + 1
-    return tuple(found), next_offset
+    return tuple(records), next_offset
 
 
 def whole_batches(data: bytes) -> Iterator[tuple[BatchHeader, bytes]]:

@@ -78,7 +78,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 def _optional(kind: type) -> frozenset[str]:
     """The fields that have a default."""
     if is_dataclass(kind):
-        return frozenset(each.name for each in fields(kind) if each.default is not MISSING)
+        return frozenset(field.name for field in fields(kind) if field.default is not MISSING)
     return frozenset(kind._field_defaults)  # type: ignore[attr-defined]
 
 
@@ -86,4 +86,4 @@ def _struct_in(hint: Any) -> type | None:
     if is_dataclass(hint) or hasattr(hint, "_field_defaults"):
         assert isinstance(hint, type)
         return hint
-    return next((kind for each in get_args(hint) if (kind := _struct_in(each))), None)
+    return next((kind for argument in get_args(hint) if (kind := _struct_in(argument))), None)

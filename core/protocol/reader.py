@@ -129,7 +129,7 @@ def _struct(
     plain = [field for field in fields if field.tag is None]
     tagged = [field for field in fields if field.tag is not None]
     names = [field.name for field in (*plain, *tagged)]
-    absent = {each.name: default_of(each) for each in all_fields if each.name not in names}
+    absent = {field.name: default_of(field) for field in all_fields if field.name not in names}
     make = form.maker(names, absent) if form else row_maker(name, names, absent)
     shapes = [_field(field, version, flexible, form) for field in plain]
     steps = _merged(shapes)
@@ -199,7 +199,7 @@ def row_maker(
     name: str, names: Sequence[str], absent: dict[str, Any]
 ) -> Callable[[Sequence[Any]], Any]:
     """What makes a row of values; what the version lacks is an attribute of its class."""
-    places = {each: property(itemgetter(at)) for at, each in enumerate(names)}
+    places = {name: property(itemgetter(at)) for at, name in enumerate(names)}
     kind = type(name, (Row,), {"__slots__": (), "_fields": tuple(names), **absent, **places})
     return partial(tuple.__new__, kind)
 
@@ -210,7 +210,7 @@ def default_of(field: Field) -> Any:
         return field.default
     if field.nullable:
         return None
-    return SimpleNamespace(**{each.name: default_of(each) for each in field.fields})
+    return SimpleNamespace(**{field.name: default_of(field) for field in field.fields})
 
 
 def _field(field: Field, version: int, flexible: bool, form: Form | None) -> _Shape:

@@ -61,12 +61,12 @@ def decode_commits(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
         should be: the codec's to read, or to refuse.
     """
     try:
-        found = _read_groups(frame, budget)
+        commits = _read_groups(frame, budget)
     except (IndexError, ValueError, struct.error, MemoryLimitError):
         return None
-    if found is not None:
+    if commits is not None:
         budget.keep()
-    return found
+    return commits
 
 
 def _read_groups(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:

@@ -81,7 +81,7 @@ def is_default(value: Any, field: Field) -> bool:
         return not value
     if field.kind != "struct":
         return bool(value == field.default)
-    return all(is_default(getattr(value, each.name, each.default), each) for each in field.fields)
+    return all(is_default(getattr(value, c.name, c.default), c) for c in field.fields)
 
 
 def _field(field: Field, version: int, flexible: bool, aliases: Aliases) -> Writer:

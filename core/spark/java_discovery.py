@@ -24,14 +24,14 @@ def find_java() -> Path:
         KgroupsError: there is none, or it is too old for Spark.
     """
     home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if found is None or not Path(found).exists():
+    command = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if command is None or not Path(command).exists():
         raise KgroupsError(
-            f"Spark requires Java {MIN_JAVA} or newer, but `{found or 'java'}` was not found",
+            f"Spark requires Java {MIN_JAVA} or newer, but `{command or 'java'}` was not found",
             hint="install a JDK (Debian: openjdk-17-jre-headless) or set JAVA_HOME",
             code="JAVA_MISSING",
         )
-    java = Path(found).resolve()
+    java = Path(command).resolve()
     version = java_version(java)
     if version is not None and version < MIN_JAVA:
         raise KgroupsError(

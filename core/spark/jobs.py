@@ -65,14 +65,14 @@ def _asked(session: SparkSession, watcher: Watcher) -> Iterator[None]:
     is_over = threading.Event()
 
     def ask() -> None:
-        told = NO_JOBS
+        shown = NO_JOBS
         while not is_over.wait(LOOK_EVERY_S):
             try:
                 done = jobs_done(session)
             except (Py4JError, OSError):  # the JVM is gone, which the query itself tells best
                 return
-            if done != told and not is_over.is_set():
-                told = done
+            if done != shown and not is_over.is_set():
+                shown = done
                 watcher(done)
 
     thread = threading.Thread(target=ask, name="kgroups-spark-jobs", daemon=True)
@@ -94,8 +94,8 @@ def jobs_done(session: SparkSession) -> JobsDone:
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]
     ids = sorted({stage for job in jobs if job is not None for stage in job.stageIds})
-    found = [(stage, tracker.getStageInfo(stage)) for stage in ids]
-    stages = [(stage, info) for stage, info in found if info is not None]
+    running = [(stage, tracker.getStageInfo(stage)) for stage in ids]
+    stages = [(stage, info) for stage, info in running if info is not None]
     if not stages:
         return NO_JOBS
     return JobsDone(
@@ -121,16 +121,16 @@ def _told_by_connect(session: Any, watcher: Watcher) -> Iterator[None]:
     """The client's own progress; a server may send none."""
 
     def tell(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        known = list(stages or ())
-        if done or not known:
+        running = list(stages or ())
+        if done or not running:
             watcher(NO_JOBS)
             return
         watcher(
             JobsDone(
-                stages=len(known),
-                stages_done=sum(stage.done for stage in known),
-                tasks=sum(stage.num_tasks for stage in known),
-                tasks_done=sum(stage.num_completed_tasks for stage in known),
+                stages=len(running),
+                stages_done=sum(stage.done for stage in running),
+                tasks=sum(stage.num_tasks for stage in running),
+                tasks_done=sum(stage.num_completed_tasks for stage in running),
             )
         )
 

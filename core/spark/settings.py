@@ -63,8 +63,8 @@ def spark_defaults(environ: Mapping[str, str]) -> dict[str, str]:
     if not folder or not path.exists():
         return {}
     lines = read_text(path, MIB, "settings of Spark").splitlines()
-    found = (_LINE.match(line.strip()) for line in lines if line.strip()[:1] not in ("#", "!"))
-    return {match[1]: match[2].strip() for match in found if match}
+    matches = (_LINE.match(line.strip()) for line in lines if line.strip()[:1] not in ("#", "!"))
+    return {match[1]: match[2].strip() for match in matches if match}
 
 
 def parse_master(master: str, environ: Mapping[str, str]) -> Master:

@@ -269,7 +269,7 @@ def live_snapshot(
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
         asked, told = texts.leader_from_log, texts.leader is not None
         grows = texts.grows
-        snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, told=told)
+        snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, explained=told)
         missing = texts.topics_named() - set(snapshot.topics)
         hidden = admin.topics(sorted(missing)).failures if missing else {}
     for name, code in hidden.items():
