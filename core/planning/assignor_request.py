@@ -155,9 +155,7 @@ def current_generation(group: Group) -> int:
     """
     if group.group_epoch is not None:
         return group.group_epoch
-    generations = [
-        member.generation for member in group.members or () if member.generation is not None
-    ]
+    generations = [m.generation for m in group.members or () if m.generation is not None]
     return max(generations, default=0) + 1
 
 

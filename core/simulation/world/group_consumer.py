@@ -371,12 +371,9 @@ class GroupConsumer(Consumer):
 
     def _sought(self, partitions: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Seek to what was stored outside; partitions for which the group's commit counts."""
-        stored = self.outside
-        if stored is None:
+        if (stored := self.outside) is None:
             return partitions
-        offsets: dict[TopicPartition, int | None]
-        offsets = {p: stored[p] for p in partitions if p in stored}
-        if offsets:
+        if offsets := {p: stored[p] for p in partitions if p in stored}:
             self.outputs.append(Read(offsets))
         return tuple(partition for partition in partitions if partition not in offsets)
 
