@@ -1009,14 +1009,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "official")
       options+=(
-        '--list:List consumer groups.'
+        '--list:List the groups.'
         '--describe:Describe groups\: offsets, members or state.'
         '--delete:Delete groups with their offsets.'
         '--delete-offsets:Delete a group'\''s offsets of topics.'
         '--reset-offsets:Reset a group'\''s offsets; writes nothing without --execute.'
         '--validate-regex:Check a regular expression as brokers do.'
         '--group:A group; may be repeated.'
-        '--all-groups:Every consumer group.'
+        '--all-groups:Every group.'
         '--topic:A topic, or some of its partitions\: t or t\:0,1; may be repeated.'
         '--all-topics:Every topic that the group committed.'
         '--offsets:View\: partitions, offsets, lag (default).'

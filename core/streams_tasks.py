@@ -1,5 +1,6 @@
 """Tasks of streams groups: what they read, who has them, and why there are none. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -11,9 +12,14 @@ from kgroups.core.snapshot import (
     Subtopology,
     Tasks,
     Topic,
+    TopicPartition,
 )
 
 TaskRole = Literal["active", "standby", "warmup"]
+_INTERNAL = re.compile(
+    r"-(changelog|repartition|subscription-registration-topic|subscription-response-topic"
+    r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic)$"
+)
 ROLES: tuple[TaskRole, ...] = ("active", "standby", "warmup")
 TaskStatus = Literal["assigned", "pending", "revoking", "unassigned"]
 
@@ -47,6 +53,32 @@ class TaskRow(NamedTuple):
 def sources_of(part: Subtopology) -> tuple[str, ...]:
     """Every topic that a subtopology reads, its own and internal ones."""
     return part.source_topics + part.repartition_source_topics
+
+
+def internal_topics_of(group: Group) -> list[str]:
+    """The topics that a streams group's application has made for itself, ascending."""
+    parts = group.topology or ()
+    sources = {topic for part in parts for topic in part.source_topics}
+    return sorted(
+        {
+            topic
+            for part in parts
+            for topic in part.repartition_source_topics + part.state_changelog_topics
+        }
+        - sources
+    )
+
+
+def input_commits(group: Group) -> list[TopicPartition]:
+    """What a streams group has committed of the topics that it has not made itself, in order."""
+    sources = {topic for part in group.topology or () for topic in part.source_topics}
+    offsets = group.offsets or {}
+    return sorted((topic, at) for topic in offsets if topic in sources for at in offsets[topic])
+
+
+def is_named_internal(topic: str, group: str) -> bool:
+    """Whether a topic has a name that Kafka Streams gives to internal topics of this group."""
+    return topic.startswith(f"{group}-") and _INTERNAL.search(topic) is not None
 
 
 def task_count(part: Subtopology, topics: Mapping[str, Topic]) -> int:

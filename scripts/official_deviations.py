@@ -45,8 +45,22 @@ DEVIATIONS: Final = (
     ),
     Deviation(
         "foreign group",
-        "`--reset-offsets` reports a share group as unknown",
-        "refused",
+        (
+            "`--reset-offsets` reports a share group as unknown; that of share groups takes any "
+            "group, and resets one that does not exist yet but reports a failure"
+        ),
+        "a group of another type is refused, one that does not exist yet is reset",
+    ),
+    Deviation(
+        "empty group",
+        "a streams group without members is described by nothing, or by an error",
+        "a notice on stderr, exit code 0",
+    ),
+    Deviation("not ready", "`--list --state NotReady` finds no group", "finds them"),
+    Deviation(
+        "foreign topic",
+        "`--delete-internal-topic` deletes whatever topic is named",
+        "only internal topics of the group; otherwise nothing is written",
     ),
     Deviation(
         "order of writing",

@@ -9,9 +9,10 @@ from typer.core import TyperCommand
 
 from kgroups.cli.exits import show_error, unprinted
 from kgroups.cli.official.all_groups import run_all_groups
-from kgroups.cli.official.dispatch import ALL_GROUPS, GROUPS, RECORDS, TOOLS
+from kgroups.cli.official.dispatch import RECORDS, TOOLS
 from kgroups.cli.official.records import run_records
 from kgroups.cli.official.run import run_groups, version_line
+from kgroups.cli.official.tools import ALL_GROUPS_TOOL
 from kgroups.cli.params import check_texts
 from kgroups.core.errors import UsageError
 
@@ -21,14 +22,16 @@ Its options and its layouts; `kgroups official --help` lists them. The word
 `official` may be left out where the line holds --list, --describe, --delete,
 --reset-offsets, --delete-offsets or --validate-regex and no command before it.
 `kgroups official delete-records`, and every line with --offset-json-file and
-no other command, is kafka-delete-records.sh. `kgroups official kafka-groups.sh`
-is that tool, and a link to kgroups of that name acts as it.
+no other command, is kafka-delete-records.sh. A first word kafka-groups.sh,
+kafka-share-groups.sh or kafka-streams-groups.sh stands for that tool, and a
+link to kgroups of such a name acts as it.
 
 EXAMPLES
   kgroups --bootstrap-server localhost:9092 --list --state
   kgroups --bootstrap-server localhost:9092 --describe --group g --members
   kgroups official --version
   kgroups official kafka-groups.sh --bootstrap-server localhost:9092 --list
+  kgroups official kafka-share-groups.sh --help
   kgroups delete-records --bootstrap-server localhost:9092 --offset-json-file f
 """
 
@@ -61,13 +64,15 @@ def _run(words: Sequence[str]) -> int:
     tool, rest = (words[0], words[1:]) if words else ("", [])
     if tool == RECORDS:
         return run_records(rest, version_line)
-    if tool == ALL_GROUPS:
+    if tool == ALL_GROUPS_TOOL.name:
         return run_all_groups(rest, version_line)
-    if tool.startswith("kafka-") and tool.endswith(".sh") and tool != GROUPS:
+    if tool in TOOLS:
+        return run_groups(rest, TOOLS[tool])
+    if tool.startswith("kafka-") and tool.endswith(".sh"):
         names = ", ".join(TOOLS)
         show_error(UsageError(f"`{tool}` is not a tool that kgroups stands for", hint=names))
         return 1
-    return run_groups(rest if tool == GROUPS else words)
+    return run_groups(words)
 
 
 def _check(words: Sequence[str]) -> None:

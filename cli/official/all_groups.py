@@ -8,8 +8,8 @@ from kgroups.cli.exits import show_error
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.layouts import java_length
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
-from kgroups.cli.official.options import ALL_GROUPS_OPTIONS, all_groups_page
 from kgroups.cli.official.streams import notice, say, show
+from kgroups.cli.official.tools import ALL_GROUPS_TOOL
 from kgroups.cli.official.validation import Misuse, conflicts
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import KgroupsError
@@ -25,12 +25,12 @@ FAILED: Final = "Error while executing groups command : "
 def run_all_groups(words: Sequence[str], version: Callable[[], str]) -> int:
     """The exit code of `kafka-groups.sh WORDS`, run by us."""
     try:
-        arguments = parse(words, ALL_GROUPS_OPTIONS)
+        arguments = parse(words, ALL_GROUPS_TOOL)
         if not words:
-            say(all_groups_page().rstrip("\n"))
+            say(ALL_GROUPS_TOOL.page.rstrip("\n"))
             return 1
         if arguments.has("help"):
-            show(all_groups_page())
+            show(ALL_GROUPS_TOOL.page)
             return 0
         if arguments.has("version"):
             show(version())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kgroups.cli.official.options import Option
+from kgroups.cli.official.tools import CONSUMER_TOOL, Tool
 from kgroups.core.errors import UsageError
 
 
@@ -21,6 +22,10 @@ class LateError(Exception):
     """A value that parsed cannot be used; it is found only when the value is read."""
 
 
+class BadValue(LateError):
+    """The parser cannot make of a value what its option takes, or was given several."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """What was given.
@@ -28,10 +33,12 @@ class Arguments:
     Args:
         found: option to its values in order; None where it stands without one.
         words: what no option took.
+        tool: whose arguments they are.
     """
 
     found: Mapping[str, tuple[str | None, ...]]
     words: tuple[str, ...] = field(default=())
+    tool: Tool = CONSUMER_TOOL
 
     def has(self, name: str) -> bool:
         """Whether the option is there, with a value or without."""
@@ -45,11 +52,11 @@ class Arguments:
         """The one value of an option; None without one.
 
         Raises:
-            LateError: it has several.
+            BadValue: it has several.
         """
         values = self.values(name)
         if len(values) > 1:
-            raise LateError(
+            raise BadValue(
                 f"Found multiple arguments for option {name}, but you asked for only one"
             )
         return values[0] if values else None
@@ -58,7 +65,7 @@ class Arguments:
         """The value of an option as a whole number of 64 bits; None without one.
 
         Raises:
-            LateError: it is none, or there are several.
+            BadValue: it is none, or there are several.
         """
         text = self.value(name)
         if text is None:
@@ -66,7 +73,7 @@ class Arguments:
         digits = text[1:] if text[:1] in ("+", "-") else text
         if digits.isdecimal() and -(2**63) <= int(text) < 2**63:
             return int(text)
-        raise LateError(f"Cannot parse argument '{text}' of option {name}")
+        raise BadValue(f"Cannot parse argument '{text}' of option {name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +124,13 @@ def _swallowed(option: Option, left: list[str]) -> str | None:
     return None
 
 
-def parse(words: Sequence[str], options: Sequence[Option]) -> Arguments:
-    """The arguments of one call.
+def parse(words: Sequence[str], tool: Tool) -> Arguments:
+    """The arguments of one call of a tool.
 
     Raises:
         ParseError: an option is not known, lacks its value, or cannot stand without another.
     """
-    by_name = {option.name: option for option in options}
+    by_name = {option.name: option for option in tool.options}
     found: dict[str, tuple[str | None, ...]] = {}
     rest: list[str] = []
     for given in walk(words, by_name):
@@ -142,4 +149,4 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> Arguments:
             f"Option(s) [{', '.join(lonely)}] are unavailable given other options on the command "
             "line"
         )
-    return Arguments(found, tuple(rest))
+    return Arguments(found, tuple(rest), tool)

@@ -5,14 +5,20 @@ from typing import Final
 
 from kgroups.cli.official.arguments import ParseError, walk
 from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS, Option
+from kgroups.cli.official.tools import (
+    ALL_GROUPS_TOOL,
+    CONSUMER_TOOL,
+    SHARE_TOOL,
+    STREAMS_TOOL,
+)
 from kgroups.cli.params import GLOBAL_OPTIONS
 
 FORCED: Final = "official"
 RECORDS: Final = "delete-records"
-ALL_GROUPS: Final = "kafka-groups.sh"
-GROUPS: Final = "kafka-consumer-groups.sh"
-TOOLS: Final = (GROUPS, ALL_GROUPS)
-"""Names that come first in a line of `official`, or that a link to the program has."""
+TOOLS: Final = {
+    tool.name: tool for tool in (CONSUMER_TOOL, SHARE_TOOL, STREAMS_TOOL, ALL_GROUPS_TOOL)
+}
+"""By their names, which come first in a line of `official`, or that a link to the program has."""
 
 # Options that may stand before an action or a command, of both grammars.
 _KNOWN: Final = {

@@ -307,14 +307,19 @@ def record_line(at: TopicPartition, start: int) -> str:
     return f"partition: {for_stdout()(at[0])}-{at[1]}\tlow_watermark: {start}\n"
 
 
-def deleted_text(done: Sequence[str], *, failed: bool) -> str:
+def deleted_text(done: Sequence[str], *, failed: bool, kind: str = "consumer") -> str:
     """The sentence about deleted groups.
 
     Args:
         done: names of those that are deleted.
         failed: whether there are others, which are told elsewhere.
+        kind: of the groups.
     """
     names = ", ".join(f"'{name}'" for name in map(for_stdout(), done))
-    if not failed:
-        return f"Deletion of requested consumer groups ({names}) was successful.\n"
-    return f"\nThese consumer groups were deleted successfully: {names}\n" if done else ""
+    if failed:
+        end = "." if kind == "streams" else ""
+        text = f"\nThese {kind} groups were deleted successfully: {names}{end}\n"
+        return text if done else ""
+    if kind == "streams" and not done:
+        names = "''"
+    return f"Deletion of requested {kind} groups ({names}) was successful.\n"

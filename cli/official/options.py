@@ -1,4 +1,4 @@
-"""The options of Kafka's two tools: how each is written, what it means, and their help pages."""
+"""The options of Kafka's tools: how each is written, what it means, and their help pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ _COMMON: Final = (
 )
 
 GROUP_OPTIONS: Final = (
-    Option("list", "List consumer groups."),
+    Option("list", "List the groups."),
     Option("describe", "Describe groups: offsets, members or state."),
     Option("delete", "Delete groups with their offsets."),
     Option("delete-offsets", "Delete a group's offsets of topics."),
     Option("reset-offsets", "Reset a group's offsets; writes nothing without --execute."),
     Option("validate-regex", "Check a regular expression as brokers do.", "value", "REGEX"),
     Option("group", "A group; may be repeated.", "value", "GROUP"),
-    Option("all-groups", "Every consumer group."),
+    Option("all-groups", "Every group."),
     Option(
         "topic",
         "A topic, or some of its partitions: t or t:0,1; may be repeated.",
@@ -103,7 +103,6 @@ SCENARIOS: Final = (
 )
 DEFAULT_TIMEOUT_MS: Final = 30_000
 
-
 ALL_GROUPS_OPTIONS: Final = (
     Option("list", "List groups of every type."),
     Option("group-type", "Only classic, consumer, share or streams groups.", "value", "TYPE"),
@@ -114,49 +113,47 @@ ALL_GROUPS_OPTIONS: Final = (
     *_COMMON,
 )
 
-GROUPS_INTRO: Final = """Usage: kgroups official OPTIONS
 
-The options and layouts of Kafka's own kafka-consumer-groups.sh: list,
-describe, delete consumer groups, reset or delete their offsets. The word
-`official` may be left out when one of --list, --describe, --delete,
---reset-offsets, --delete-offsets, --validate-regex is given.
+def _picked(names: str) -> tuple[Option, ...]:
+    """Options of kafka-consumer-groups.sh that other tools have, too."""
+    return tuple(option for option in GROUP_OPTIONS if option.name in names.split())
 
-A long option takes one dash or two; its value follows it or an `=`.
-Exit code: 0 done, 1 anything else.
-"""
-RECORDS_INTRO: Final = """Usage: kgroups delete-records --bootstrap-server HOST:PORT
-           --offset-json-file FILE
 
-The options and the output of Kafka's own kafka-delete-records.sh: delete the
-records of partitions below an offset. FILE holds
-{"partitions": [{"topic": "t", "partition": 0, "offset": 5}], "version": 1};
-offset -1 is the end of the log.
-"""
-ALL_GROUPS_INTRO: Final = """Usage: kgroups official kafka-groups.sh OPTIONS
+SHARE_OPTIONS: Final = _picked(
+    "list describe delete delete-offsets reset-offsets group all-groups topic all-topics offsets "
+    "members state verbose to-earliest to-latest to-current to-offset to-datetime from-file "
+    "dry-run execute export timeout bootstrap-server command-config help version"
+)
+STREAMS_OPTIONS: Final = (
+    *_picked("list describe delete delete-offsets reset-offsets group all-groups"),
+    Option(
+        "input-topic",
+        "An input topic, or some of its partitions: t or t:0,1; may be repeated.",
+        "value",
+        "TOPIC",
+    ),
+    Option("all-input-topics", "Every input topic that the group committed."),
+    *_picked("offsets members state verbose"),
+    Option("topology", "View: the nodes of the topology.", only_with=("describe",)),
+    *_picked(
+        "to-earliest to-latest to-current to-offset shift-by by-duration to-datetime from-file"
+    ),
+    Option(
+        "delete-internal-topic",
+        "Delete an internal topic, after a reset; may be repeated.",
+        "value",
+        "TOPIC",
+    ),
+    Option("delete-all-internal-topics", "Delete all internal topics, after a reset or deletion."),
+    *_picked("dry-run execute export timeout bootstrap-server command-config help version"),
+)
 
-The options and the layout of Kafka's own kafka-groups.sh: list groups of
-every type. Exit code: 0 done, 1 anything else.
-"""
 _INDENT: Final = 34
 _WIDTH: Final = 80
 
 
-def groups_page() -> str:
-    """Help of the options of kafka-consumer-groups.sh."""
-    return _page(GROUPS_INTRO, GROUP_OPTIONS)
-
-
-def all_groups_page() -> str:
-    """Help of the options of kafka-groups.sh."""
-    return _page(ALL_GROUPS_INTRO, ALL_GROUPS_OPTIONS)
-
-
-def records_page() -> str:
-    """Help of the options of kafka-delete-records.sh."""
-    return _page(RECORDS_INTRO, RECORD_OPTIONS)
-
-
-def _page(intro: str, options: Sequence[Option]) -> str:
+def page(intro: str, options: Sequence[Option]) -> str:
+    """A help page."""
     lines = []
     for option in options:
         value = {"nothing": "", "value": f" {option.value}", "maybe": f" [{option.value}]"}

@@ -11,8 +11,8 @@ from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
-from kgroups.cli.official.options import RECORD_OPTIONS, records_page
 from kgroups.cli.official.streams import fail_command, notice, say, show
+from kgroups.cli.official.tools import RECORDS_TOOL
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import doubt_text, exception_text
 from kgroups.core.errors import (
@@ -45,12 +45,12 @@ class BadFile(Misuse):
 def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
     """The exit code of `kafka-delete-records.sh WORDS`, run by us."""
     try:
-        arguments = parse(words, RECORD_OPTIONS)
+        arguments = parse(words, RECORDS_TOOL)
         if not words:
-            say(records_page().rstrip("\n"))
+            say(RECORDS_TOOL.page.rstrip("\n"))
             return 1
         if arguments.has("help"):
-            show(records_page())
+            show(RECORDS_TOOL.page)
             return 0
         if arguments.has("version"):
             show(version())
@@ -66,7 +66,7 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
     except NoClient as error:
         say(error.message.removeprefix("java.nio.file.NoSuchFileException: "))
     except RefusedError as error:  # by a guard
-        fail_command(error.message, error.hint)
+        fail_command(RECORDS_TOOL, error.message, error.hint)
         return error.exit_code
     except KgroupsError as error:
         say(exception_text(error.code, error.message))

@@ -2,7 +2,7 @@
 
 import sys
 
-from kgroups.cli.official.words import FAILED
+from kgroups.cli.official.tools import Tool
 from kgroups.cli.output.escapes import printable, visible
 from kgroups.cli.output.outlet import is_lost
 
@@ -37,6 +37,6 @@ def fail(text: str, hint: str | None = None) -> None:
         say(f"hint: {hint}")
 
 
-def fail_command(text: str, hint: str | None = None) -> None:
+def fail_command(tool: Tool, text: str, hint: str | None = None) -> None:
     """Write what stopped the command, or one group of it."""
-    fail(FAILED + text, hint)
+    fail(tool.failed + text, hint)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.options import ACTIONS, SCENARIOS
+from kgroups.cli.official.tools import CONSUMER_TOOL
 from kgroups.core.errors import UsageError
 
 WITHOUT_MODE = (
@@ -13,16 +14,7 @@ WITHOUT_MODE = (
     "default behavior without prompting."
 )
 
-# States and types that a filter may name, in the order of Kafka's enums.
-STATES = (
-    "PreparingRebalance",
-    "CompletingRebalance",
-    "Stable",
-    "Dead",
-    "Empty",
-    "Assigning",
-    "Reconciling",
-)
+# Types that a filter may name, in the order of Kafka's enum.
 TYPES = ("Consumer", "Classic")
 VIEWS = ("members", "offsets", "state")
 SELECTIONS = ("all-groups", "group")
@@ -41,23 +33,26 @@ class Misuse(UsageError):
     exit_code = 1
 
 
-def check(arguments: Arguments) -> None:
+def check(arguments: Arguments, problems: Iterator[str]) -> None:
     """Return if the arguments make sense together.
 
+    Args:
+        problems: what is wrong with them, in the order of checking, in the official words.
     Raises:
-        Misuse: they do not; the message is the official one.
+        Misuse: something is.
     """
-    message = next(_problems(arguments), None)
+    message = next(problems, None)
     if message is not None:
-        raise Misuse(message, hint="`kgroups official --help` shows the options")
+        name = "" if arguments.tool == CONSUMER_TOOL else f" {arguments.tool.name}"
+        raise Misuse(message, hint=f"`kgroups official{name} --help` shows the options")
 
 
-def _problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong, in the order of checking."""
+def usual_problems(arguments: Arguments) -> Iterator[str]:
+    """What is wrong with those of kafka-consumer-groups.sh."""
     if not arguments.has("validate-regex") and not arguments.has("bootstrap-server"):
         yield 'Missing required argument "[bootstrap-server]"'
     for action, problems in (
-        ("describe", _describe_problems),
+        ("describe", describe_problems),
         ("delete", _delete_problems),
         ("delete-offsets", _delete_offsets_problems),
         ("reset-offsets", _reset_problems),
@@ -72,11 +67,12 @@ def _problems(arguments: Arguments) -> Iterator[str]:
         yield "Found multiple arguments for option validate-regex, but you asked for only one"
 
 
-def _describe_problems(arguments: Arguments) -> Iterator[str]:
-    yield from _needs_groups(arguments, "describe")
-    if sum(map(arguments.has, VIEWS)) > 1:
-        views = _names(VIEWS)
-        yield f"Option [describe] takes at most one of these options: {views}"
+def describe_problems(arguments: Arguments) -> Iterator[str]:
+    """What is wrong with a description, of any of the tools."""
+    yield from needs_groups(arguments, "describe")
+    views = [*VIEWS, *(["topology"] if arguments.tool.kind == "streams" else [])]
+    if sum(map(arguments.has, views)) > 1:
+        yield f"Option [describe] takes at most one of these options: {names(views)}"
     try:
         state = arguments.value("state")
     except LateError as error:
@@ -87,7 +83,7 @@ def _describe_problems(arguments: Arguments) -> Iterator[str]:
 
 
 def _delete_problems(arguments: Arguments) -> Iterator[str]:
-    yield from _needs_groups(arguments, "delete")
+    yield from needs_groups(arguments, "delete")
     if arguments.has("topic"):
         yield (
             "The consumer does not support topic-specific offset deletion from a consumer group."
@@ -104,16 +100,14 @@ def _delete_offsets_problems(arguments: Arguments) -> Iterator[str]:
 def _reset_problems(arguments: Arguments) -> Iterator[str]:
     if arguments.has("execute") and arguments.has("dry-run"):
         yield "Option [reset-offsets] only accepts one of [execute] and [dry-run]"
-    yield from _needs_groups(arguments, "reset-offsets")
-    for scenario in SCENARIOS:
-        yield from conflicts(
-            arguments, scenario, [other for other in SCENARIOS if other != scenario]
-        )
+    yield from needs_groups(arguments, "reset-offsets")
+    yield from at_most_one(arguments, SCENARIOS)
 
 
-def _needs_groups(arguments: Arguments, action: str) -> Iterator[str]:
+def needs_groups(arguments: Arguments, action: str) -> Iterator[str]:
+    """What is said where no groups are meant."""
     if not any(map(arguments.has, SELECTIONS)):
-        yield f"Option [{action}] takes one of these options: {_names(SELECTIONS)}"
+        yield f"Option [{action}] takes one of these options: {names(SELECTIONS)}"
 
 
 def conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Iterator[str]:
@@ -124,17 +118,24 @@ def conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Itera
                 yield f'Option "[{option}]" can\'t be used with option "[{other}]"'
 
 
-def _names(options: Sequence[str]) -> str:
+def at_most_one(arguments: Arguments, options: Sequence[str]) -> Iterator[str]:
+    """What is said of each two of these options."""
+    for option in options:
+        yield from conflicts(arguments, option, [other for other in options if other != option])
+
+
+def names(options: Iterable[str]) -> str:
+    """Options as the parser writes them."""
     return ", ".join(f"[{name}]" for name in options)
 
 
-def states_of(text: str | None) -> tuple[str, ...]:
-    """States that a filter names; empty for every state.
+def states_of(text: str | None, states: Sequence[str]) -> tuple[str, ...]:
+    """Those of the states that a filter names; empty for every state.
 
     Raises:
         Misuse: one of them is no state.
     """
-    return _choices(text, STATES, "Invalid state list '{}'. Valid states are: ")
+    return _choices(text, states, "Invalid state list '{}'. Valid states are: ")
 
 
 def types_of(text: str | None) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from pkgutil import get_data
 from typing import Final
 
+from kgroups.cli.official.tools import Tool
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNSEEN
 from kgroups.core.offsets.result import Doubt
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
-FAILED: Final = "Executing consumer group command failed due to "
 
 # Error name of the protocol -> exception class and its default text.
 EXCEPTIONS: Final[dict[str, tuple[str, str]]] = json.loads(
@@ -59,12 +59,12 @@ def error_text(code: str) -> str:
     return EXCEPTIONS[code][1] if code in EXCEPTIONS else code
 
 
-def describe_failure(error: ItemError) -> str:
+def describe_failure(tool: Tool, error: ItemError) -> str:
     """Why one group is not described, as the tool says it."""
     if error.code == "GROUP_ID_NOT_FOUND":
         return exception_text(error.code, f"Group {error.target} not found.")
     if error.code in UNREACHABLE:
-        return nobody_answers("describeConsumerGroups")
+        return nobody_answers(tool.call("describe"))
     if error.code == "TOPIC_AUTHORIZATION_FAILED":  # a KIP-848 group reads topics that are hidden
         text = "The group has described topic(s) that the client is not authorized to describe."
         return exception_text(error.code, text)
@@ -88,6 +88,11 @@ def doubt_text(doubt: Doubt) -> str:
     return f"outcome unknown: {(exception_text(doubt.code) if known else doubt.cause)}"
 
 
+def failure_text(error: ItemError) -> str:
+    """Why something was not done, or may be, as Java prints it."""
+    return doubt_text(error) if isinstance(error, Doubt) else exception_text(error.code)
+
+
 def unlisted(errors: Iterable[ItemError]) -> ItemError | None:
     """The failure of a broker that could not list its groups; None if all that are up did."""
     return next((error for error in errors if error.code != "COORDINATOR_NOT_AVAILABLE"), None)
@@ -96,3 +101,9 @@ def unlisted(errors: Iterable[ItemError]) -> ItemError | None:
 def list_failure(error: KgroupsError | ItemError) -> str:
     """Why groups could not be listed."""
     return NO_BROKER_TO_LIST if error.code in UNREACHABLE else exception_text(error.code)
+
+
+def unlisted_text(tool: Tool, error: KgroupsError | ItemError) -> str:
+    """Why a tool could not list its groups by their names: of share groups without any class."""
+    text = list_failure(error)
+    return text.partition(": ")[2] if tool.kind == "share" else WRAPPER + text

@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.cli.official.arguments import parse
 from kgroups.cli.official.dispatch import official_arguments
-from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
+from kgroups.cli.official.tools import CONSUMER_TOOL, RECORDS_TOOL
 from kgroups.cli.write_files import save_undo
 from kgroups.core.offsets.change import Change
 from scripts.incident import write_incident
@@ -136,9 +136,9 @@ def test_official_words_are_understood(task: Task) -> None:
     """Each official line is read by the grammar of its tool."""
     words = shlex.split(task.official or "")
     if words[0] == "kafka-delete-records.sh":
-        assert parse(words[1:], RECORD_OPTIONS).has("offset-json-file")
+        assert parse(words[1:], RECORDS_TOOL).has("offset-json-file")
     else:
-        parse(words, GROUP_OPTIONS)
+        parse(words, CONSUMER_TOOL)
         assert official_arguments(words, ()) == words
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.cli.official.arguments import LateError, ParseError, parse
-from kgroups.cli.official.options import GROUP_OPTIONS
+from kgroups.cli.official.tools import CONSUMER_TOOL
 
 UNAVAILABLE = "are unavailable given other options on the command line"
 
@@ -38,7 +38,7 @@ def test_parsed(
     words: list[str], found: dict[str, tuple[str | None, ...]], rest: tuple[str, ...]
 ) -> None:
     """Values swallowed, one dash or two, `=`, `--`, stray words."""
-    arguments = parse(words, GROUP_OPTIONS)
+    arguments = parse(words, CONSUMER_TOOL)
     assert dict(arguments.found) == found
     assert arguments.words == rest
 
@@ -70,7 +70,7 @@ def test_parsed(
 def test_refused(words: list[str], message: str) -> None:
     """The parser's own words, and exit code 1."""
     with pytest.raises(ParseError) as refused:
-        parse(words, GROUP_OPTIONS)
+        parse(words, CONSUMER_TOOL)
     assert (refused.value.message, refused.value.exit_code) == (message, 1)
 
 
@@ -80,19 +80,19 @@ def test_refused(words: list[str], message: str) -> None:
 )
 def test_number(text: str, number: int) -> None:
     """Signs are fine."""
-    assert parse(["--timeout", text], GROUP_OPTIONS).number("timeout") == number
+    assert parse(["--timeout", text], CONSUMER_TOOL).number("timeout") == number
 
 
 @pytest.mark.parametrize("text", ["", "abc", "1.5", "--5", "9223372036854775808", " 5"])
 def test_number_that_is_none(text: str) -> None:
     """Found only when it is read."""
-    arguments = parse(["--timeout", text], GROUP_OPTIONS)
+    arguments = parse(["--timeout", text], CONSUMER_TOOL)
     with pytest.raises(LateError, match="Cannot parse argument"):
         arguments.number("timeout")
 
 
 def test_single_value_given_twice() -> None:
     """It parses; reading it fails."""
-    arguments = parse(["--list", "--state", "a", "--state", "b"], GROUP_OPTIONS)
+    arguments = parse(["--list", "--state", "a", "--state", "b"], CONSUMER_TOOL)
     with pytest.raises(LateError, match="Found multiple arguments for option state"):
         arguments.value("state")

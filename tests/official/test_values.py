@@ -9,6 +9,7 @@ from kgroups.cli.official.actions.official_csv import plan_text, read_plan
 from kgroups.cli.official.actions.values import moment_ms, scope_of, span_ms
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.records import BadFile, offsets_of
+from kgroups.cli.official.tools import CONSUMER_STATES
 from kgroups.cli.official.validation import Misuse, states_of, types_of
 from kgroups.core.offsets.scope import Scope
 
@@ -106,14 +107,14 @@ def test_span_refused(text: str) -> None:
 )
 def test_states(text: str | None, states: tuple[str, ...]) -> None:
     """Any case, trimmed, empty items at the end left out."""
-    assert states_of(text) == states
+    assert states_of(text, CONSUMER_STATES) == states
 
 
 @pytest.mark.parametrize("text", ["bogus", "  ,  ,", ", Stable", "Stable Empty", " "])
 def test_states_refused(text: str) -> None:
     """The value is named as it was given."""
     with pytest.raises(Misuse) as refused:
-        states_of(text)
+        states_of(text, CONSUMER_STATES)
     assert refused.value.message.startswith(f"Invalid state list '{text}'. Valid states are: ")
 
 

@@ -8,12 +8,14 @@ from kgroups.cli.interruption import Interruption
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
 from kgroups.cli.official.actions.values import scope_of
-from kgroups.cli.official.arguments import Arguments
+from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.official_cluster import open_cluster
 from kgroups.cli.official.streams import fail, fail_command, show
+from kgroups.cli.official.tools import Tool
 from kgroups.cli.official.words import (
     NO_NODES,
     UNREACHABLE,
+    WRAPPER,
     doubt_text,
     error_text,
     exception_text,
@@ -22,10 +24,12 @@ from kgroups.cli.official.words import (
 )
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import TopicPartition
+from kgroups.core.streams_tasks import input_commits
 
 UNKNOWN: Final = "Encountered some unknown error: "
 TIMED_OUT: Final = "REQUEST_TIMED_OUT"
@@ -43,11 +47,16 @@ OF_GROUP: Final = frozenset(
 
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
+    tool = arguments.tool
     with open_cluster(arguments, to_change=True) as admin:
         group = arguments.value("group") or ""
-        scope = scope_of(arguments.values("topic"))
         interruption = Interruption(admin)
+        if tool.kind == "share":
+            return _delete_starts(arguments, admin, group, interruption)
+        scope = scope_of(arguments.values(tool.topic))
         try:
+            if arguments.has(tool.all_topics) and tool.kind == "streams":
+                scope = Scope((), tuple(input_partitions(admin, group)))
             listing = topics_with_bounds(admin, scope.topics)
             unknown = {
                 name: exception_text(listing.failures.get(name, MISSING))
@@ -67,8 +76,71 @@ def delete_offsets(arguments: Arguments) -> int:
                 code = _report(group, found, unknown)
                 return EXIT_CODE_INTERRUPTED if interruption.asked else code
         except KgroupsError as error:
-            code = _stopped(error, scope)
+            code = _stopped(tool, error, scope)
             return EXIT_CODE_INTERRUPTED if interruption.asked else code
+
+
+def input_partitions(admin: ClusterAdmin, name: str) -> list[TopicPartition]:
+    """What a streams group has committed of its input topics.
+
+    Raises:
+        LateError: there is no such group.
+    """
+    looked = admin.snapshot([name], log_offsets=False)
+    group = looked.group(name)
+    if group is None or group.type != "streams":
+        text = (
+            f"Group {name} not found." if group is None else f"Group {name} is not a streams group."
+        )
+        raise LateError(WRAPPER + exception_text("GROUP_ID_NOT_FOUND", text))
+    return input_commits(group)
+
+
+def _delete_starts(
+    arguments: Arguments, admin: ClusterAdmin, group: str, interruption: Interruption
+) -> int:
+    """Delete the start offsets of a share group, topic by topic."""
+    topics = sorted(set(arguments.values("topic")))
+    try:
+        admin.types[group] = "share"
+        with interruption:
+            answers = commit(admin, {group: {(topic, 0): None for topic in topics}}, interruption)
+    except KgroupsError as error:
+        if error.code not in UNREACHABLE:
+            fail_command(arguments.tool, exception_text(error.code), error.hint or error.message)
+            return 1
+        errors: dict[str, ItemError | None] = dict.fromkeys(topics, ItemError.of(group, error))
+    else:
+        errors = {topic: answers[group, topic, 0] for topic in topics}
+    tell(result_of(error) for error in errors.values())
+    failed = {topic: error for topic, error in errors.items() if error is not None}
+    reasons = {topic: _start_reason(error) for topic, error in failed.items()}
+    codes = [error.code for error in failed.values()]
+    if codes[:1] == ["GROUP_ID_NOT_FOUND"]:
+        looked = admin.snapshot([group], members=False, offsets=False, log_offsets=False)
+        text = f"Group {group} {'is not a share group' if looked.groups else 'not found'}."
+        reasons = dict.fromkeys(reasons, text)
+    elif MISSING in codes:
+        text = "There is no offset information to delete."
+        known = admin.topics(list(reasons)).topics
+        reasons |= {topic: text for topic in known if failed[topic].code == MISSING}
+    rows = [
+        [topic, f"Error: {reasons[topic]}" if topic in reasons else "Successful"]
+        for topic in sorted(errors)
+    ]
+    if codes and codes[0] in OF_GROUP:
+        fail(next(iter(reasons.values())))
+    show("\n" + layouts.table([layouts.TOPIC, layouts.Column("STATUS")], rows))
+    if interruption.asked:
+        return EXIT_CODE_INTERRUPTED
+    return 1 if failed else 0
+
+
+def _start_reason(error: ItemError) -> str:
+    """Why a topic's start offsets are still there, or may be."""
+    if isinstance(error, Doubt):
+        return doubt_text(error)
+    return error_text(error.code)
 
 
 def _report(
@@ -83,10 +155,10 @@ def _report(
     return 1 if unknown or any(rows.values()) else 0
 
 
-def _stopped(error: KgroupsError, scope: Scope) -> int:
+def _stopped(tool: Tool, error: KgroupsError, scope: Scope) -> int:
     """Say why nothing could be asked; the exit code."""
     if error.code not in UNREACHABLE:
-        fail_command(exception_text(error.code), error.hint or error.message)
+        fail_command(tool, exception_text(error.code), error.hint or error.message)
         return 1
     fail(UNKNOWN + TIMED_OUT, error.hint or error.message)
     rows = dict.fromkeys(scope.partitions, nobody_answers("offsetDelete"))

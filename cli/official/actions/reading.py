@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from kgroups.assignors.order.java_order import utf16_key
-from kgroups.cli.official import layouts
+from kgroups.cli.official import kind_layouts, layouts
+from kgroups.cli.official.actions.topologies import show_topologies
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.layouts import View
 from kgroups.cli.official.official_cluster import open_cluster
 from kgroups.cli.official.streams import fail, fail_command, notice, show
+from kgroups.cli.official.tools import CONSUMER_TOOL, Tool
 from kgroups.cli.official.validation import states_of, types_of
 from kgroups.cli.official.words import (
     UNREACHABLE,
@@ -16,6 +18,7 @@ from kgroups.cli.official.words import (
     exception_text,
     list_failure,
     nobody_answers,
+    unlisted_text,
 )
 from kgroups.core.errors import ItemError, KgroupsError, PatternError
 from kgroups.core.lag.rules import LEADERLESS_ERRORS
@@ -36,33 +39,32 @@ def validate_regex(arguments: Arguments) -> int:
 
 
 def list_groups(arguments: Arguments) -> int:
-    """List consumer groups, with their types and states if asked."""
+    """List the groups, with their types and states if asked."""
+    tool = arguments.tool
     with_states, with_types = arguments.has("state"), arguments.has("type")
     with open_cluster(arguments) as admin:
         types = types_of(arguments.value("type"))
-        states = states_of(arguments.value("state"))
+        states = states_of(arguments.value("state"), tool.states)
         try:
             listing = admin.list_groups(states=states, types=types)
         except KgroupsError as error:
-            wrapper = "" if with_states or with_types else WRAPPER
-            fail_command(wrapper + list_failure(error), error.hint or error.message)
+            bare = with_states or with_types
+            text = list_failure(error) if bare else unlisted_text(tool, error)
+            fail_command(tool, text, error.hint or error.message)
             return 1
-    groups = [group for group in listing.groups if is_consumer_group(group)]
-    show(layouts.list_text(groups, types=with_types, states=with_states))
+    groups = [group for group in listing.groups if tool.counts(group)]
+    if with_states and tool != CONSUMER_TOOL:
+        show(kind_layouts.states_text(groups))
+    else:
+        show(layouts.list_text(groups, types=with_types, states=with_states))
     for broken in listing.errors:
-        fail_command(list_failure(broken), f"{broken.target}: {broken.message}")
+        fail_command(tool, list_failure(broken), f"{broken.target}: {broken.message}")
     return 1 if listing.errors else 0
-
-
-def is_consumer_group(group: Group) -> bool:
-    """Whether the tool counts a group as one of consumers, or of nobody but commits."""
-    if group.type == "classic":
-        return (group.protocol_type or "") in ("", "consumer")
-    return group.type == "consumer"
 
 
 def describe(arguments: Arguments) -> int:
     """Describe groups; those that fail are named and the others shown."""
+    tool = arguments.tool
     view: View = "offsets"
     if arguments.has("members"):
         view = "members"
@@ -70,6 +72,8 @@ def describe(arguments: Arguments) -> int:
         view = "state"
     names = None if arguments.has("all-groups") else arguments.values("group")
     with open_cluster(arguments) as admin:
+        if arguments.has("topology"):
+            return show_topologies(admin, tool, names)
         try:
             snapshot = admin.snapshot(
                 names, offsets=view == "offsets", log_offsets=view == "offsets"
@@ -78,12 +82,13 @@ def describe(arguments: Arguments) -> int:
             if error.code not in UNREACHABLE:
                 text = exception_text(error.code)
             elif names is None:
-                text = WRAPPER + list_failure(error)
+                text = unlisted_text(tool, error)
             else:
-                text = nobody_answers("describeConsumerGroups")
-            fail_command(text, error.hint or error.message)
+                text = nobody_answers(tool.call("describe"))
+            fail_command(tool, text, error.hint or error.message)
             return 1
-    return show_described(snapshot, [view], names=names, verbose=arguments.has("verbose"))
+    verbose = arguments.has("verbose")
+    return show_described(snapshot, [view], names=names, verbose=verbose, tool=tool)
 
 
 def show_described(
@@ -92,57 +97,71 @@ def show_described(
     *,
     names: Sequence[str] | None,
     verbose: bool,
+    tool: Tool = CONSUMER_TOOL,
 ) -> int:
     """Print the groups of a snapshot; 1 if something about them could not be learned.
 
     Args:
         snapshot: has the groups.
         views: which tables, for every group.
-        names: groups that were named, of which each must be there; None for all consumer groups.
+        names: groups that were named, of which each must be there; None for all of the tool's.
         verbose: more columns.
+        tool: whose tables.
     """
     failed = False
     for view in views:
         for group in sorted(snapshot.groups, key=lambda group: utf16_key(group.group)):
-            problem = not_a_consumer_group(group)
+            problem = foreign(tool, group)
             if problem is None:
-                failed |= not _show_group(snapshot, group, view, verbose=verbose)
+                failed |= not _show_group(tool, snapshot, group, view, verbose=verbose)
             elif names is not None and view == views[0]:
-                fail_command(problem)
+                fail_command(tool, problem)
                 failed = True
-    for text, hint in _failures(snapshot, offsets="offsets" in views):
-        fail_command(text, hint)
+    for text, hint in _failures(tool, snapshot, offsets="offsets" in views):
+        fail_command(tool, text, hint)
         failed = True
     return 1 if failed else 0
 
 
-def _show_group(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: bool) -> bool:
+def _show_group(
+    tool: Tool, snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: bool
+) -> bool:
     """Print one group; whether it exists, which brokers before 4.0 tell by a state."""
+    kind = tool.kind.capitalize()
     if group.state == "Dead":
-        fail(f"Consumer group '{group.group}' does not exist.")
+        fail(f"{kind} group '{group.group}' does not exist.")
         return False
-    words = layouts.notice(group)
+    if tool == CONSUMER_TOOL:
+        words = layouts.notice(group)
+        text = layouts.group_text(snapshot, group, view, verbose=verbose)
+    else:
+        words = f"{kind} group '{group.group}' has no active members."
+        if group.state != "Empty" or (tool.kind == "share" and view == "offsets"):
+            words = None
+        text = kind_layouts.group_text(snapshot, group, view, verbose=verbose)
     if words is not None:
         notice(words)
-    show(layouts.group_text(snapshot, group, view, verbose=verbose))
+    show(text)
     return True
 
 
-def not_a_consumer_group(group: Group) -> str | None:
+def foreign(tool: Tool, group: Group) -> str | None:
     """Why the tool does not describe a group; None if it does."""
-    if is_consumer_group(group):
+    if tool.counts(group):
         return None
-    if group.type == "classic":
+    if group.type == "classic" and tool == CONSUMER_TOOL:
         return (
             f"java.lang.IllegalArgumentException: GroupId {group.group} is not a consumer group "
             f"({group.protocol_type})."
         )
-    return exception_text("GROUP_ID_NOT_FOUND", f"Group {group.group} is not a consumer group.")
+    return exception_text("GROUP_ID_NOT_FOUND", f"Group {group.group} is not a {tool.kind} group.")
 
 
-def _failures(snapshot: ClusterSnapshot, *, offsets: bool) -> Iterator[tuple[str, str | None]]:
+def _failures(
+    tool: Tool, snapshot: ClusterSnapshot, *, offsets: bool
+) -> Iterator[tuple[str, str | None]]:
     """What could not be learned, as the tool would say it, with our own words for it."""
-    partitions = _unmeasured(snapshot) if offsets else {}
+    partitions = _unmeasured(tool, snapshot) if offsets else {}
     topics = {topic for topic, _ in partitions}
     told = {f"{topic}-{number}" for topic, number in partitions} | topics
     codes = {error.target: error.code for error in snapshot.errors}
@@ -156,7 +175,7 @@ def _failures(snapshot: ClusterSnapshot, *, offsets: bool) -> Iterator[tuple[str
     } | set(snapshot.topics)
     for error in snapshot.errors:
         if error.target not in told and error.target not in measured:
-            yield describe_failure(error), _explained(error)
+            yield describe_failure(tool, error), _explained(error)
 
 
 def _explained(error: ItemError) -> str | None:
@@ -165,11 +184,11 @@ def _explained(error: ItemError) -> str | None:
     return f"{error.target}: {error.message}"
 
 
-def _unmeasured(snapshot: ClusterSnapshot) -> dict[TopicPartition, str]:
+def _unmeasured(tool: Tool, snapshot: ClusterSnapshot) -> dict[TopicPartition, str]:
     """Partitions of the groups that are gone or were refused; leaderless ones are no failure."""
     found: dict[TopicPartition, str] = {}
     for group in snapshot.groups:
-        if not is_consumer_group(group):
+        if not tool.counts(group):
             continue
         for line in layouts.offset_lines(snapshot, group):
             topic = snapshot.topics.get(line.topic)

@@ -8,6 +8,7 @@ from kgroups.cli.official.actions.official_csv import read_plan
 from kgroups.cli.official.actions.values import scope_of
 from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.streams import fail, fail_command
+from kgroups.cli.official.tools import Tool
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import WRAPPER, error_text, exception_text
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -18,6 +19,7 @@ from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import partitions_of
 from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
+from kgroups.core.streams_tasks import input_commits
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Reset:
     """What one call found out, and what it will write.
 
     Args:
+        tool: that is called.
         cluster_id: of the cluster.
         topic_ids: of the topics in scope, as far as they are known.
         plans: group to what is to be committed; empty where nothing can be done.
@@ -35,6 +38,7 @@ class Reset:
         interrupted: whether Ctrl-C came after the first write.
     """
 
+    tool: Tool
     cluster_id: str | None = None
     topic_ids: dict[str, str | None] = field(default_factory=dict)
     plans: dict[str, list[Change]] = field(default_factory=dict)
@@ -64,7 +68,7 @@ class Reset:
         """
         self.failed = True
         if command:
-            fail_command(text, hint)
+            fail_command(self.tool, text, hint)
         else:
             fail(text, hint)
 
@@ -107,8 +111,10 @@ def option_scopes(
         LateError: what is named cannot be reset.
         Misuse: nothing is named, or it cannot be read.
     """
-    if arguments.has("all-topics"):
-        scopes = {group.group: committed_partitions(group) for group in free}
+    tool = arguments.tool
+    if arguments.has(tool.all_topics):
+        read = input_commits if tool.kind == "streams" else committed_partitions
+        scopes = {group.group: read(group) for group in free}
         topics, failures = _topics(admin, {topic for own in scopes.values() for topic, _ in own})
         for group, own in list(scopes.items()):
             problem = _problem(own, topics, failures)
@@ -116,9 +122,10 @@ def option_scopes(
                 reset.drop(group, problem)
                 del scopes[group]
         return scopes, topics
-    if not arguments.has("topic"):
-        raise Misuse("One of the reset scopes should be defined: --all-topics, --topic.")
-    scope = scope_of(arguments.values("topic"))
+    if not arguments.has(tool.topic):
+        scope_options = f"--{tool.all_topics}, --{tool.topic}"
+        raise Misuse(f"One of the reset scopes should be defined: {scope_options}.")
+    scope = scope_of(arguments.values(tool.topic))
     topics, failures = _topics(admin, scope.names)
     for name in scope.topics:
         if name not in topics:
@@ -128,7 +135,13 @@ def option_scopes(
     problem = _problem(named, topics, failures)
     if problem is not None:
         raise LateError(problem)
-    return {group.group: named for group in free}, topics
+    scopes = {group.group: named for group in free}
+    for each in free if tool.kind == "streams" else ():
+        if not set(named) <= set(committed_partitions(each)):
+            text = f"One or more topics are not part of the group '{each.group}'."
+            reset.leave_out(text, command=False)
+            del scopes[each.group]
+    return scopes, topics
 
 
 def _topics(admin: ClusterAdmin, names: set[str]) -> tuple[Mapping[str, Topic], Mapping[str, str]]:

@@ -14,8 +14,9 @@ from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
+from kgroups.cli.official.actions.internal_topics import delete_after_reset, topics_to_delete
 from kgroups.cli.official.actions.official_csv import plan_text
-from kgroups.cli.official.actions.reading import is_consumer_group, not_a_consumer_group
+from kgroups.cli.official.actions.reading import foreign
 from kgroups.cli.official.actions.reset_scope import (
     Reset,
     file_scopes,
@@ -27,8 +28,8 @@ from kgroups.cli.official.actions.reset_scope import (
 from kgroups.cli.official.actions.values import moment_ms, span_ms
 from kgroups.cli.official.arguments import Arguments, LateError
 from kgroups.cli.official.official_cluster import open_cluster
-from kgroups.cli.official.options import SCENARIOS
 from kgroups.cli.official.streams import fail_command, is_unread, say, show
+from kgroups.cli.official.tools import CONSUMER_TOOL, Tool
 from kgroups.cli.official.validation import WITHOUT_MODE, Misuse
 from kgroups.cli.official.words import (
     UNREACHABLE,
@@ -48,13 +49,19 @@ from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, plan_reset
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.targets import Target, TargetKind
-from kgroups.core.snapshot import CommittedOffset, Group, Topic, TopicPartition
+from kgroups.core.snapshot import CommittedOffset, Group, GroupType, Topic, TopicPartition
 
 RESET_TABLE = (
     layouts.GROUP,
     layouts.TOPIC,
     layouts.PARTITION,
     layouts.Column("NEW-OFFSET"),
+)
+STREAMS_TABLE = (
+    layouts.Column("GROUP", 30),
+    layouts.Column("TOPIC", 30),
+    layouts.PARTITION,
+    layouts.Column("NEW-OFFSET", 15),
 )
 REFUSED: Final = "Failed altering group offsets for the following partitions"
 UNKNOWN: Final = "It is not known whether the offsets of the following partitions were altered"
@@ -76,18 +83,23 @@ def reset_offsets(arguments: Arguments) -> int:
         say(WITHOUT_MODE)
     to_change = arguments.has("execute")
     with open_cluster(arguments, to_change=to_change) as admin, ExitStack() as stack:
-        reset, interruption = Reset(), Interruption(admin)
+        reset, interruption = Reset(arguments.tool), Interruption(admin)
         try:
             groups = _groups(arguments, admin, reset)
             _plan(arguments, admin, groups, reset)
             for text in reset.notices:
                 say(text)
             if arguments.has("execute"):
+                named = [group for group, planned in reset.plans.items() if planned]
+                topics = topics_to_delete(arguments, admin, named)
                 _write(admin, reset, stack.enter_context(interruption))
+                written = {group: topics[group] for group in topics if reset.plans[group]}
+                if written and not interruption.asked and not delete_after_reset(admin, written):
+                    reset.failed = True
         except KgroupsError as error:
             if isinstance(error, UsageError):
                 raise
-            fail_command(_cause(error), error.hint or error.message)
+            fail_command(arguments.tool, _cause(arguments.tool, error), error.hint or error.message)
             return EXIT_CODE_INTERRUPTED if interruption.asked else 1
         return _report(arguments, reset)
 
@@ -97,9 +109,12 @@ def _report(arguments: Arguments, reset: Reset) -> int:
     tell(Counter(reset.results).elements(), reset.undo)
     if arguments.has("export"):
         plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
-        show(plan_text(plans, with_group=len(arguments.values("group")) != 1))
+        one = arguments.tool.kind == "share" or len(arguments.values("group")) == 1
+        show(plan_text(plans, with_group=not one))
+    elif arguments.tool.kind == "share" and not any(reset.plans.values()):
+        show("\n")
     elif reset.plans:
-        show(reset_table(reset.plans))
+        show(reset_table(reset.plans, arguments.tool))
     if reset.undo is not None and is_unread():
         add_outcome(reset.undo, reset.results)
     if reset.interrupted:
@@ -115,9 +130,9 @@ def _report(arguments: Arguments, reset: Reset) -> int:
     return 1 if reset.failed else 0
 
 
-def _cause(error: KgroupsError) -> str:
+def _cause(tool: Tool, error: KgroupsError) -> str:
     if error.code in UNREACHABLE:
-        return WRAPPER + nobody_answers("describeConsumerGroups")
+        return WRAPPER + nobody_answers(tool.call("describe"))
     return exception_text(error.code)
 
 
@@ -130,14 +145,14 @@ def _rows(changes: Iterable[Change]) -> list[tuple[TopicPartition, int]]:
     ]
 
 
-def reset_table(plans: Mapping[str, Sequence[Change]]) -> str:
+def reset_table(plans: Mapping[str, Sequence[Change]], tool: Tool = CONSUMER_TOOL) -> str:
     """All plans as one table."""
     rows = [
         [group, topic, str(number), str(offset)]
         for group, changes in sorted(plans.items(), key=lambda each: utf16_key(each[0]))
         for (topic, number), offset in sorted(_rows(changes))
     ]
-    return "\n" + layouts.table(RESET_TABLE, rows)
+    return "\n" + layouts.table(STREAMS_TABLE if tool.kind == "streams" else RESET_TABLE, rows)
 
 
 def _groups(arguments: Arguments, admin: ClusterAdmin, reset: Reset) -> list[Group]:
@@ -149,12 +164,12 @@ def _groups(arguments: Arguments, admin: ClusterAdmin, reset: Reset) -> list[Gro
             raise LateError(WRAPPER + list_failure(broken))
         for lost in listing.errors:
             reset.leave_out(list_failure(lost), f"{lost.target}: {lost.message}")
-        names = [group.group for group in listing.groups if is_consumer_group(group)]
+        names = [group.group for group in listing.groups if arguments.tool.counts(group)]
     else:
         names = sorted(set(arguments.values("group")))
     if not names:
         return []
-    snapshot = admin.snapshot(names, members=False, log_offsets=False)
+    snapshot = admin.snapshot(names, members=arguments.tool != CONSUMER_TOOL, log_offsets=False)
     reset.cluster_id = snapshot.cluster_id
     failures = {error.target: error for error in snapshot.errors}
     found = {group.group: group for group in snapshot.groups}
@@ -164,11 +179,13 @@ def _groups(arguments: Arguments, admin: ClusterAdmin, reset: Reset) -> list[Gro
         error = failures.get(name)
         if error is None:
             groups.append(found[name])
-        elif error.code == "GROUP_ID_NOT_FOUND":
-            groups.append(Group(name, "classic", "Dead", offsets={}))
+        elif error.code == "GROUP_ID_NOT_FOUND" and arguments.tool.kind != "streams":
+            kind: GroupType = "share" if arguments.tool.kind == "share" else "classic"
+            admin.types[name] = kind
+            groups.append(Group(name, kind, "Dead", offsets={}))
         else:
             hint = f"{name}: {error.message}"
-            reset.drop(name, WRAPPER + describe_failure(error), hint)
+            reset.drop(name, WRAPPER + describe_failure(arguments.tool, error), hint)
     return groups
 
 
@@ -182,7 +199,7 @@ def _plan(arguments: Arguments, admin: ClusterAdmin, groups: Sequence[Group], re
     free = _free(groups, reset)
     if not free:
         return
-    scenario = next((name for name in SCENARIOS if arguments.has(name)), None)
+    scenario = next((name for name in arguments.tool.scenarios if arguments.has(name)), None)
     given: Mapping[str, Offsets] = {}
     if scenario == "from-file":
         given, topics = file_scopes(arguments, admin, free, reset)
@@ -218,9 +235,13 @@ def _free(groups: Iterable[Group], reset: Reset) -> list[Group]:
     """
     free: list[Group] = []
     for group in groups:
-        problem = not_a_consumer_group(group)
+        problem = foreign(reset.tool, group)
         if problem is not None:
-            reset.drop(group.group, (WRAPPER if group.type == "classic" else "") + problem)
+            wrapped = group.type == "classic" and reset.tool == CONSUMER_TOOL
+            reset.drop(group.group, (WRAPPER if wrapped else "") + problem)
+            continue
+        if group.state not in ("Empty", "Dead") and reset.tool.kind == "share":
+            raise Misuse(f"Share group '{group.group}' is not empty.")
         if group.state not in ("Empty", "Dead"):
             reset.leave_out(
                 f"Assignments can only be reset if the group '{group.group}' is inactive, but the "
@@ -242,7 +263,7 @@ def _target(arguments: Arguments, scenario: str | None) -> Target:
         Misuse: there is none.
     """
     if scenario is None:
-        names = ", ".join(f"[{name}]" for name in SCENARIOS)
+        names = ", ".join(f"[{name}]" for name in arguments.tool.scenarios)
         raise Misuse(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
     number = 0
     if scenario in ("to-offset", "shift-by"):

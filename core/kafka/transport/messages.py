@@ -51,6 +51,7 @@ APIS: Final[Mapping[Api, Spoken]] = {
     Api.LIST_GROUPS: Spoken(0, 5),
     Api.SASL_HANDSHAKE: Spoken(1, 1, most=1 << 16),
     Api.API_VERSIONS: Spoken(0, 3, most=1 << 16),
+    Api.DELETE_TOPICS: Spoken(1, 5, row_factor=16),  # 6 can name them by id
     Api.OFFSET_FOR_LEADER_EPOCH: Spoken(2, 4, row_factor=4),
     Api.INIT_PRODUCER_ID: Spoken(1, 5, most=1 << 16),
     Api.WRITE_TXN_MARKERS: Spoken(1, 2, row_factor=4),

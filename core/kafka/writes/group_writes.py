@@ -208,7 +208,7 @@ async def _write_bundle(
         for group, answer in answers.items():
             rows = wanted[api][group]
             told = answer if isinstance(answer, dict) else dict.fromkeys(rows, answer)
-            for at in rows if len(told) < len(rows) else ():  # not all was answered
+            for at in rows.keys() - told.keys():  # not answered, or with all of its topic
                 told.setdefault(at, told.get((at[0], EVERY), _UNANSWERED))
             found[group] |= told
     return found

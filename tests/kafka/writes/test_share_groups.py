@@ -167,3 +167,16 @@ def test_plan_applied(kafka: KafkaCluster, group: str, tmp_path: Path) -> None:
     assert (starts(kafka, group), lags(kafka, group)) == ([100, 50], [0, 0])
     assert ours(kafka, "reset-offsets", group, "--all-topics", "--to", "5", "--yes").exit_code == 0
     assert ours(kafka, "apply", path, "--yes").exit_code == 4
+
+
+def test_deleted_from_a_topic_of_one_partition(kafka: KafkaCluster) -> None:
+    """The answer about the topic is one about its only partition."""
+    name, narrow = "share-narrow", ("share-narrow", 0)
+    create_topics(kafka.bootstrap, {name: 1})
+    with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+        admin.types[name] = "share"
+        made = write_commits(admin, {name: {narrow: CommittedOffset(0)}})
+        assert made == {(name, *narrow): None}
+    gone = ours(kafka, "delete-offsets", name, "--topic", name, "--yes")
+    assert [row["result"] for row in gone.document["items"]] == ["done"]
+    assert gone.exit_code == 0

@@ -12,10 +12,12 @@ from tests.support.kafka.java import java_command
 from tests.support.kafka.line_process import LineProcess
 from tests.support.kafka.waiting import DeadlinePassed
 
-Tool = Literal["consumer-groups", "groups", "delete-records"]
+Tool = Literal["consumer-groups", "groups", "share-groups", "streams-groups", "delete-records"]
 MAIN_CLASSES: dict[Tool, str] = {
     "consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "groups": "org.apache.kafka.tools.GroupsCommand",
+    "share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    "streams-groups": "org.apache.kafka.tools.streams.StreamsGroupCommand",
     "delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
 }
 

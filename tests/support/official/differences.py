@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kgroups.cli.official.options import groups_page, records_page
 from kgroups.cli.official.run import version_line
+from kgroups.cli.official.tools import CONSUMER_TOOL, RECORDS_TOOL, SHARE_TOOL, STREAMS_TOOL
 from tests.support.kafka.official_tools import Answer
 from tests.support.official.lines import Line
 
@@ -40,9 +40,18 @@ _HEAD = re.compile(r"^[\w.$]+(Exception|Error)(: .*)?\n", re.MULTILINE)
 _UNCAUGHT = re.compile(r'^Exception in thread "main" [\w.]+: ', re.MULTILINE)
 _USAGE = re.compile(r"^Option +Description.*", re.MULTILINE | re.DOTALL)
 _CLAMP = re.compile(r"^\[[^\]]*\] (WARN New offset .*) \([\w.]+\)$", re.MULTILINE)
+_NO_MEMBERS = re.compile(r"\nError: Streams group '[^']*' has no active members\.\n")
 _WARN = re.compile(r"\nWarn: [^\n]*\n")
 _RECORD_ERROR = re.compile(r"^partition: \S+\terror: .*\n", re.MULTILINE)
 _ERROR = re.compile(r"\nError: [^\n]*\n(?:\* [^\n]*\n)*")
+
+
+_TOOLS = {
+    "consumer-groups": CONSUMER_TOOL,
+    "share-groups": SHARE_TOOL,
+    "streams-groups": STREAMS_TOOL,
+    "delete-records": RECORDS_TOOL,
+}
 
 
 def _without_traces(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
@@ -60,8 +69,7 @@ def _without_usage(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
 def _help(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
     if "--help" not in line.text or not _USAGE.search(answer.stderr):
         return None
-    page = records_page() if line.tool == "delete-records" else groups_page()
-    return Answer(page, "", 0)
+    return Answer(_TOOLS[line.tool].page, "", 0)
 
 
 def _version(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
@@ -146,7 +154,7 @@ def _datetime(line: Line, _answer: Answer, ask: Ask) -> Answer | None:
 def _undo(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
     if "--reset-offsets" not in line.text or "--execute" not in line.text:
         return None
-    tried = "Failed altering group offsets" in answer.stdout
+    tried = re.search("Failed altering group offsets|Deleting internal topics", answer.stdout)
     if "Error: " in answer.stdout and not tried:
         return None
     if not any(row and not row.startswith("GROUP ") for row in answer.stdout.splitlines()):
@@ -154,7 +162,43 @@ def _undo(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
     return replace(answer, stderr=answer.stderr + UNDO)
 
 
+def _empty_group(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
+    if line.tool != "streams-groups" or "--describe" not in line.text or answer.status != 0:
+        return None
+    said = _NO_MEMBERS.sub("", answer.stdout)
+    if "app-empty" not in line.text and "--all-groups" not in line.text:
+        return None
+    notice = "\nStreams group 'app-empty' has no active members.\n"
+    return replace(answer, stdout=said, stderr=answer.stderr + notice)
+
+
+def _not_ready(line: Line, _answer: Answer, ask: Ask) -> Answer | None:
+    if "--list --state NotReady" not in line.text:
+        return None
+    every = ask(replace(line, text=line.text.replace(" NotReady", "")))
+    rows = every.stdout.splitlines(keepends=True)
+    kept = [row for row in rows if row.startswith("GROUP ") or row.endswith("NotReady\n")]
+    return replace(every, stdout="".join(kept))
+
+
+def _foreign_topic(line: Line, _answer: Answer, _ask: Ask) -> Answer | None:
+    if not line.text.endswith("--delete-internal-topic nope"):
+        return None
+    error = (
+        "Error: Executing streams group command failed due to 'nope' is not an internal topic of "
+        "the group: nothing was written\n"
+    )
+    return Answer("", error, 1)
+
+
 def _foreign_reset(line: Line, _answer: Answer, _ask: Ask) -> Answer | None:
+    if line.tool == "share-groups" and "--reset-offsets --group plain" in line.text:
+        error = (
+            "Error: Executing share group command failed due to "
+            "org.apache.kafka.common.errors.GroupIdNotFoundException: Group plain is not a share "
+            "group.\n"
+        )
+        return Answer("", error, 1)
     if "--reset-offsets" not in line.text or "share-readers" not in line.text:
         return None
     error = (
@@ -188,6 +232,15 @@ DIFFERENCES = (
         "foreign group",
         "a share group is no unknown group; its offsets are not for consumers to set",
         _foreign_reset,
+    ),
+    Difference(
+        "empty group", "a streams group without members is not silent, and no error", _empty_group
+    ),
+    Difference("not ready", "groups in this state are found by it", _not_ready),
+    Difference(
+        "foreign topic",
+        "what is not an internal topic of the group is not deleted as one",
+        _foreign_topic,
     ),
     Difference("undo", "what a reset replaces is saved first, and the file named", _undo),
     Difference("clamped", "what was clamped is told without a log line's date and class", _clamped),

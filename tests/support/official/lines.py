@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kgroups.core.snapshot import GroupType
 from tests.support.kafka.official_tools import Tool
 from tests.support.kafka.workload import Offsets
 
@@ -28,6 +29,19 @@ class Line:
     def name(self) -> str:
         """The line with the tool's name before it where that is not the usual one."""
         return self.text if self.tool == "consumer-groups" else f"{self.tool} {self.text}"
+
+    @property
+    def kind(self) -> GroupType | None:
+        """Of the groups that a tool is about which are not consumers'."""
+        kinds: dict[str, GroupType] = {"share-groups": "share", "streams-groups": "streams"}
+        return kinds.get(self.tool)
+
+    @property
+    def start(self) -> list[str]:
+        """What our own line begins with."""
+        if self.kind is not None:
+            return ["official", f"kafka-{self.tool}.sh"]
+        return ["official"] if self.tool == "consumer-groups" else ["official", "delete-records"]
 
     def arguments(self, bootstrap: str, folder: str) -> list[str]:
         """The words of the line."""

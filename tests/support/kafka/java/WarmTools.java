@@ -10,10 +10,12 @@ import org.apache.kafka.common.utils.internals.Exit;
 import org.apache.kafka.tools.DeleteRecordsCommand;
 import org.apache.kafka.tools.GroupsCommand;
 import org.apache.kafka.tools.consumer.group.ConsumerGroupCommand;
+import org.apache.kafka.tools.consumer.group.ShareGroupCommand;
+import org.apache.kafka.tools.streams.StreamsGroupCommand;
 
 /**
  * Kafka's own tools, called again and again in one warm JVM. One JSON object a line:
- * in {"tool": "consumer-groups", "groups" or "delete-records", "args": [..]}; out {"stdout", "stderr", "status"}.
+ * in {"tool": "consumer-groups", .. as below, "args": [..]}; out {"stdout", "stderr", "status"}.
  */
 public final class WarmTools {
     /** Thrown where the tool would have ended the JVM. An Error, so that its catch-alls that name Exception let it pass. */
@@ -81,6 +83,8 @@ public final class WarmTools {
             switch (tool) {
                 case "consumer-groups" -> ConsumerGroupCommand.main(argv);
                 case "groups" -> GroupsCommand.main(argv);
+                case "share-groups" -> ShareGroupCommand.main(argv);
+                case "streams-groups" -> StreamsGroupCommand.main(argv);
                 case "delete-records" -> DeleteRecordsCommand.main(argv);
                 default -> throw new IllegalArgumentException("no such tool: " + tool);
             }
