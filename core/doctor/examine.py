@@ -14,7 +14,7 @@ from kgroups.core.doctor.detectors import (
 )
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.doctor.finding import Finding
-from kgroups.core.doctor.proofs import proved
+from kgroups.core.doctor.proofs import Prover
 
 
 class Detector(NamedTuple):
@@ -65,15 +65,21 @@ class Examined(NamedTuple):
 
     Args:
         not_examined: code to the part of the facts that is missing.
+        unproved: code to why the advice of its finding was not tried.
     """
 
     facts: DoctorFacts
     findings: tuple[Finding, ...]
     not_examined: tuple[tuple[str, Part], ...]
+    unproved: tuple[tuple[str, str], ...] = ()
 
 
-def examine(facts: DoctorFacts) -> Examined:
-    """What is wrong with a group, worst first; of a name without a group nothing else is asked."""
+def examine(facts: DoctorFacts, prover: Prover | None = None) -> Examined:
+    """What is wrong with a group, worst first; of a name without a group nothing else is asked.
+
+    Args:
+        prover: tries the advice, for as long as there is time for all groups.
+    """
     if facts.own_settings:
         return Examined(facts, tuple(cluster.orphan_config(facts)), ())
     findings: list[Finding] = []
@@ -86,9 +92,17 @@ def examine(facts: DoctorFacts) -> Examined:
         missing.pop(detector.code, None)
         told = {(each.code, frozenset(each.where.items())) for each in findings}
         findings += (
-            proved(facts, finding)
+            finding
             for finding in detector.detect(facts)
             if (finding.code, frozenset(finding.where.items())) not in told
         )
     findings.sort(key=lambda finding: finding.rank)
-    return Examined(facts, tuple(findings), tuple(missing.items()))
+    prover = prover or Prover()
+    proved = [prover.prove(facts, finding) for finding in findings]
+    unproved = {finding.code: reason for finding, reason in proved if reason is not None}
+    return Examined(
+        facts,
+        tuple(finding for finding, _ in proved),
+        tuple(missing.items()),
+        tuple(unproved.items()),
+    )

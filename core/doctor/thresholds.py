@@ -54,3 +54,5 @@ NEAR_SHARE: Final = 0.9
 """Of the members that a group may have: a deploy that starts new ones first passes it."""
 QUOTA_SHARE: Final = 0.7
 """Of a quota: brokers hold an average of eleven seconds to it, so a look sees less or more."""
+RELIEF_SHARE: Final = 0.8
+"""Of what the owner of a hot partition has to read: less relief is not worth a change."""

@@ -23,6 +23,7 @@ from kgroups.core.planning.moves import (
 )
 from kgroups.core.planning.notes import notes_of, outcome_notes
 from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.outcomes.search import EVERYTHING, Effort
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
@@ -177,6 +178,7 @@ def plan_group(
     *,
     faithful: bool = False,
     known: Known = NOTHING_KNOWN,
+    effort: Effort = EVERYTHING,
 ) -> Plan:
     """Plan the next rebalance of a group.
 
@@ -188,6 +190,7 @@ def plan_group(
         leader: client library of the group's leader; None: inferred.
         faithful: repeat what the Java class does wrong instead of reporting it in `faults`.
         known: what is known of the members besides what they show.
+        effort: how much of what may be is played.
     Raises:
         RefusedError: the group shows no subscriptions now, or is no consumer group.
         NotFoundError: a change names something that is not there.
@@ -199,7 +202,12 @@ def plan_group(
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
     prospects = find_prospects(
-        roster, lags, assignor_name=assignor_name, leader=leader, faithful=faithful
+        roster,
+        lags,
+        assignor_name=assignor_name,
+        leader=leader,
+        faithful=faithful,
+        effort=effort,
     )
     return _plan(roster, prospects, lags, changed=bool(changes))
 

@@ -35,7 +35,7 @@ from kgroups.core.planning.outcomes.member_libraries import hides_claims
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, race_ends
 from kgroups.core.planning.outcomes.repeats import Sightings
-from kgroups.core.planning.outcomes.search import MAX_RUNS, find_outcomes
+from kgroups.core.planning.outcomes.search import EVERYTHING, Effort, find_outcomes
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 
@@ -97,6 +97,7 @@ def find_prospects(
     assignor_name: str | None = None,
     leader: str | None = None,
     faithful: bool = False,
+    effort: Effort = EVERYTHING,
 ) -> Prospects:
     """Every way in which the rebalance of this group can end.
 
@@ -130,8 +131,8 @@ def find_prospects(
             release=roster.evidence.known.release,
         )
         reason = guess.reason
-    runs = max(MAX_RUNS // len(strategies), 1)
-    prospects = tuple(_prospect(roster, s, lags, runs, faithful=faithful) for s in strategies)
+    effort = effort._replace(runs=max(effort.runs // len(strategies), 1))
+    prospects = tuple(_prospect(roster, s, lags, effort, faithful=faithful) for s in strategies)
     weighted = [
         (p.outcomes, 1.0 if place else LIKELIEST_WEIGHT) for place, p in enumerate(prospects)
     ]
@@ -139,7 +140,7 @@ def find_prospects(
 
 
 def _prospect(
-    roster: Roster, strategy: Strategy, lags: LagByPartition, runs: int, *, faithful: bool
+    roster: Roster, strategy: Strategy, lags: LagByPartition, effort: Effort, *, faithful: bool
 ) -> Prospect:
     brought = first_round(roster, strategy.protocol, strategy.leader_client)
     played = is_played(roster, strategy)
@@ -154,6 +155,7 @@ def _prospect(
         answers: int = MAX_ANSWERS,
         seen: Sightings | None = None,
     ) -> Ends:
+        effort.watch()
         assumed = Assumed(
             strategy.leader_client,
             draw.ids,
@@ -190,11 +192,10 @@ def _prospect(
             )
         return play(roster, brought, draw, seen=seen)
 
-    unnoticed = goes_unnoticed(roster, strategy)
-    if unnoticed:
+    if unnoticed := goes_unnoticed(roster, strategy):
         outcomes, raced = Outcomes((_as_it_is(roster),)), False
     else:
-        outcomes = find_outcomes(roster, strategy, run, runs=runs)
+        outcomes = find_outcomes(roster, strategy, run, runs=effort.runs)
         raced = is_raced(roster, strategy)
         if hides_claims(roster, strategy) or goes_on_failing(strategy, outcomes):
             outcomes = replace(outcomes, complete=False)

@@ -35,6 +35,7 @@ from kgroups.cli.source import asked, now_ms
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Level
+from kgroups.core.doctor.proofs import Prover
 from kgroups.core.errors import ClusterError, UsageError
 from kgroups.core.history.broker_log import BrokerLog, elections, fenced_members, with_logs
 from kgroups.core.history.causes import with_causes
@@ -144,7 +145,9 @@ def doctor(
     }
     logs = read_logs(log or [], told.changes, epochs)
     read = [each.log for each in logs]
-    results = [examine(_with_past(each, told, read, since_ms)) for each in (*facts, *lost)]
+    printer.progress("trying the advice")
+    prover = Prover()
+    results = [examine(_with_past(each, told, read, since_ms), prover) for each in (*facts, *lost)]
     reasons = {"history": told.reason, "expiry": told.no_expiry or told.reason}
     report = doctor_report(snapshot, results, reasons, csv=options.output == "csv")
     left_out = {group.group for group in snapshot.groups} - unseen - {g.group for g in examined}

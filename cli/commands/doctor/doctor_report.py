@@ -13,7 +13,7 @@ from kgroups.core.conditions.group_figures import (
     figures_of,
 )
 from kgroups.core.doctor.examine import Examined
-from kgroups.core.doctor.facts import DoctorFacts, Part
+from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import LEVELS, Finding, Level
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.errors import CheckFailed, ItemError, counted
@@ -41,6 +41,7 @@ FINDING_COLUMNS: Final = (
     Column("certainty", "CERTAINTY"),
     Column("where", "WHERE", quiet=(None,)),
     Column("evidence", "EVIDENCE"),
+    Column("proof", "PROOF", quiet=("",)),
     Column("impact", "IMPACT"),
     Column("next", "NEXT"),
 )
@@ -95,14 +96,16 @@ def _item(result: Examined, reasons: Mapping[str, str]) -> Item:
         "facts": _figures(facts),
         "findings": [_finding(finding) for finding in result.findings],
         "not_examined": [
-            {"code": code, "reason": _reason(facts, part, reasons)}
-            for code, part in result.not_examined
+            {"code": code, "reason": reason} for code, reason in _unexamined(result, reasons)
         ],
     }
 
 
-def _reason(facts: DoctorFacts, part: Part, reasons: Mapping[str, str]) -> str:
-    return facts.missing.get(part) or reasons[part]
+def _unexamined(result: Examined, reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Codes that were not looked for, and those whose advice was not tried; why."""
+    for code, part in result.not_examined:
+        yield code, result.facts.missing.get(part) or reasons[part]
+    yield from result.unproved
 
 
 def _figures(facts: DoctorFacts) -> Item:
@@ -135,6 +138,7 @@ def _finding(finding: Finding) -> Item:
         "level": finding.level,
         "where": dict(finding.where),
         "evidence": {n: value for n, value in finding.evidence.items() if value is not None},
+        "proof": None if finding.proof is None else finding.proof._asdict(),
         "certainty": finding.certainty,
         "impact": finding.impact,
         "next": finding.next,
@@ -154,6 +158,7 @@ def _finding_rows(item: Item) -> Iterator[Row]:
             each["certainty"],
             _place(each["where"]),
             ", ".join(_figure(name, value) for name, value in each["evidence"].items()),
+            _proof(each["proof"]),
             each["impact"],
             each["next"],
         )
@@ -161,9 +166,10 @@ def _finding_rows(item: Item) -> Iterator[Row]:
 
 def _block(row: Row) -> Block:
     """A finding as a person reads it, with its command, however narrow the terminal is."""
-    group, level, code, certainty, where, evidence, impact, next_ = row
+    group, level, code, certainty, where, evidence, proof, impact, next_ = row
     head = group if where is None else f"{group}: {where}"
-    return Block(f"{level}[{code}]", level, head, (f"{impact} ({certainty})", evidence), next_)
+    texts = (f"{impact} ({certainty})", evidence, *filter(None, [proof]))
+    return Block(f"{level}[{code}]", level, head, texts, next_)
 
 
 def _place(where: Mapping[str, Any]) -> str | None:
@@ -181,6 +187,21 @@ def _figure(name: str, value: object) -> str:
     return f"{name} {text}"
 
 
+def _proof(proof: Mapping[str, Any] | None) -> str:
+    """`with one more member: partitions_max 1 instead of 2 (plan)`; empty without one."""
+    if proof is None:
+        return ""
+    before, by = proof["before"], proof["by"]
+    figures = ", ".join(
+        f"{_figure(name, after)} as now"
+        if after == before[name]
+        else f"{_figure(name, after)} instead of {cell_text(before[name])}"
+        for name, after in proof["after"].items()
+    )
+    how = by if proof["assumes"] is None else f"{by} of {proof['assumes']}"
+    return f"with {proof['change']}: {figures} ({how})"
+
+
 def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[Note]:
     well = sum(not result.findings for result in results)
     if well:
@@ -188,8 +209,8 @@ def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[
         yield Note("NO_FINDINGS", text)
     codes: dict[str, set[str]] = {}
     for result in results:
-        for code, part in result.not_examined:
-            codes.setdefault(_reason(result.facts, part, reasons), set()).add(code)
+        for code, reason in _unexamined(result, reasons):
+            codes.setdefault(reason, set()).add(code)
     for reason, each in sorted(codes.items()):
         yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(each))} ({reason})")
 

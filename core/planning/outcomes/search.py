@@ -13,7 +13,7 @@ assignors.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
-from typing import Final
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import PartitionRacks
@@ -37,6 +37,21 @@ MOST_ROUNDS: Final = 4_000  # of all races together
 LEAST_ROUNDS: Final = 8  # of each
 UNLIKE_WEIGHT: Final = 0.25
 LEADERS_OWN_WEIGHT: Final = 4.0
+
+
+class Effort(NamedTuple):
+    """How much of what may be is played.
+
+    Args:
+        runs: cases at most.
+        watch: called before each; what it raises ends the search.
+    """
+
+    runs: int = MAX_RUNS
+    watch: Callable[[], None] = lambda: None
+
+
+EVERYTHING: Final = Effort()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ def simulate(
     seed: int | None = None,
     timeline: Callable[[Line], None] | None = None,
     every_request: bool = False,
+    watch: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run a scenario in virtual time.
 
@@ -55,6 +56,7 @@ def simulate(
         seed: None: that of the scenario.
         timeline: called with each line as it happens; None: no timeline.
         every_request: heartbeats and commits answered well are in the timeline too.
+        watch: called every few virtual seconds; what it raises ends the run.
 
     Raises:
         BrokenInvariant: a bug; names the seed.
@@ -64,6 +66,7 @@ def simulate(
         scenario.seed if seed is None else seed,
         timeline=timeline,
         every_request=every_request,
+        watch=watch,
     ).carry_out()
 
 
@@ -81,8 +84,10 @@ class Run:
         *,
         timeline: Callable[[Line], None] | None = None,
         every_request: bool = False,
+        watch: Callable[[], None] | None = None,
     ) -> None:
         self.scenario = scenario
+        self._watch = watch
         self.world = World(scenario, seed, timeline=timeline, every_request=every_request)
         length_ms = PATIENCE_MS if scenario.until_ms is None else scenario.until_ms
         self._end_ms = START_MS + length_ms
@@ -154,6 +159,8 @@ class Run:
 
     def _sample(self) -> None:
         world, now_ms = self.world, self.world.now_ms
+        if self._watch is not None:
+            self._watch()
         for process in world.processes.values():
             process.app.run_to(now_ms)
         for watch in self._watches.values():

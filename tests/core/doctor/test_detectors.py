@@ -471,24 +471,6 @@ def test_the_cause_of_a_storm_is_in_its_evidence() -> None:
     assert finding.next == "kgroups explain max.poll.interval.ms"
 
 
-def test_the_advice_is_tried() -> None:
-    """One more member halves the busiest one's partitions; where each has one, it would not."""
-    (finding,) = found(falling_behind(), "FALLING_BEHIND")
-    assert finding.evidence["partitions_max"] == 2
-    assert finding.evidence["partitions_max_with_one_more_member"] == 1
-    assert finding.next == "kgroups plan g --add-members 1"
-    full = (member("a", t=(0,)), member("b", t=(1,)))
-    (finding,) = found(
-        watched(
-            reads({0: 1_500, 1: 1_500}, 22_000, 22_000, members=full),
-            reads({0: 1_000, 1: 1_000}, 21_000, 21_000, members=full),
-        ),
-        "FALLING_BEHIND",
-    )
-    assert finding.evidence["partitions_max_with_one_more_member"] == 1
-    assert "--set-partitions" in finding.next
-
-
 def test_seldom_rebalances_are_no_storm() -> None:
     """As many, over a day."""
     assert found(facts(BOTH, changes=storm(5, 4 * HOUR_MS)), "REBALANCE_STORM") == []

@@ -1,5 +1,6 @@
 """Groups of real clients of any library, and what is done to their members."""
 
+import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Self
@@ -173,6 +174,14 @@ class PlayedGroup:
     def crash(self, name: str) -> None:
         """End a member that has a program of its own without a word to the broker."""
         self._hosts.pop(name).kill()
+
+    def freeze(self, name: str) -> None:
+        """A member that has a program of its own stands still, heartbeats included."""
+        self._hosts[name].signal(signal.SIGSTOP)
+
+    def go_on(self, name: str) -> None:
+        """A member that stood still goes on."""
+        self._hosts[name].signal(signal.SIGCONT)
 
     def slow(self, name: str, seconds: float) -> None:
         """The next records of a member take so much longer."""
