@@ -136,12 +136,21 @@ def timed_look(
         names = [] if question.rates_only else [group.group for group in snapshot.groups]
         between = _looks_between(admin, names, question.over_ms / 1_000)
         before, snapshot = snapshot, once()
+        errors = tuple(_of_vanished(each, before) for each in snapshot.errors)
+        snapshot = replace(snapshot, errors=errors)
     times, errors = times_of(admin, snapshot, question, printer)
     snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
     times = replace(times, before=before, between=between)
     if before is not None and not question.rates_only:
         times = replace(times, gaps=gaps_of(admin, before, snapshot, printer))
     return snapshot, times
+
+
+def _of_vanished(error: ItemError, before: ClusterSnapshot) -> ItemError:
+    """The error of a group that was there at the look before says so."""
+    if error.code != "GROUP_ID_NOT_FOUND" or before.group(error.target) is None:
+        return error
+    return replace(error, message="the group was deleted while it was watched", hint=None)
 
 
 def captured_times(

@@ -34,6 +34,10 @@ BEHIND_RATIO: Final = 0.95
 """Consumed of what is produced; a smaller difference is noise between two looks."""
 SCALING_MS: Final = 600_000
 """Between two members of one scaling: Kubernetes starts pods one after the other."""
+MOST_ECHOES: Final = 3
+"""Rebalances that follow of one: with more of them, they have a cause of their own."""
+RESTLESS_MS: Final = 60_000
+"""After members came or went: KafkaJS's on a busy machine ask for round after round meanwhile."""
 HANDOVER_MS: Final = 30_000
 """After a rebalance: the old owner may commit when the new one has begun at an older commit."""
 BACKWARDS_AGAIN: Final = 3

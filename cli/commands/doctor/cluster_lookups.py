@@ -13,7 +13,7 @@ from kgroups.core.doctor.cluster_facts import (
     OffsetsPartition,
     PendingOffsets,
 )
-from kgroups.core.doctor.detectors.transactions import holds_back
+from kgroups.core.doctor.detectors.transactions import holds_back, judged
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -30,6 +30,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 NO_COORDINATOR: Final = "the group has no coordinator"
 NO_CLUSTER: Final = "a snapshot file does not record it"
 OLDER: Final = "requires brokers of Kafka {} or later"
+TRANSACTIONAL_IDS: Final = "requires DESCRIBE on the transactional id"
 CLUSTER_CONFIGS: Final = "DESCRIBE_CONFIGS on the cluster"
 ELECTIONS_MS: Final = 3_600_000
 """How far back elections of coordinators are counted."""
@@ -133,6 +134,9 @@ def _joined(
     for at in held & found.failures.keys():
         missing["transactions"] = why_not(found.failures[at], f"READ on topic `{at[0]}`", "2.8")
     place = _place(facts)
+    transactions = _among(held, found)
+    if _is_untold(facts, transactions):
+        missing.setdefault("transactions", TRANSACTIONAL_IDS)
     holding = PendingOffsets(frozenset())
     if isinstance(pending, str):
         missing["pending"] = why_not(pending, "DESCRIBE on the group", "2.5")
@@ -140,9 +144,11 @@ def _joined(
         missing["pending"] = why_not(found.failures[place], f"READ on topic `{place[0]}`", "2.8")
     elif pending:
         holding = PendingOffsets(frozenset(pending), _among({place}, found))
+        if _is_untold(facts, holding.transactions):
+            missing["pending"] = TRANSACTIONAL_IDS
     return replace(
         facts,
-        transactions=None if "transactions" in missing else _among(held, found),
+        transactions=None if "transactions" in missing else transactions,
         pending=None if "pending" in missing else holding,
         missing={**facts.missing, **missing},
     )
@@ -152,6 +158,13 @@ def _among(places: Set[TopicPartition], found: Transactions) -> cluster_facts.Tr
     """The transactions that are open in some of these partitions."""
     those = [one for one in found.open if not places.isdisjoint(held.at for held in one.partitions)]
     return cluster_facts.Transactions(those, not found.unlisted)
+
+
+def _is_untold(facts: DoctorFacts, found: cluster_facts.Transactions) -> bool:
+    """Whether there are only transactions whose age says nothing, as coordinators hide some."""
+    at_ms = facts.snapshot.captured_at_ms
+    says_nothing = all(judged(one, at_ms, is_sure=False) is None for one in found.open)
+    return says_nothing and not all(one.is_known for one in found.open)
 
 
 def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:

@@ -9,6 +9,8 @@ from kgroups.core.doctor.finding import Certainty, Finding
 from kgroups.core.doctor.thresholds import (
     BACKWARDS_AGAIN,
     HANDOVER_MS,
+    MOST_ECHOES,
+    RESTLESS_MS,
     SCALING_MS,
     STORM_PER_HOUR,
     STORM_REBALANCES,
@@ -95,7 +97,8 @@ def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
     if per_hour < STORM_PER_HOUR:
         return
     known = [each.cause or "unknown" for each in changes]
-    causes = Counter([cause for cause in known if cause not in ECHOES] or known)
+    roots = [cause for cause in known if cause not in ECHOES]
+    causes = Counter(roots if MOST_ECHOES * len(roots) >= len(known) - len(roots) else known)
     cause, count = causes.most_common(1)[0]
     sure: Certainty = next(
         (each.certainty for each in changes if each.cause == cause and each.certainty), "possible"
@@ -119,10 +122,20 @@ def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def _unwanted(changes: Iterable[Change]) -> Iterator[Change]:
-    """Rebalances that nobody wanted; members that come one after the other count as one."""
+    """Rebalances that nobody wanted; members that come one after the other count as one.
+
+    Members that ask for another round soon after some came or went belong to that.
+    """
     before: Change | None = None
+    moved_ms: int | None = None
     for change in changes:
-        if change.kind != "rebalance" or change.cause in BY_DESIGN:
+        if change.kind != "rebalance":
+            continue
+        if change.cause != "member_rejoined":
+            moved_ms = change.at_ms
+        elif moved_ms is not None and change.at_ms - moved_ms <= RESTLESS_MS:
+            continue
+        if change.cause in BY_DESIGN:
             continue
         goes_on = before is not None and change.at_ms - before.at_ms <= SCALING_MS
         if not (goes_on and before is not None and change.cause == before.cause in SCALING):

@@ -1,12 +1,15 @@
 """`kgroups doctor` on the embedded cluster with a live member, and on files."""
 
+import re
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kgroups.cli import lag_times
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import (
@@ -90,7 +93,9 @@ def test_captures_of_another_cluster(address: str, tmp_path: Path) -> None:
     for command in ("doctor", "history"):
         outcome = run(command, "app", "--captures", str(tmp_path), "-b", address)
         assert outcome.exit_code == 2
-        assert "are of `c1`, not of cluster `" in outcome.stderr
+        (cluster,) = re.findall(r"not of cluster `([\w-]+)`", outcome.stderr)
+        told = f"error: captures in `{tmp_path}` are of `c1`, not of cluster `{cluster}`\n"
+        assert outcome.stderr.startswith(told)
 
 
 def test_a_snapshot_file_beside_captures(tmp_path: Path) -> None:
@@ -129,6 +134,59 @@ def test_levels(address: str) -> None:
     codes = ("STALLED_PARTITION", "FALLING_BEHIND", "PHANTOM_LAG", "THROTTLED")
     short = dict.fromkeys(codes, "requires --over or --captures")
     assert reasons(item) == short | dict.fromkeys(LONG, "requires --over 30s")
+
+
+def test_a_group_that_vanishes_meanwhile(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there at the first look and gone at the second; the other one is examined."""
+    commit_offsets(address, {"gone": {("t", 0): 5}})
+    looks_between = lag_times._looks_between
+
+    def deleted(*words: Any) -> Any:
+        assert run("delete", "gone", "--yes", "-b", address).exit_code == 0
+        return looks_between(*words)
+
+    monkeypatch.setattr(lag_times, "_looks_between", deleted)
+    outcome = run("doctor", "gone", "done", *OVER, "-b", address, "-o", "json")
+    assert outcome.exit_code == 5
+    assert outcome.stderr.startswith("error: `gone`: the group was deleted while it was watched\n")
+    assert [item["group"] for item in outcome.document["items"]] == ["done"]
+
+
+def log_of(address: str, path: Path, *, days: float = 0, generation: int = 0) -> str:
+    """A broker's log with the last generation of the group, at another time or of another one."""
+    items = run("history", "app", "-b", address, "-o", "json").document["items"]
+    last = [item for item in items if item["kind"] == "rebalance"][-1]
+    moment = datetime.fromisoformat(last["at"]) + timedelta(days=days)
+    path.write_text(
+        f"[{moment:%Y-%m-%d %H:%M:%S},{moment.microsecond // 1_000:03}] INFO [GroupCoordinator 1]:"
+        f" Assignment received from leader {last['leader']} for group app for generation"
+        f" {generation or last['generation']}. (kafka.coordinator.group.GroupCoordinator)\n"
+    )
+    return str(path)
+
+
+NO_LINE = "no line matches these changes; check its cluster and its time"
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ({}, "1 line matches; its clock agrees with the records"),
+        ({"days": 0.25}, "1 line matches; its clock is 6h00m ahead of the records"),
+        ({"days": -1}, "1 line matches; its clock is 24h00m behind the records"),
+        ({"days": -3}, NO_LINE),
+        ({"generation": 99}, NO_LINE),
+    ],
+    ids=["right", "hours apart", "a day apart", "of another day", "of another cluster"],
+)
+def test_logs(address: str, tmp_path: Path, made: dict[str, Any], told: str) -> None:
+    """What a log is worth is said in a note; the group is examined in any case."""
+    log = log_of(address, tmp_path / "server.log", **made)
+    outcome = run("doctor", "app", "--log", log, "-b", address, "-o", "json")
+    assert outcome.exit_code == 0, outcome.stderr
+    notes = [each["message"] for each in outcome.document["notes"] if "LOG" in each["code"]]
+    assert notes == [f"`{log}`: {told}"]
+    assert [item["group"] for item in outcome.document["items"]] == ["app"]
 
 
 def test_a_group_that_is_not_there(address: str) -> None:

@@ -537,6 +537,19 @@ def test_growing_is_no_storm() -> None:
     assert finding.level == "error"
 
 
+def test_a_group_that_has_just_started_comes_to_rest() -> None:
+    """Round after round of the same members for a while; if it goes on, it is a storm."""
+    two = recorded("app-1/a", [0]), recorded("app-2/b", [1])
+    log = GroupLog().group(1, two[0])
+    for turn in range(20):
+        log.group(2 + turn, *two, after_ms=2_000)
+    assert found(facts(BOTH, changes=log.read()), "REBALANCE_STORM") == []
+    for turn in range(20, 60):
+        log.group(2 + turn, *two, after_ms=2_000)
+    (finding,) = found(facts(BOTH, changes=log.read()), "REBALANCE_STORM")
+    assert finding.evidence["cause"] == "member_rejoined"
+
+
 def test_a_new_owner_begins_at_the_last_commit() -> None:
     """What the old one commits late goes back once; again and again is something else."""
     two = recorded("app-1/a", [0]), recorded("app-2/b", [1])

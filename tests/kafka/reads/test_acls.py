@@ -26,8 +26,10 @@ from tests.support.kafka.guarded import (
     allow,
     write_properties,
 )
+from tests.support.kafka.hung_transactions import left_open
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
-from tests.support.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets
 
 pytestmark = pytest.mark.kafka
 
@@ -221,3 +223,38 @@ def test_doctor_without_the_right_to_read_the_offsets_topic(
         assert {name: lacks.get(name) for name in names} == dict.fromkeys(names, reason)
         bootstrap, describe = guarded_kafka.bootstrap, AclOperation.DESCRIBE
         allow(bootstrap, "User:bob", ResourceType.TOPIC, "__consumer_offsets", describe)
+
+
+@pytest.mark.slow("a transaction; without a broker: tests/core/doctor/test_cluster_detectors.py")
+def test_doctor_without_rights_around_the_group(guarded_kafka: KafkaCluster, bob: As) -> None:
+    """What the cluster does not tell is not examined, with the ACL that it takes."""
+    address, read = guarded_kafka.bootstrap, AclOperation.READ
+    create_topics(address, {"held": 1})
+    allow(address, "User:bob", ResourceType.TOPIC, "held", read)
+    commit_offsets(address, {"mine-held": {("held", 0): 0}})
+    cluster = "requires DESCRIBE_CONFIGS on the cluster"
+    wanted = {
+        "HANGING_TRANSACTION": "requires DESCRIBE on the transactional id",
+        "GROUP_NEAR_LIMIT": cluster,
+        "THROTTLED": cluster,
+        "ORPHAN_CONFIG": cluster,
+    }
+
+    def lacks(*words: str) -> dict[str, str]:
+        items = {item["group"]: item for item in bob.run("doctor", *words).document["items"]}
+        return {each["code"]: each["reason"] for each in items["mine-held"]["not_examined"]}
+
+    producer = left_open(address, "hidden-id", {("held", 0): 1})
+    try:
+        wait_until(
+            lambda: wanted.items() <= lacks("--all-groups", "--over", "1s").items(),
+            "bob sees the topic, and not who holds it",
+        )
+        describe = AclOperation.DESCRIBE
+        allow(address, "User:bob", ResourceType.TRANSACTIONAL_ID, "hidden-id", describe)
+        wait_until(
+            lambda: "HANGING_TRANSACTION" not in lacks("mine-held"), "bob may see who holds it"
+        )
+    finally:
+        producer.abort_transaction(30)
+        assert run("delete", "mine-held", "--yes", "-b", address).exit_code == 0

@@ -1,0 +1,175 @@
+"""What is left when the cleaner has been there: gaps in a topic, captures instead of records."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin._resource import ResourceType
+
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.hung_transactions import transactional
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import admin_of, commit_offsets, create_topics, produce
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "a busy cleaner; of captures without a broker: tests/core/history/test_looks.py"
+    ),
+]
+
+SPEC: Final = ClusterSpec(
+    properties={"log.cleaner.backoff.ms": "200", "offsets.topic.num.partitions": "1"}
+)
+CLEANED: Final = {
+    "cleanup.policy": "compact",
+    "segment.ms": "1",
+    "min.cleanable.dirty.ratio": "0.01",
+    "max.compaction.lag.ms": "1",
+    "delete.retention.ms": "0",
+}
+GONE, KEPT = "gaps", "no-gaps"
+COMMITTED: Final = 5
+
+Items = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A broker that cleans as soon as it may."""
+    with KafkaCluster(SPEC) as cluster:
+        yield cluster.bootstrap
+
+
+def readable(address: str, topic: str) -> list[int]:
+    """Offsets of committed records that come after the commit."""
+    consumer = Consumer(
+        {"bootstrap.servers": address, "group.id": "nobody", "enable.partition.eof": True}
+    )
+    consumer.assign([TopicPartition(topic, 0, COMMITTED)])
+    found: list[int] = []
+    try:
+        while True:
+            message = consumer.poll(60)
+            assert message is not None, f"{topic} can be read"
+            if message.error():
+                return found
+            found.append(message.offset() or 0)
+    finally:
+        consumer.close()
+
+
+def fill_and_clean(address: str) -> None:
+    """One key again and again, and its deletion, or a last value, and the end of a transaction."""
+    create_topics(address, {GONE: 1, KEPT: 1}, config=CLEANED)
+    plain = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
+    for number in range(10):
+        for topic in (GONE, KEPT):
+            value = None if number == 9 and topic == GONE else b"v"
+            plain.produce(topic, value, key=b"k", partition=0)
+        assert plain.flush(60) == 0
+    commit_offsets(address, {topic: {(topic, 0): COMMITTED} for topic in (GONE, KEPT)})
+    aborting = transactional(address, "aborting")
+
+    def is_clean() -> bool:
+        aborting.begin_transaction()
+        for topic in (GONE, KEPT):  # a new segment: those before it can be cleaned
+            aborting.produce(topic, b"v", key=b"aborted", partition=0)
+        assert aborting.flush(60) == 0
+        aborting.abort_transaction(60)
+        return readable(address, GONE) == [] and readable(address, KEPT) == [9]
+
+    wait_until(is_clean, "the records are gone", pause_s=0.5)
+
+
+def test_lag_that_compaction_has_emptied(address: str) -> None:
+    """Nothing is left to read between commit and end; with one value there is a record."""
+    fill_and_clean(address)
+    with ExitStack() as held:
+        for name in (GONE, KEPT):
+            group = LiveGroup(address, name, [MemberSpec(name, (name,))])
+            held.enter_context(group).wait_stable(1)
+        outcome = run("doctor", GONE, KEPT, "--over", "1s", "-b", address, "-o", "json")
+    found = {item["group"]: item["findings"] for item in outcome.document["items"]}
+    facts = {item["group"]: item["facts"] for item in outcome.document["items"]}
+    (finding,) = [each for each in found[GONE] if each["code"] == "PHANTOM_LAG"]
+    assert (finding["level"], finding["where"]) == ("info", {"topic": GONE})
+    assert finding["evidence"]["lag"] == facts[GONE]["lag"] >= 5
+    assert "PHANTOM_LAG" not in {each["code"] for each in found[KEPT]}
+    assert facts[KEPT]["lag"] == facts[GONE]["lag"]
+
+
+def rebalances(address: str, *words: str) -> Items:
+    """Of the driven group, in order."""
+    outcome = run("history", "driven", *words, "-b", address, "-o", "json", "--timeout", "60s")
+    items: Items = outcome.document["items"]
+    return [item for item in items if item["kind"] == "rebalance"]
+
+
+def clean_offsets(address: str) -> None:
+    """Let the cleaner take the group's older records, as it does after a day or a week."""
+    entries = [
+        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in CLEANED.items()
+    ]
+    resource = ConfigResource(ResourceType.TOPIC, OFFSETS_TOPIC, incremental_configs=entries)
+    admin = admin_of(address)
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result(60)
+
+    def is_clean() -> bool:
+        commit_offsets(address, {"roller": {("driven", 0): 1}})
+        return len(rebalances(address)) <= 1
+
+    wait_until(is_clean, "the older records of the group are gone", pause_s=0.5)
+
+
+def changed(item: dict[str, Any]) -> tuple[set[str], set[str], int]:
+    """Who came and went, and how many are there now."""
+    came, went = ({each["client_id"] for each in item[how]} for how in ("joined", "left"))
+    return came, went, item["member_count"]
+
+
+def test_captures_tell_what_the_members_did(address: str, tmp_path: Path) -> None:
+    """The third member came, the second left, and the third stands still; the records are gone."""
+    folder, fresh = str(tmp_path / "captures"), str(tmp_path / "fresh")
+    create_topics(address, {"driven": 4})
+    produce(address, {("driven", number): 5 for number in range(4)})
+
+    def collect(into: str = folder) -> None:
+        assert run("-b", address, "lag", "collect", into).exit_code == 0
+
+    with LiveGroup(address, "driven", [MemberSpec(name, ("driven",)) for name in "ab"]) as group:
+        group.wait_stable(4)
+        collect()
+        group.add(MemberSpec("c", ("driven",)))
+        group.wait_stable(4)
+        collect()
+        (mover, leaver, _) = group.members
+        group.remove(leaver)
+        group.wait_stable(4)
+        for member in group.members:
+            member.commit(dict.fromkeys(member.assignment, 3))
+        collect()
+        collect(fresh)  # a look at the group since which nobody came or went
+        produce(address, {("driven", number): 5 for number in range(4)})
+        mover.commit(dict.fromkeys(mover.assignment, 10))
+        stuck = {number for _, number in group.members[1].assignment}
+        looked = run("doctor", "driven", "--captures", fresh, "-b", address, "-o", "json")
+        findings = looked.document["items"][0]["findings"]
+        clean_offsets(address)
+        told = rebalances(address, "--captures", folder)
+    assert [changed(item) for item in told] == [({"c"}, set(), 3), (set(), {"b"}, 2)]
+    assert told[0]["source"] == "captures"
+    assert {found["code"] for found in findings} == {"STALLED_PARTITION"}
+    assert {found["where"]["partition"] for found in findings} == stuck
+    assert {found["where"]["client_id"] for found in findings} == {"c"}
+    assert {found["evidence"]["committed_offset"] for found in findings} == {3}
