@@ -76,8 +76,8 @@ def audit(
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise UsageError(f"the audit log `{path}` cannot be read: {why}") from error
-    found = [line for line in lines if str(line["at"]) >= begin]
-    found = found[-last:] if last is not None else found
+    written = [line for line in lines if str(line["at"]) >= begin]
+    written = written[-last:] if last is not None else written
     notes = []
     if broken:
         numbers = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
@@ -87,9 +87,9 @@ def audit(
         Report(
             schema=SCHEMA,
             generated_at_ms=now_ms(),
-            items=found,
+            items=written,
             views=(plain_view("write", COLUMNS, _rows),),
-            summary=lambda: {"writes": len(found), "file": str(path)},
+            summary=lambda: {"writes": len(written), "file": str(path)},
             notes=notes,
         )
     )

@@ -76,8 +76,8 @@ def sorted_groups(
     source = source_of_fields(names)
     figures: dict[str, Item] = {}
     for group in snapshot.groups if names else ():
-        found = document_of(figures_in(snapshot, group, source, times=times))
-        figures[group.group] = {name: found[name] for name in names}
+        document = document_of(figures_in(snapshot, group, source, times=times))
+        figures[group.group] = {name: document[name] for name in names}
 
     def by_figure(group: Group) -> tuple[Any, ...]:
         value = figures[group.group][sort]

@@ -79,7 +79,7 @@ def ping(ctx: typer.Context) -> None:
 
 def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemError]) -> Report:
     """The steps as a `kgroups.ping/1` report."""
-    found: list[str] = [step.status for step in steps]
+    statuses: list[str] = [step.status for step in steps]
     cluster_id = next((step.cluster_id for step in steps if step.cluster_id is not None), None)
     return Report(
         schema=SCHEMA,
@@ -88,7 +88,7 @@ def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemErro
         items=[step_item(step) for step in steps],
         views=(plain_view("step", COLUMNS),),
         errors=errors,
-        summary=lambda: {status: found.count(status) for status in STATUSES},
+        summary=lambda: {status: statuses.count(status) for status in STATUSES},
     )
 
 

@@ -107,8 +107,8 @@ async def _delete_on(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, Failure]:
     _, answer = await cluster.ask(broker, Api.DELETE_GROUPS, requests.delete_groups(groups), limit)
-    found = {item.group_id: refusal(item) for item in answer.results}
-    return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}
+    refusals = {item.group_id: refusal(item) for item in answer.results}
+    return {group: refusals.get(group, "CORRUPT_MESSAGE") for group in groups}
 
 
 Progress = Callable[[str], None]
@@ -201,13 +201,13 @@ class WireClient:
         described = await describe(
             self._cluster, near, dict.fromkeys(near, "classic"), deadline
         )  # whatever their types: a broker sees first whether we may ask
-        found = [
+        hidden = [
             item_error(name, BrokerFailure(outcome.code, UNSEEN))
             for name, outcome in described.items()
             if isinstance(outcome, BrokerFailure) and outcome.code == _DENIED
         ]
         elsewhere = await self.place([name for name in groups if name not in near], deadline)
-        return (*found, *(error for error in elsewhere.errors if error.code == _DENIED))
+        return (*hidden, *(error for error in elsewhere.errors if error.code == _DENIED))
 
     async def snapshot(
         self,
@@ -228,11 +228,11 @@ class WireClient:
         """
         errors: list[ItemError] = []
         progress("listing groups")
-        known, types = await self._find(groups, deadline, errors)
-        progress(f"describing {counted(len(known), 'group')}")
-        found: list[Group] = []
-        while known:
-            some = {name: known.pop(name) for name in list(islice(known, GROUPS_A_STEP))}
+        waiting, types = await self._find(groups, deadline, errors)
+        progress(f"describing {counted(len(waiting), 'group')}")
+        whole: list[Group] = []
+        while waiting:
+            some = {name: waiting.pop(name) for name in list(islice(waiting, GROUPS_A_STEP))}
             committing = _placed(some) if offsets else {}
             described, commits = await asyncio.gather(
                 self._describe(some, types, deadline, needed=members or groups is not None),
@@ -241,10 +241,10 @@ class WireClient:
             retyped = self._learn_types(described)
             late = {name: committing[name] for name in retyped & committing.keys()}
             commits |= await fetch_commits(self._cluster, late, deadline)
-            found += self._join(described, commits, errors, members=members)
+            whole += self._join(described, commits, errors, members=members)
         topics: dict[str, Topic] = {}
         if offsets or members:
-            names = topics_of(found)
+            names = topics_of(whole)
             if more_topics is not None:
                 names |= {name for name in await self.topics(deadline) if more_topics(name)}
             progress(f"reading offsets of {len(names):,} topics")
@@ -257,7 +257,7 @@ class WireClient:
                 errors += _partition_errors(topics)
         return ClusterSnapshot(
             captured_at_ms=time.time_ns() // 1_000_000,
-            groups=tuple(with_partitions(group, topics) for group in found),
+            groups=tuple(with_partitions(group, topics) for group in whole),
             topics=topics,
             brokers=tuple(self._cluster.brokers.values()),
             cluster_id=self._cluster.cluster_id,
@@ -286,8 +286,8 @@ class WireClient:
         """Remembers share groups; those that are read otherwise than was thought."""
         types, retyped = self._cluster.types, set()
         for name, group in groups.items():
-            known = kind_of(types, name).fetcher
-            if isinstance(group, Group) and known != KINDS[group.type].fetcher:
+            fetcher = kind_of(types, name).fetcher
+            if isinstance(group, Group) and fetcher != KINDS[group.type].fetcher:
                 retyped.add(name)
                 types[name] = group.type
         return retyped
@@ -318,21 +318,21 @@ class WireClient:
         return {name: listed[name] for name in wanted if name in listed}, _types_of(listing)
 
     async def _describe(
-        self, known: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
+        self, listed: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
     ) -> dict[str, Described]:
         """Descriptions, or the listing's rows where they say enough.
 
         They do for a classic group without members: nothing else of it is left to describe.
         """
-        complete = types and all(group.state is not None for group in known.values())
-        if not needed and (complete or not known):
-            return {**known}
+        complete = types and all(group.state is not None for group in listed.values())
+        if not needed and (complete or not listed):
+            return {**listed}
         asked = {
             name: broker
-            for name, broker in _placed(known).items()
-            if known[name].state != "Empty" or types.get(name) != "classic"
+            for name, broker in _placed(listed).items()
+            if listed[name].state != "Empty" or types.get(name) != "classic"
         }
-        return {**known, **(await describe(self._cluster, asked, types, deadline))}
+        return {**listed, **(await describe(self._cluster, asked, types, deadline))}
 
     def _join(
         self,
@@ -346,7 +346,7 @@ class WireClient:
 
         A group that was only listed has no members.
         """
-        found: list[Group] = []
+        joined: list[Group] = []
         for name in sorted(described):
             outcome = described[name]
             if isinstance(outcome, BrokerFailure):
@@ -362,7 +362,7 @@ class WireClient:
                     item_error(f"{name} {topic}-{number}", code)
                     for (topic, number), code in sorted(committed.failures.items())
                 ]
-            found.append(
+            joined.append(
                 replace(
                     outcome,
                     members=(outcome.members or ()) if members else None,
@@ -370,7 +370,7 @@ class WireClient:
                     offsets_partition=self._partition_of(name),
                 )
             )
-        return found
+        return joined
 
     def _partition_of(self, group: str) -> int | None:
         partitions = self._cluster.offsets_partitions

@@ -59,9 +59,9 @@ class WriteGuard(NamedTuple):
         """
         for who, expected in self.expected:
             if cluster_id != expected:
-                found = "tells no id" if cluster_id is None else f"has the id `{cluster_id}`"
+                actual = "tells no id" if cluster_id is None else f"has the id `{cluster_id}`"
                 raise RefusedError(
-                    f"the cluster {found}, not `{expected}` as {who} expects; nothing was written",
+                    f"the cluster {actual}, not `{expected}` as {who} expects; nothing was written",
                     hint="check the address: this is another cluster",
                     code="OTHER_CLUSTER",
                 )

@@ -53,8 +53,8 @@ class AgeSearch:
         self._now_ms = now_ms
         self._bounds: dict[TopicPartition, dict[int, _Bounds]] = {}
         for topic, partition, offset in places:
-            found = self._bounds.setdefault((topic, partition), {})
-            found[offset] = _Bounds(YOUNGEST_MS, OLDEST_MS)
+            bounds = self._bounds.setdefault((topic, partition), {})
+            bounds[offset] = _Bounds(YOUNGEST_MS, OLDEST_MS)
 
     def times(self) -> dict[TopicPartition, int]:
         """The time to ask each log for next; empty when there is nothing left to learn."""

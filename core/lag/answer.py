@@ -93,23 +93,23 @@ def answered(
         counted = f"SELECT {listed(columns)}, {COUNTED} FROM {{wanted}} {which} {top}"
         frames[condition.text] = asking.put(counted, wanted=wanted)
     try:
-        found = questions.together({**frames, **others})
+        tables = questions.together({**frames, **others})
     except WrongSql as exc:  # all else is ours
         raise UsageError(
             f"`--sql {query.sql}` is not valid: {exc}",
             hint=f"{EXAMPLE}, on " + ", ".join(columns),
         ) from exc
-    (summary,) = found["totals"].to_pylist()
+    (summary,) = tables["totals"].to_pylist()
     return LagReport(
-        found[ITEMS].to_pylist(),
-        found[ITEMS].schema,
+        tables[ITEMS].to_pylist(),
+        tables[ITEMS].schema,
         summary,
         tuple(
             error
             for condition in query.fail_on
-            for error in _errors(condition, found[condition.text].to_pylist(), questions.keys)
+            for error in _errors(condition, tables[condition.text].to_pylist(), questions.keys)
         ),
-        pictures_of(found) if query.pictures else None,
+        pictures_of(tables) if query.pictures else None,
     )
 
 
@@ -131,11 +131,11 @@ def _error(condition: Condition, row: dict[str, Any], keys: Sequence[str]) -> It
     target = " ".join(str(row[key]) for key in keys if key != "cluster" and row[key] is not None)
     if row.get(METHOD) == "at_least":
         row = row | {"lag_seconds": AtLeast(row["lag_seconds"])}
-    told = ", ".join(condition.told(row))
+    figures = ", ".join(condition.told(row))
     if condition.holds(row):
-        code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
+        code, text = "CHECK_FAILED", f"`{condition.text}` holds: {figures}"
     else:
-        code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {told}"
+        code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {figures}"
     return ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
 
 

@@ -60,8 +60,8 @@ class DuckDb:
             )
         except duckdb.Error as exc:
             raise _unreadable(place, files, exc) from exc
-        known = self._connection.view(raw).columns
-        columns = ", ".join(_column(field, is_there=field.name in known) for field in schema)
+        names = self._connection.view(raw).columns
+        columns = ", ".join(_column(field, is_there=field.name in names) for field in schema)
         name = self._new_name()
         self._connection.execute(f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM {raw}")
         return Given(name)
@@ -90,10 +90,10 @@ class DuckDb:
     def fetch(self, answer: Frame) -> pa.Table:
         """All rows; sums of 64-bit numbers are 64-bit numbers, as Spark's are."""
         try:
-            found = self._connection.sql(self._text_of(answer))
+            relation = self._connection.sql(self._text_of(answer))
         except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException) as exc:
             raise WrongSql(str(exc).splitlines()[0]) from exc
-        rows = found.to_arrow_table()
+        rows = relation.to_arrow_table()
         return rows.cast(pa.schema([f.with_type(_plain(f.type)) for f in rows.schema]))
 
 

@@ -132,7 +132,7 @@ class Query:
         return self._names[id(frame)]
 
     def _text_of(self, answer: Asked) -> str:
-        text = _PARAMETER.sub(lambda found: self._bound(found[1], answer), answer.text)
+        text = _PARAMETER.sub(lambda match: self._bound(match[1], answer), answer.text)
         for name, frame in answer.sources.items():
             text = text.replace(f"{{{name}}}", self._name_of(frame))
         return text

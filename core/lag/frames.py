@@ -110,7 +110,7 @@ def lag_report(
 
 def _spans_of(captures: DataFrame) -> dict[str, Span]:
     """Each cluster's first and last capture: a query that runs now."""
-    found = captures.groupBy("cluster").agg(
+    spans = captures.groupBy("cluster").agg(
         F.min("captured_at_ms").alias("first_ms"), F.max("captured_at_ms").alias("last_ms")
     )
-    return {row["cluster"]: Span(row["first_ms"], row["last_ms"]) for row in found.collect()}
+    return {row["cluster"]: Span(row["first_ms"], row["last_ms"]) for row in spans.collect()}

@@ -167,14 +167,14 @@ def offset_rows(
                 stable = None
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
-            committed, epoch, metadata, _, told = commits.get(partition, NO_COMMIT)
+            committed, epoch, metadata, _, lag_told = commits.get(partition, NO_COMMIT)
             lag: int | None
             status: LagStatus
             lost: int | None
             if (
                 read_uncommitted
                 and error is None
-                and told is None
+                and lag_told is None
                 and committed is not None
                 and start is not None
                 and end is not None
@@ -189,7 +189,7 @@ def offset_rows(
                     last_stable=stable,
                     error=error,
                     commits_known=commits_known and not is_hidden,
-                    told=told,
+                    lag_told=lag_told,
                     uncommitted=uncommitted,
                     isolation=isolation,
                 )

@@ -101,21 +101,21 @@ def group_times(
         rows: the group's, from this snapshot.
     """
     ends = _rates(snapshot, group, rows, times.before)
-    found = [_of_row(row, times, *rates) for row, rates in zip(rows, ends, strict=True)]
+    figures = [_of_row(row, times, *rates) for row, rates in zip(rows, ends, strict=True)]
     lags = [row.lag for row in rows]
-    rates_in = [each.rate_in for each in found]
-    rates_out = [each.rate_out for each in found]
+    rates_in = [figure.rate_in for figure in figures]
+    rates_out = [figure.rate_out for figure in figures]
     lag, rate_in, rate_out = _sum(lags), _sum(rates_in), _sum(rates_out)
-    known = [each for each in found if each.lag_seconds is not None]
-    worst = max(known, key=lambda each: each.lag_seconds or 0.0, default=TimeFigures())
+    dated = [figure for figure in figures if figure.lag_seconds is not None]
+    worst = max(dated, key=lambda figure: figure.lag_seconds or 0.0, default=TimeFigures())
     keeps_up = all(is_usual(row.lag, rate) for row, rate in zip(rows, rates_in, strict=True))
     catch_up = catch_up_seconds(lag, rate_in, rate_out, keeps_up=keeps_up) if times.before else None
-    hidden = any(
-        row.lag and each.lag_seconds is None for row, each in zip(rows, found, strict=True)
-    )
+    hidden = any(row.lag and f.lag_seconds is None for row, f in zip(rows, figures, strict=True))
     age = (None, None) if hidden else (worst.lag_seconds, worst.lag_seconds_method)
     total = TimeFigures(*age, rate_in, rate_out, catch_up)
-    named = [((row.topic, row.partition), each) for row, each in zip(rows, found, strict=True)]
+    named = [
+        ((row.topic, row.partition), figure) for row, figure in zip(rows, figures, strict=True)
+    ]
     then = None if times.before is None else times.before.group(group.group)
     between = (rounds[group.group] for rounds in times.between if group.group in rounds)
     rebalances = rebalances_seen(then, between, group)
@@ -124,7 +124,7 @@ def group_times(
         standing = [row for row in rows if _stands_still(row, times.before, then, times.gaps)]
         if not standing or (rebalances == 0 and owners_known(group)):
             stalled = {(row.topic, row.partition) for row in standing if row.member_id is not None}
-    unknown = len(found) - len(known)
+    unknown = len(figures) - len(dated)
     return GroupTimes(named, total, worst.lag_seconds, unknown, rebalances, stalled)
 
 
@@ -203,16 +203,16 @@ def _rates(
     if before is None or then is None or then.offsets is None:
         return [(None, None)] * len(rows)
     seconds = (snapshot.captured_at_ms - before.captured_at_ms) / 1_000
-    found = []
+    rates = []
     for row in rows:
         log, stood = _at_the_look_before(row, before, then)
-        found.append(
+        rates.append(
             (
                 rate_between(log.log_end_offset, row.log_end_offset, seconds),
                 rate_between(stood, row.committed_offset, seconds),
             )
         )
-    return found
+    return rates
 
 
 def rate_between(before: int | None, now: int | None, seconds: float) -> float | None:
@@ -223,5 +223,5 @@ def rate_between(before: int | None, now: int | None, seconds: float) -> float |
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if len(numbers) == len(values) else None

@@ -19,15 +19,15 @@ def held_partitions(snapshot: ClusterSnapshot, group: Group) -> dict[TopicPartit
     Returns:
         Empty where last stable offsets or commits are not known.
     """
-    found: dict[TopicPartition, int] = {}
+    held: dict[TopicPartition, int] = {}
     for topic, commits in (group.offsets or {}).items():
         for number, commit in commits.items():
             log = log_of(snapshot.topics, (topic, number))
             stable = None if log is None else log.last_stable_offset
             end = None if log is None else log.log_end_offset
             if stable == commit.offset and end is not None and stable < end:
-                found[topic, number] = end - stable
-    return found
+                held[topic, number] = end - stable
+    return held
 
 
 def held_notes(snapshot: ClusterSnapshot) -> Iterator[str]:

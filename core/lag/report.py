@@ -118,8 +118,8 @@ def lag_report(
             )
             fleet = Fleet(planned, topics, series, is_planned=True)
             if later is not None:
-                known = engine.rows(tables.topics, few=few)
-                fleet = Fleet(members, topics, series, later=planned, known=known)
+                topics_now = engine.rows(tables.topics, few=few)
+                fleet = Fleet(members, topics, series, later=planned, known=topics_now)
             tell(f"planning every group with {', '.join(query.assignors)}")
             return planned_answer(questions, fleet, query, "snapshot", others)
         tell(f"computing lag by {query.by}")
@@ -184,8 +184,8 @@ def check_query(query: LagQuery, source: Source, engine: EngineName = "spark") -
     if query.assignors:
         from kgroups.core.lag.fleet.worker_planner import known_assignors  # all of them
 
-        known = known_assignors()
+        names = known_assignors()
         for name in query.assignors:
-            if name not in known:
-                raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
+            if name not in names:
+                raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(names))
     check_columns(query, source)

@@ -157,4 +157,4 @@ def _must_have(name: str, columns: Sequence[str], option: str) -> None:
 def guess(name: str, columns: Sequence[str]) -> str:
     """What may have been meant, as the end of a sentence; empty where nothing is near."""
     near = get_close_matches(name.lower(), columns, 3)
-    return "; did you mean " + " or ".join(f"`{each}`" for each in near) + "?" if near else ""
+    return "; did you mean " + " or ".join(f"`{choice}`" for choice in near) + "?" if near else ""

@@ -77,7 +77,7 @@ def partition_lag(
     last_stable: int | None = None,
     error: str | None = None,
     commits_known: bool = True,
-    told: int | None = None,
+    lag_told: int | None = None,
     uncommitted: Uncommitted | None = None,
     isolation: Isolation = "read_uncommitted",
 ) -> tuple[int | None, LagStatus, int | None]:
@@ -88,7 +88,7 @@ def partition_lag(
         log_start, log_end, last_stable: bounds of the log; None if not known.
         error: Kafka's error name where the partition could not be measured.
         commits_known: whether the group's commits could be read at all.
-        told: lag to the log end as the coordinator of a share group tells it; None if it does not.
+        lag_told: lag to the log end that the coordinator of a share group reports, if it does.
         uncommitted: where a group without a commit is taken to stand; None: unknown.
         isolation: `read_committed` measures to the last stable offset.
     """
@@ -112,8 +112,8 @@ def partition_lag(
     elif committed > log_end:
         status = "beyond_end"
     lag = records_between(committed, log_start, end, greater)
-    if told is not None:
-        lag = min(lag, greater(told - (log_end - end), 0))
+    if lag_told is not None:
+        lag = min(lag, greater(lag_told - (log_end - end), 0))
     return lag, status, greater(log_start - committed, 0)
 
 

@@ -68,8 +68,8 @@ def _wrong(text: str, option: str, why: str) -> UsageError:
 
 def _opened_at(exc: "TokenError") -> str:
     """Where what is not closed begins, if that is told."""
-    found = re.search(r"from \d+:(\d+)$", str(exc.__cause__))
-    return f", opened at character {int(found[1]) + 1}" if found else ""
+    match = re.search(r"from \d+:(\d+)$", str(exc.__cause__))
+    return f", opened at character {int(match[1]) + 1}" if match else ""
 
 
 def _what_and_where(exc: "ParseError") -> str:

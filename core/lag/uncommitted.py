@@ -55,9 +55,9 @@ def uncommitted_notes(snapshot: ClusterSnapshot, groups: Iterable[Group]) -> Ite
 def ranges_text(partitions: Sequence[TopicPartition]) -> str:
     """`orders:3-5, orders:7, audit:0`; of many the first few."""
     parts = []
-    for topic, found in groupby(partitions, key=lambda at: at[0]):
+    for topic, own in groupby(partitions, key=lambda at: at[0]):
         spans: list[list[int]] = []
-        for _, number in found:
+        for _, number in own:
             if spans and spans[-1][1] == number - 1:
                 spans[-1][1] = number
             else:

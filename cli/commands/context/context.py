@@ -293,7 +293,7 @@ def remove(
         before.named(name)
         text = without_context(file, name)
         file = replace(file, text=text, current=None if file.current == name else file.current)
-    left = {name: each for name, each in fields_in(before).items() if name not in names}
+    left = {name: fields for name, fields in fields_in(before).items() if name not in names}
     save(before, file.text or "", left, file.current)
     gone = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
     printer = Printer(_options(ctx))
@@ -357,13 +357,13 @@ def _property_map(texts: list[str] | tuple[str, ...]) -> dict[str, str]:
     Raises:
         UsageError: a text is none.
     """
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"`{text.split('=')[0]}` is not a property", hint="write KEY=VALUE")
-        found[name] = value
-    return found
+        properties[name] = value
+    return properties
 
 
 def _cluster_id(printer: Printer, context: Any) -> str:
@@ -374,8 +374,8 @@ def _cluster_id(printer: Printer, context: Any) -> str:
         UsageError: it has none.
     """
     with cluster(within(GlobalOptions(), (), context)) as admin:
-        found = admin.cluster_id()
+        own_id = admin.cluster_id()
     printer.wipe()
-    if found is None:
+    if own_id is None:
         raise UsageError(f"the cluster of `{context.name}` does not report an id")
-    return found
+    return own_id

@@ -46,8 +46,8 @@ def timed_view(fields: Sequence[str], view: View) -> View:
 def timed_document(item: Item, fields: Sequence[str]) -> Item:
     """The item as a document, with these fields of the group and of each partition."""
     by_partition, unknown = _by_partition(item), _unknown()
-    found: GroupTimes | None = item.get(TIMES)
-    total = unknown if found is None else found.total
+    times: GroupTimes | None = item.get(TIMES)
+    total = unknown if times is None else times.total
     document = {name: value for name, value in item.items() if name != TIMES}
     if item.get("offsets") is not None:
         document["offsets"] = [
@@ -56,7 +56,7 @@ def timed_document(item: Item, fields: Sequence[str]) -> Item:
             for row in item["offsets"]
         ]
     if "rate_in" in fields:
-        document |= {name: getattr(found, name, None) for name in OF_GROUPS}
+        document |= {name: getattr(times, name, None) for name in OF_GROUPS}
     return document | time_fields(total, fields)
 
 
@@ -66,8 +66,8 @@ def _unknown() -> TimeFigures:
 
 def _by_partition(item: Item) -> dict[tuple[str, int], TimeFigures]:
     """The figures of an item's partitions, however its rows are sorted."""
-    found: GroupTimes | None = item.get(TIMES)
-    return {} if found is None else dict(found.rows)
+    times: GroupTimes | None = item.get(TIMES)
+    return {} if times is None else dict(times.rows)
 
 
 def time_fields(figures: TimeFigures, fields: Sequence[str]) -> dict[str, float | str | None]:

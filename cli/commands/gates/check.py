@@ -267,11 +267,11 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
         found = once()
         if before is not None:
             held = throughout(
-                {each.group: each for each in before.judged},
-                {each.group: each for each in found.judged},
+                {group.group: group for group in before.judged},
+                {group.group: group for group in found.judged},
             )
             found = found._replace(judged=list(held.values()))
-        open_ = sum(each.is_open for each in found.judged)
+        open_ = sum(group.is_open for group in found.judged)
         if not open_:
             break
         if polls.left_ms:
@@ -297,7 +297,7 @@ def _end_in_each(
 
     def look_in(options: GlobalOptions) -> Report:
         snapshot, judged, errors = found(options)
-        failed.extend(in_context(options.contexts[0].name, each) for each in failures(judged))
+        failed.extend(in_context(options.contexts[0].name, error) for error in failures(judged))
         return check_report(snapshot, judged, errors)
 
     report = look_in_each(contexts, SCHEMA, look_in)

@@ -27,19 +27,19 @@ def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) ->
     """One `<testsuite>` with a `<testcase>` for each group, as readers of JUnit's XML take it."""
     suite = ElementTree.Element("testsuite", name="kgroups check", timestamp=_iso(now_ms))
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for each in judged:
+    for group in judged:
         case = ElementTree.SubElement(
-            suite, "testcase", classname="kgroups.check", name=printable(each.group), time="0"
+            suite, "testcase", classname="kgroups.check", name=printable(group.group), time="0"
         )
         counts["tests"] += 1
-        text = printable("; ".join(met_text(each)))
-        if each.verdict in ("failed", "unknown"):
+        text = printable("; ".join(met_text(group)))
+        if group.verdict in ("failed", "unknown"):
             counts["failures"] += 1
-            code = "CHECK_FAILED" if each.verdict == "failed" else "CHECK_UNDETERMINED"
+            code = "CHECK_FAILED" if group.verdict == "failed" else "CHECK_UNDETERMINED"
             ElementTree.SubElement(case, "failure", type=code, message=text).text = text
-        elif each.verdict == "warning":
+        elif group.verdict == "warning":
             ElementTree.SubElement(case, "system-out").text = f"warning: {text}"
-        elif None in each.answers:
+        elif None in group.answers:
             counts["skipped"] += 1
             ElementTree.SubElement(case, "skipped", message="a field is unknown")
     for error in errors:
@@ -58,7 +58,7 @@ def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) ->
 
 def nagios_code(judged: Sequence[Judged], errors: Sequence[ItemError]) -> int:
     """The plugin's exit code: what is critical first, then what is not known, then warnings."""
-    verdicts = {each.verdict for each in judged}
+    verdicts = {group.verdict for group in judged}
     if "failed" in verdicts:
         return CRITICAL
     if errors or "unknown" in verdicts:
@@ -70,9 +70,9 @@ def nagios(judged: Sequence[Judged], errors: Sequence[ItemError]) -> str:
     """One status line with the figures as perfdata after `|`."""
     parts = []
     for verdict in ("failed", "unknown", "warning"):
-        alike = [each for each in judged if each.verdict == verdict]
+        alike = [group for group in judged if group.verdict == verdict]
         if alike:
-            parts.append(f"{len(alike)} {verdict}: {_some([_line(each) for each in alike])}")
+            parts.append(f"{len(alike)} {verdict}: {_some([_line(group) for group in alike])}")
     if errors:
         parts.append(_some([error.text for error in errors]))
     if not parts:
@@ -93,19 +93,19 @@ def _some(lines: Sequence[str]) -> str:
 
 def _perfdata(judged: Sequence[Judged]) -> Iterator[str]:
     """`'group lag'=12;100;1000;0` for every number that a condition names."""
-    for each in judged:
+    for group in judged:
         named: dict[str, None] = {}
-        for condition in each.gate.conditions:
+        for condition in group.gate.conditions:
             for comparison in condition.root.comparisons():
                 if comparison.field.kind == "number":
                     named[comparison.field.name] = None
         for name in named:
-            label = f"{each.group} {name}".replace("=", "-").replace("'", "''").replace("|", "/")
+            label = f"{group.group} {name}".replace("=", "-").replace("'", "''").replace("|", "/")
             limits = (
-                _limit(each.gate.warn_on, name),
-                _limit(each.gate.fail_on, name),
+                _limit(group.gate.warn_on, name),
+                _limit(group.gate.fail_on, name),
             )
-            value = _number(each.figures.get(name), _unit(each.gate.conditions, name))
+            value = _number(group.figures.get(name), _unit(group.gate.conditions, name))
             yield f"'{printable(label)}'={value};{limits[0]};{limits[1]};0"
 
 
@@ -118,10 +118,10 @@ def _number(value: Value, unit: str) -> str:
 
 def _unit(conditions: Sequence[Condition], name: str) -> str:
     units = {
-        each.field.unit
+        comparison.field.unit
         for condition in conditions
-        for each in condition.root.comparisons()
-        if each.field.name == name
+        for comparison in condition.root.comparisons()
+        if comparison.field.name == name
     }
     return "s" if SECONDS in units else ""
 
@@ -166,7 +166,7 @@ def check_report(
     snapshot: ClusterSnapshot, judged: Sequence[Judged], errors: Sequence[ItemError]
 ) -> Report:
     """The groups before their gate; a table has those that something counts against."""
-    verdicts = [each.verdict for each in judged]
+    verdicts = [group.verdict for group in judged]
     counts = {"groups": len(judged), **{word: verdicts.count(word) for word in COUNTED}}
     return Report(
         schema=SCHEMA,
@@ -204,10 +204,10 @@ def check_item(judged: Judged) -> Item:
 
 def failures(judged: Sequence[Judged]) -> Iterator[ItemError]:
     """The groups that fail, as what the exit code is made of."""
-    for each in judged:
-        if each.verdict in ("failed", "unknown"):
-            text = "; ".join(met_text(each))
-            yield ItemError(each.group, "CHECK_FAILED", text, None, CheckFailed.exit_code)
+    for group in judged:
+        if group.verdict in ("failed", "unknown"):
+            text = "; ".join(met_text(group))
+            yield ItemError(group.group, "CHECK_FAILED", text, None, CheckFailed.exit_code)
 
 
 def met_text(judged: Judged) -> Iterator[str]:

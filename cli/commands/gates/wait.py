@@ -165,7 +165,7 @@ class Looks:
             times = replace(times, before=before)
             if before is not None and not self.question.rates_only:
                 times = replace(times, gaps=gaps_of(admin, before, snapshot, printer))
-        found: dict[str, Values] = {
+        figures: dict[str, Values] = {
             group.group: figures_in(
                 snapshot,
                 group,
@@ -176,7 +176,7 @@ class Looks:
             )
             for group in snapshot.groups
         }
-        return snapshot, found
+        return snapshot, figures
 
 
 def wait_for(
@@ -192,7 +192,7 @@ def wait_for(
     for _ in polls:
         try:
             before = last if isinstance(last, ClusterSnapshot) else None
-            snapshot, found = looks.take(admin, list(waited.groups), printer, before)
+            snapshot, figures = looks.take(admin, list(waited.groups), printer, before)
         except ClusterError as error:
             if error.code in LASTING:
                 raise
@@ -209,7 +209,7 @@ def wait_for(
         last, at_ms = snapshot, polls.elapsed_ms
         failures = {error.target: error for error in snapshot.errors}
         rounds = {group.group: rounds_of(group) for group in snapshot.groups}
-        for text in waited.look(at_ms, found, failures, rounds):
+        for text in waited.look(at_ms, figures, failures, rounds):
             printer.note("PROGRESS", text)
         if waited.is_over(at_ms):
             break
@@ -276,6 +276,6 @@ def _items(waited: Wait, ended_ms: float) -> Iterator[Item]:
 
 def _row(waited: Wait, item: Item) -> Row:
     group = waited.groups[item["group"]]
-    told = ", ".join(waited.condition.told(group.figures)) if group.figures else None
+    values = ", ".join(waited.condition.told(group.figures)) if group.figures else None
     holds = {True: "yes", False: "no", None: "unknown"}[item["holds"]]
-    return (item["group"], holds, item["held_seconds"], told)
+    return (item["group"], holds, item["held_seconds"], values)

@@ -54,8 +54,8 @@ def _members(change: Change) -> str:
         ("joined", [seat.client_id for seat in change.members.joined]),
         ("replaced", [pair.new.client_id for pair in change.members.replaced]),
     )
-    found = [f"{_names(names)} {word}" for word, names in did if names]
-    return "; ".join(found) or "same members"
+    parts = [f"{_names(names)} {word}" for word, names in did if names]
+    return "; ".join(parts) or "same members"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -64,12 +64,12 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _commits(change: Change) -> str:
-    found = change.commits or Commits()
+    commits = change.commits or Commits()
     parts = (
-        (found.count, counted(found.count, "commit")),
-        (found.backwards, f"{found.backwards:,} backwards"),
-        (found.unowned, f"{found.unowned:,} without owner"),
-        (found.deleted, f"{counted(found.deleted, 'commit')} deleted"),
+        (commits.count, counted(commits.count, "commit")),
+        (commits.backwards, f"{commits.backwards:,} backwards"),
+        (commits.unowned, f"{commits.unowned:,} without owner"),
+        (commits.deleted, f"{counted(commits.deleted, 'commit')} deleted"),
     )
     return ", ".join(text for count, text in parts if count)
 

@@ -46,10 +46,10 @@ def history_page(
         lead=f"From {since} to {until} (UTC).",
         facts=[
             ("groups", f"{len(histories):,}"),
-            ("rebalances", f"{sum(len(_rebalances(one)) for one in histories):,}"),
-            ("members", f"{sum(len(list(stays(one, window))) for one in histories):,}"),
+            ("rebalances", f"{sum(len(_rebalances(history)) for history in histories):,}"),
+            ("members", f"{sum(len(list(stays(history, window))) for history in histories):,}"),
         ],
-        sections=[Section(one.group, list(_parts(one, lags, window))) for one in histories],
+        sections=[Section(h.group, list(_parts(h, lags, window))) for h in histories],
         notes=notes,
     )
 
@@ -59,14 +59,14 @@ def stays(history: GroupHistory, window: tuple[int, int]) -> list[Stay]:
     since_ms, until_ms = window
     since_ms = max(since_ms, history.oldest_ms or since_ms)  # before, nobody knows
     there = {seat.member_id: (seat, until_ms) for seat in history.members}
-    found: list[Stay] = []
+    ended: list[Stay] = []
     for change in reversed(history.changes):
         for seat in change.members.came:
-            known, to_ms = there.pop(seat.member_id, (seat, change.at_ms))
-            found.append(Stay(known, change.at_ms, to_ms))
+            came, to_ms = there.pop(seat.member_id, (seat, change.at_ms))
+            ended.append(Stay(came, change.at_ms, to_ms))
         there |= {gone.seat.member_id: (gone.seat, change.at_ms) for gone in change.members.gone}
-    found += (Stay(seat, since_ms, to_ms) for seat, to_ms in there.values())
-    return sorted(found, key=lambda one: (one.from_ms, one.seat.client_id))
+    ended += (Stay(seat, since_ms, to_ms) for seat, to_ms in there.values())
+    return sorted(ended, key=lambda stay: (stay.from_ms, stay.seat.client_id))
 
 
 def _parts(
@@ -88,32 +88,32 @@ def _parts(
             kind="group",
             marks=marks,
         )
-    found = stays(history, window)
-    if found:
-        yield _members(found, len(rebalances), marks)
+    spent = stays(history, window)
+    if spent:
+        yield _members(spent, len(rebalances), marks)
     view = view_of(folded=True)
     rows = view.rows_of(list(lines_of([history], folded=True)))
     headings = [column.header or column.field for column in view.columns]
     yield Table(headings, rows[-TABLE_ROWS:], "changes", max(0, len(rows) - TABLE_ROWS))
 
 
-def _members(found: Sequence[Stay], rebalances: int, marks: Sequence[tuple[float, str]]) -> Figure:
+def _members(spent: Sequence[Stay], rebalances: int, marks: Sequence[tuple[float, str]]) -> Figure:
     """A lane a client; a member where two clients of one name were there at once."""
     shared = {
-        one.seat.client_id
-        for one in found
-        for other in found
-        if one is not other
-        and one.seat.client_id == other.seat.client_id
-        and one.from_ms < other.to_ms
-        and other.from_ms < one.to_ms
+        stay.seat.client_id
+        for stay in spent
+        for other in spent
+        if stay is not other
+        and stay.seat.client_id == other.seat.client_id
+        and stay.from_ms < other.to_ms
+        and other.from_ms < stay.to_ms
     }
     rows = [
         (
             seat.member_id if seat.client_id in shared or not seat.client_id else seat.client_id,
             *(from_ms, to_ms, seat.host.removeprefix("/") or "?"),
         )
-        for seat, from_ms, to_ms in found
+        for seat, from_ms, to_ms in spent
     ]
     lanes = dict.fromkeys(row[0] for row in rows)
     shown = set(list(lanes)[:MAX_LANES])
@@ -133,19 +133,19 @@ def _members(found: Sequence[Stay], rebalances: int, marks: Sequence[tuple[float
 def _rebalances(history: GroupHistory) -> list[tuple[float, str]]:
     """When, and what with its cause."""
     return [
-        (one.at_ms, f"{change_text(one)}: {cause_text(one)}")
-        for one in history.changes
-        if one.kind == "rebalance"
+        (change.at_ms, f"{change_text(change)}: {cause_text(change)}")
+        for change in history.changes
+        if change.kind == "rebalance"
     ]
 
 
 def _lags(captures: Iterable[ClusterSnapshot]) -> dict[str, list[tuple[int, int | None]]]:
     """The lag of each group in each capture."""
-    found: dict[str, list[tuple[int, int | None]]] = {}
+    lags: dict[str, list[tuple[int, int | None]]] = {}
     for snapshot in captures:
         for group in snapshot.groups:
             lag = None
             if group.offsets is not None:
                 lag = lag_summary(offset_rows(snapshot, group)).lag
-            found.setdefault(group.group, []).append((snapshot.captured_at_ms, lag))
-    return found
+            lags.setdefault(group.group, []).append((snapshot.captured_at_ms, lag))
+    return lags

@@ -80,8 +80,8 @@ class GroupHistory:
 
 def explained(history: GroupHistory, logs: Sequence[ReadLog]) -> GroupHistory:
     """The history with what logs say of it."""
-    found = with_logs(history.group, history.changes, [each.log for each in logs])
-    return replace(history, changes=found)
+    changes = with_logs(history.group, history.changes, [log.log for log in logs])
+    return replace(history, changes=changes)
 
 
 class Line(NamedTuple):
@@ -133,8 +133,8 @@ def _csv_rows(line: Line) -> list[Row]:
     commits = item["commits"] or {}
     shown = {
         **item,
-        **{name: [one["client_id"] for one in item[name]] for name in ("joined", "left")},
-        "replaced": [one["client_id"] for one in item["replaced"]],
+        **{name: [member["client_id"] for member in item[name]] for name in ("joined", "left")},
+        "replaced": [member["client_id"] for member in item["replaced"]],
         "commits": commits.get("count"),
         "commits_backwards": commits.get("backwards"),
         "commits_without_owner": commits.get("without_owner"),
@@ -210,13 +210,13 @@ def _commits_item(commits: Commits) -> Item:
         "deleted": commits.deleted,
         "setbacks": [
             {
-                "at": timestamp(one.at_ms),
-                "topic": one.topic,
-                "partition": one.partition,
-                "old_offset": one.old_offset,
-                "new_offset": one.new_offset,
+                "at": timestamp(setback.at_ms),
+                "topic": setback.topic,
+                "partition": setback.partition,
+                "old_offset": setback.old_offset,
+                "new_offset": setback.new_offset,
             }
-            for one in commits.setbacks
+            for setback in commits.setbacks
         ],
     }
 
@@ -229,12 +229,12 @@ def summary_of(
     histories: Iterable[GroupHistory], logs: Iterable[ReadLog], since_ms: int, until_ms: int
 ) -> Mapping[str, Any]:
     """Rates by group, and the member behind most changes."""
-    groups = [_group_summary(one, until_ms - since_ms) for one in histories]
+    groups = [_group_summary(history, until_ms - since_ms) for history in histories]
     return {
         "since_at": timestamp(since_ms),
         "until_at": timestamp(until_ms),
-        "rebalances": sum(one["rebalances"] for one in groups),
-        "commits": sum(one["commits"] for one in groups),
+        "rebalances": sum(row["rebalances"] for row in groups),
+        "commits": sum(row["commits"] for row in groups),
         "groups": groups,
         "logs": [
             {
@@ -248,8 +248,8 @@ def summary_of(
 
 
 def _group_summary(history: GroupHistory, span_ms: int) -> Item:
-    found = figures(history.changes, span_ms)
-    most = {"client_id": found.client_id, "rebalances": found.client_rebalances}
+    counts = figures(history.changes, span_ms)
+    most = {"client_id": counts.client_id, "rebalances": counts.client_rebalances}
     return {
         "group": history.group,
         "records": history.records,
@@ -258,25 +258,25 @@ def _group_summary(history: GroupHistory, span_ms: int) -> Item:
         "whole_since_at": None
         if history.whole_since_ms is None
         else timestamp(history.whole_since_ms),
-        "rebalances": found.rebalances,
-        "unfinished_rebalances": found.unfinished,
-        "rebalances_per_hour": found.rebalances_per_hour,
-        "most_changes": None if found.client_id is None else most,
-        "commits": found.commits,
-        "commits_backwards": found.backwards,
-        "commits_without_owner": found.unowned,
+        "rebalances": counts.rebalances,
+        "unfinished_rebalances": counts.unfinished,
+        "rebalances_per_hour": counts.rebalances_per_hour,
+        "most_changes": None if counts.client_id is None else most,
+        "commits": counts.commits,
+        "commits_backwards": counts.backwards,
+        "commits_without_owner": counts.unowned,
         "repeats": [
             {
-                "client_id": one.client_id,
-                "from_at": timestamp(one.rebalances[0].at_ms),
-                "until_at": timestamp(one.rebalances[-1].at_ms),
-                "first": one.rebalances[0].number,
-                "last": one.rebalances[-1].number,
-                "rebalances": len(one.rebalances),
-                "left": one.left,
-                "joined": one.joined,
+                "client_id": repeat.client_id,
+                "from_at": timestamp(repeat.rebalances[0].at_ms),
+                "until_at": timestamp(repeat.rebalances[-1].at_ms),
+                "first": repeat.rebalances[0].number,
+                "last": repeat.rebalances[-1].number,
+                "rebalances": len(repeat.rebalances),
+                "left": repeat.left,
+                "joined": repeat.joined,
             }
-            for one in repeats(history.changes)
-            if isinstance(one, Repeat)
+            for repeat in repeats(history.changes)
+            if isinstance(repeat, Repeat)
         ],
     }

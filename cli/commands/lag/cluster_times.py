@@ -52,8 +52,8 @@ def bisected_times(
         places |= {*unread_places(snapshot)}
     printer.progress(f"bisecting the ages of {len(places):,} records")
     now_ms = snapshot.captured_at_ms
-    found = record_ages(admin, places, now_ms)
-    times = {place: now_ms - round(age_s * 1_000) for place, age_s in found.items()}
+    ages = record_ages(admin, places, now_ms)
+    times = {place: now_ms - round(age_s * 1_000) for place, age_s in ages.items()}
     first = {at: times[*at, offset] for at, offset in starts.items() if (*at, offset) in times}
     return times, first
 
@@ -75,6 +75,6 @@ def ends_then(
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
         printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")
-        found = ends_at(admin, snapshot.topics, at_ms)
-        ends[at_ms] = {at: end for at, end in found.items() if first_ms.get(at, at_ms) <= at_ms}
+        answers = ends_at(admin, snapshot.topics, at_ms)
+        ends[at_ms] = {at: end for at, end in answers.items() if first_ms.get(at, at_ms) <= at_ms}
     return ends

@@ -299,13 +299,13 @@ def compact(
 
 def _told(done: Sequence[Item], folder: Place, *, today: bool) -> str:
     """What was done in all, in a sentence; also if it was nothing."""
-    told = [
+    parts = [
         f"{word} {counted(number, 'file')}"
         for action, word in WORDS.items()
         if (number := _count(done, action))
     ]
-    if told:
-        return f"{', '.join(told)} in `{folder}`"
+    if parts:
+        return f"{', '.join(parts)} in `{folder}`"
     hint = "" if today else "; `--today` includes today's files"
     return f"nothing to merge or remove in `{folder}`{hint}"
 

@@ -135,12 +135,12 @@ def partitions(rows: Sequence[dict[str, Any]]) -> Figure:
     """Lag by partition of the topics with most."""
     name = namer(rows)
     cells = [(f"{name(row)} / {row['topic']}", row["partition"], row["lag"]) for row in rows]
-    known = [cell for cell in cells if cell[2] is not None]
+    measured = [cell for cell in cells if cell[2] is not None]
     summary = f"Lag of {len(cells):,} partitions, a line for each group and topic"
-    if known:
-        lane, number, lag = max(known, key=lambda cell: cell[2])
+    if measured:
+        lane, number, lag = max(measured, key=lambda cell: cell[2])
         summary += f"; the most, {lag:,} records, is in {lane} partition {number}"
-    unknown = len(cells) - len(known)
+    unknown = len(cells) - len(measured)
     summary += f"; {unknown:,} not known (grey)." if unknown else "."
     return heat_map(
         "Heat map of partitions",

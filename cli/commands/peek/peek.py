@@ -216,24 +216,24 @@ def _chosen(
             "share groups have no next record",
             code="INVALID_GROUP_TYPE",
         )
-    found: list[OffsetRow] = []
+    chosen: list[OffsetRow] = []
     errors: list[ItemError] = []
-    told: set[str | TopicPartition] = set()
+    seen: set[str | TopicPartition] = set()
     for row in offset_rows(looked, group):
         at = row.topic, row.partition
         if scope.names and not scope.holds(at):
             continue
-        told |= {row.topic, at}
+        seen |= {row.topic, at}
         if row.committed_offset is None:
             errors += [_uncommitted(f"{row.topic}-{row.partition}")] if scope.names else []
         elif row.error is not None or row.log_start_offset is None or row.log_end_offset is None:
             code = row.error or "LEADER_NOT_AVAILABLE"
             errors.append(unmeasured(f"{row.topic}-{row.partition}", code))
         else:
-            found.append(row)
-    errors += [_uncommitted(name) for name in scope.topics if name not in told]
-    errors += [_uncommitted(f"{at[0]}-{at[1]}") for at in scope.partitions if at not in told]
-    return found, errors
+            chosen.append(row)
+    errors += [_uncommitted(name) for name in scope.topics if name not in seen]
+    errors += [_uncommitted(f"{at[0]}-{at[1]}") for at in scope.partitions if at not in seen]
+    return chosen, errors
 
 
 def _standing(rows: Sequence[OffsetRow], before: Sequence[OffsetRow]) -> list[OffsetRow]:
@@ -270,9 +270,9 @@ def _read(
         printer.progress(progress_bar("reading partitions", done, len(stands)))
         return spots
 
-    found = read_each(admin, looked.topics, stands, one, isolation=isolation)
-    errors = [unread_error(at, code) for at, code in found.items() if isinstance(code, str)]
-    return {at: spots for at, spots in found.items() if not isinstance(spots, str)}, errors
+    answers = read_each(admin, looked.topics, stands, one, isolation=isolation)
+    errors = [unread_error(at, code) for at, code in answers.items() if isinstance(code, str)]
+    return {at: spots for at, spots in answers.items() if not isinstance(spots, str)}, errors
 
 
 def _holds_a_reader(spots: Sequence[Spot]) -> bool:

@@ -53,10 +53,10 @@ def record_items(
         now_ms: epoch milliseconds that ages are counted back from.
     """
     committed = row.committed_offset or 0
-    known = {"topic": row.topic, "partition": row.partition, "committed_offset": committed}
+    facts = {"topic": row.topic, "partition": row.partition, "committed_offset": committed}
     distance = -sum(isinstance(spot, Record) and spot.offset < committed for spot in spots)
     for spot in spots:
-        item = dict.fromkeys(FIELDS) | known | {"owner": row.member_id}
+        item = dict.fromkeys(FIELDS) | facts | {"owner": row.member_id}
         item |= {"offset": spot.offset, "next_offset": spot.next_offset}
         error = None
         if isinstance(spot, Record):
@@ -86,7 +86,7 @@ def record_items(
 
 def _row(item: Item) -> Row:
     """An item in the order of the columns, as text where it has structure."""
-    headers = " ".join(f"{each['name']}={each['value'] or ''}" for each in item["headers"] or ())
+    headers = " ".join(f"{h['name']}={h['value'] or ''}" for h in item["headers"] or ())
     value = item["value"]
     if value is not None and not isinstance(value, str):
         value = shorten(msgspec.json.encode(value).decode(), SHOWN_BYTES)

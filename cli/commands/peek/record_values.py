@@ -74,29 +74,29 @@ class ValueReader:
     def _decoded(self, decode: Decode, value: bytes, topic: str, target: str) -> Shown:
         assert self._form is not None, "it has a name"
         try:
-            found = msgspec.to_builtins(decode(value, topic))
-            msgspec.json.encode(found)
+            decoded = msgspec.to_builtins(decode(value, topic))
+            msgspec.json.encode(decoded)
         except Exception as error:  # whatever the user's code raises
             text = f"the decoder `{self._form}` failed: {type(error).__name__}: {error}"
             hint = "`--value-as hex` shows the bytes"
             return Shown(None, self._form, ItemError(target, "DECODER_FAILED", text, hint))
-        return Shown(found, self._form)
+        return Shown(decoded, self._form)
 
 
 def _decoder(name: str) -> Decode:
     points = list(entry_points(group=ENTRY_POINTS, name=name))
     if not points and ":" not in name:
-        known = sorted(point.name for point in entry_points(group=ENTRY_POINTS))
-        hint = f"one of {', '.join((*FORMS, *known))}, or a decoder as `package.module:function`"
+        names = sorted(point.name for point in entry_points(group=ENTRY_POINTS))
+        hint = f"one of {', '.join((*FORMS, *names))}, or a decoder as `package.module:function`"
         raise UsageError(f"`{name}` is not a way to show values", hint=hint)
     point = points[0] if points else EntryPoint(name, name, ENTRY_POINTS)
     try:
-        found: Decode = point.load()
+        decode: Decode = point.load()
     except Exception as error:  # whatever the user's module raises while it is imported
         raise UsageError(
             f"the decoder `{name}` cannot be loaded: {type(error).__name__}: {error}"
         ) from error
-    return found
+    return decode
 
 
 def as_text(data: bytes, most_bytes: int = SHOWN_BYTES) -> str | None:

@@ -30,8 +30,8 @@ def check_report(schema: str, name: str) -> Report:
     strategy = _strategy(name)
     findings = check_assignor(strategy, SEED, CASES)
     items: list[Item] = [
-        {"assignor": name, "property": each.property, "message": each.message, "case": each.case}
-        for each in findings
+        {"assignor": name, "property": f.property, "message": f.message, "case": f.case}
+        for f in findings
     ]
     return Report(
         schema=schema,
@@ -42,11 +42,11 @@ def check_report(schema: str, name: str) -> Report:
             ItemError(
                 name,
                 "PROMISE_BROKEN",
-                f"not {each.property}: {each.message}",
+                f"not {finding.property}: {finding.message}",
                 "an assignor lists what it does not guarantee in `waives`",
                 CheckFailed.exit_code,
             )
-            for each in findings
+            for finding in findings
         ],
         summary=lambda: {"cases": CASES, "seed": SEED, "finding_count": len(items)},
     )

@@ -179,8 +179,8 @@ def plan(
     chosen = chosen or _usual_views(items, printer.options.output)
     said = _said(items, about_blockers=blockers)
     found = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
-    told = printer.options.output == "table"
-    found = replace(found, notes=list(shared_notes(said)), tells_notes=told)
+    in_table = printer.options.output == "table"
+    found = replace(found, notes=list(shared_notes(said)), tells_notes=in_table)
     if html is not None:
         from kgroups.cli.commands.plan.plan_page import plan_page  # Altair
         from kgroups.cli.pages.render import write_page

@@ -163,7 +163,7 @@ def with_changes(command: Callable[..., None]) -> Callable[..., None]:
         command(*args, **kwargs, changes=texts)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 

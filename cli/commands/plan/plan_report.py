@@ -126,17 +126,17 @@ def plan_report(
     )
 
 
-def shared_notes(told: Sequence[tuple[str, str]]) -> Iterator[Note]:
+def shared_notes(said: Sequence[tuple[str, str]]) -> Iterator[Note]:
     """Notes with the groups that they are about; what is said of many groups is said once.
 
     Args:
-        told: group and note, in order.
+        said: group and note, in order.
     """
     groups: dict[str, dict[str, None]] = {}
-    for group, note in told:
+    for group, note in said:
         groups.setdefault(note, {})[group] = None
     shared = {note: list(about) for note, about in groups.items() if len(about) > MANY}
-    for group, note in told:
+    for group, note in said:
         if note not in groups:
             continue  # said
         if note not in shared:
@@ -196,8 +196,8 @@ def changes_in(moves: Iterable[Item]) -> Iterator[Item]:
 def _rounds(item: Item) -> Iterator[Item]:
     for number, step in enumerate(item["rounds"], 1):
         for kind in ("revoked", "assigned"):
-            for each in step[kind]:
-                yield {**item, "round": number, "step": kind, **each}
+            for move in step[kind]:
+                yield {**item, "round": number, "step": kind, **move}
 
 
 def _outcomes(item: Item) -> Iterator[Item]:
@@ -209,8 +209,8 @@ def _outcomes(item: Item) -> Iterator[Item]:
             continue
         for member in outcome["members"]:
             held = assignment_text(member["assignment"])
-            told = {"moved": outcome["moved"], "member_id": member["member_id"]}
-            yield {**item, **own, **told, "assignment": held}
+            figures = {"moved": outcome["moved"], "member_id": member["member_id"]}
+            yield {**item, **own, **figures, "assignment": held}
 
 
 def _stages(item: Item) -> Iterator[Item]:
@@ -226,9 +226,9 @@ def _blockers(item: Item) -> Iterator[Item]:
 
 
 def _explanations(item: Item) -> Iterator[Item]:
-    for each in item.get("explanations", ()):
-        for reason in each["reasons"]:
-            yield {**item, **each, "reason": reason}
+    for explanation in item.get("explanations", ()):
+        for reason in explanation["reasons"]:
+            yield {**item, **explanation, "reason": reason}
 
 
 VIEWS: Mapping[str, View] = {

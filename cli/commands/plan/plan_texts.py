@@ -76,9 +76,9 @@ class PlanTexts:
             UsageError: an option's text is wrong.
         """
         parse_choice([self.library] if self.library else [], LIBRARIES, "client library")
-        known = (ALL, *RACKS) if self.library == "franz-go" else (ALL,)
+        choices = (ALL, *RACKS) if self.library == "franz-go" else (ALL,)
         others = [word for word in self._leader_words[1:] if word not in self._versions]
-        parse_choice(others, known, f"setting of `--as {self.library}`")
+        parse_choice(others, choices, f"setting of `--as {self.library}`")
         _ = self.release
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
@@ -188,21 +188,21 @@ class PlanTexts:
 
     def topics_named(self) -> set[str]:
         """The topics that have to be there for the changes to be made."""
-        grown = {each.topic for each in self.parsed if isinstance(each, SetPartitions)}
-        new = {each.topic for each in self.parsed if isinstance(each, AddTopic)}
+        grown = {change.topic for change in self.parsed if isinstance(change, SetPartitions)}
+        new = {change.topic for change in self.parsed if isinstance(change, AddTopic)}
         return (self._subscribed() | grown) - new
 
     @property
     def grows(self) -> bool:
         """Whether topics are created or grow."""
-        return any(isinstance(each, AddTopic | SetPartitions) for each in self.parsed)
+        return any(isinstance(change, AddTopic | SetPartitions) for change in self.parsed)
 
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
         named = self._subscribed()
-        patterns = {each.pattern for each in self.parsed if isinstance(each, Pattern)}
-        joining = [each.pattern for each in self.parsed if isinstance(each, AddMembers)]
-        patterns |= {each.pattern for each in joining if each is not None}
+        patterns = {change.pattern for change in self.parsed if isinstance(change, Pattern)}
+        joining = [change.pattern for change in self.parsed if isinstance(change, AddMembers)]
+        patterns |= {pattern.pattern for pattern in joining if pattern is not None}
         matchers: list[Callable[[str], bool]] = []
         for pattern, dialect in product(sorted(patterns), DIALECTS):
             # The group's own dialect is not known yet; a topic too many does no harm.
@@ -218,9 +218,9 @@ class PlanTexts:
         """Topics that members are to read by name."""
         return {
             topic
-            for each in self.parsed
-            if isinstance(each, AddMembers | Subscribe)
-            for topic in each.topics or ()
+            for change in self.parsed
+            if isinstance(change, AddMembers | Subscribe)
+            for topic in change.topics or ()
         }
 
 
@@ -251,8 +251,8 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
         support = broker_support(admin, coordinators)
     unlearned = Support("served", RELEASES)
     rules = {
-        broker: rules_from(each.values, each.failure, **support.get(broker, unlearned)._asdict())
-        for broker, each in answers.items()
+        broker: rules_from(a.values, a.failure, **support.get(broker, unlearned)._asdict())
+        for broker, a in answers.items()
     }
     return PlanSource(snapshot, rules=rules)
 
@@ -267,9 +267,9 @@ def live_snapshot(
     """
     with cluster(printer.options) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
-        asked, told = texts.leader_from_log, texts.leader is not None
+        asked, named = texts.leader_from_log, texts.leader is not None
         grows = texts.grows
-        snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, explained=told)
+        snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, explained=named)
         missing = texts.topics_named() - set(snapshot.topics)
         hidden = admin.topics(sorted(missing)).failures if missing else {}
     for name, code in hidden.items():
@@ -361,7 +361,7 @@ def plan_or_error(
         item = plan_item(plan)
         if texts.explain:
             wanted = [parse_partition(text) for text in texts.explain]
-            item["explanations"] = [explanation_item(explain(plan, *each)) for each in wanted]
+            item["explanations"] = [explanation_item(explain(plan, *at)) for at in wanted]
     except KgroupsError as error:
         if verbose and error.code == "ASSIGNOR_FAILED":
             traceback.print_exception(error)
@@ -374,9 +374,9 @@ def plan_or_error(
 def _failed_checks(plan: Plan, conditions: Sequence[Condition]) -> Iterator[ItemError]:
     """One error for each condition that holds in some outcome, or that cannot be told."""
     unsure = plan.confidence == "counts"
-    each = [values_of(m, sizes_only=unsure) for m in plan.outcome_metrics or (plan.metrics,)]
+    metrics = [values_of(m, sizes_only=unsure) for m in plan.outcome_metrics or (plan.metrics,)]
     for condition in conditions:
-        answers = [condition.holds(values) for values in each]
+        answers = [condition.holds(values) for values in metrics]
         if True in answers:
             count = answers.count(True)
             where = f" in {count} of {len(answers)} outcomes" if len(answers) > 1 else ""

@@ -35,7 +35,7 @@ def tasks_report(
     """
     items, said = [], []
     for group in snapshot.groups:
-        settings = {name: found.value for name, found in group_settings(admin, group.group).items()}
+        settings = {name: s.value for name, s in group_settings(admin, group.group).items()}
         standby = int(settings.get("streams.num.standby.replicas") or 0)
         plan = plan_tasks(group, snapshot.topics, changes, standby)
         items.append(_item(group, plan, standby, settings))
@@ -88,16 +88,16 @@ def _tasks(plan: TasksPlan) -> Iterator[Item]:
         gone, come = sorted(old - new), sorted(new - old)
         pairs: list[tuple[str | None, str | None, str]]
         pairs = [(name, name, "kept") for name in sorted(old & new)]
-        pairs += [(one, two, "moved") for one, two in zip(gone, come, strict=False)]
+        pairs += [(source, two, "moved") for source, two in zip(gone, come, strict=False)]
         shared = min(len(gone), len(come))
         pairs += [(name, None, "ended") for name in gone[shared:]]
         pairs += [(None, name, "started") for name in come[shared:]]
-        for one, two, kind in pairs:
+        for source, two, kind in pairs:
             yield {
                 "subtopology_id": task[0],
                 "partition": task[1],
                 "role": role,
-                "from": one,
+                "from": source,
                 "to": two,
                 "kind": kind,
             }

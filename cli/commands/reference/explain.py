@@ -70,7 +70,7 @@ LISTED: Final = tuple(
 """Of all words: what to do and the rest with --verbose."""
 OTHER_NAMES: Final = {plain(name): plain(word) for name, word in {**CLASSES, **ALIASES}.items()}
 """Kafka's classes of assignors, and what libraries call properties -> the word, looked up."""
-NAMES: Final = {plain(each.code): each.code for each in reversed(EVERY)}
+NAMES: Final = {plain(meaning.code): meaning.code for meaning in reversed(EVERY)}
 """Every word as it is looked up -> as it is written where it is met first."""
 
 
@@ -82,9 +82,9 @@ def explain(
 ) -> None:
     """`kgroups explain`."""
     printer = Printer(options_of(ctx))
-    items = [_item(each) for each in (EVERY if code is None else meanings_of(code))]
+    items = [_item(meaning) for meaning in (EVERY if code is None else meanings_of(code))]
     # A few words are read in full: where they do not fit side by side, line by line.
-    columns = LISTED if code is None else tuple(each._replace(chosen=True) for each in COLUMNS)
+    columns = LISTED if code is None else tuple(column._replace(chosen=True) for column in COLUMNS)
     printer.show(
         Report(
             schema=SCHEMA,
@@ -97,15 +97,15 @@ def explain(
 
 
 def _item(meaning: Meaning) -> Item:
-    return meaning._asdict() | {"defaults": [each._asdict() for each in meaning.defaults]}
+    return meaning._asdict() | {"defaults": [default._asdict() for default in meaning.defaults]}
 
 
 def _rows(item: Item) -> list[Item]:
     """One row; defaults that are alike stand together."""
     clients: dict[str, list[str]] = {}
-    for each in item["defaults"]:
-        named = f"{each['client']} {each['versions']}"
-        clients.setdefault(each["value"] or "none", []).append(named)
+    for default in item["defaults"]:
+        named = f"{default['client']} {default['versions']}"
+        clients.setdefault(default["value"] or "none", []).append(named)
     defaults = "; ".join(f"{value} ({', '.join(named)})" for value, named in clients.items())
     return [{**item, "defaults": defaults}]
 
@@ -118,11 +118,11 @@ def meanings_of(text: str) -> tuple[Meaning, ...]:
     """
     name = plain(text)
     name = OTHER_NAMES.get(name, name)
-    found = tuple(each for each in EVERY if name in (plain(each.code), plain(each.kind)))
-    if found:
-        return found
-    near = [NAMES[each] for each in get_close_matches(name, NAMES, NEIGHBOURS)]
-    guess = ", ".join(f"`{each}`" for each in near)
+    meanings = tuple(m for m in EVERY if name in (plain(m.code), plain(m.kind)))
+    if meanings:
+        return meanings
+    near = [NAMES[name_near] for name_near in get_close_matches(name, NAMES, NEIGHBOURS)]
+    guess = ", ".join(f"`{guessed}`" for guessed in near)
     raise UsageError(
         f"`{text}` is not a word that kgroups explains"
         + (f"; did you mean {guess}?" if near else ""),

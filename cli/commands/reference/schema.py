@@ -53,8 +53,8 @@ def schema(
         printer.show_value(bundled(document_of(command)))
         return
     items = [
-        {"document": name, "title": each["title"], "id": each["$id"]}
-        for name, each in schemas().items()
+        {"document": name, "title": document["title"], "id": document["$id"]}
+        for name, document in schemas().items()
     ]
     printer.show(
         Report(

@@ -22,7 +22,7 @@ from kgroups.core.simulation.search.search import Found
 def search_page(
     scenario: Scenario,
     minimise: str,
-    found: Found,
+    result: Found,
     items: Sequence[Mapping[str, Any]],
     runs: int,
 ) -> Page:
@@ -40,7 +40,7 @@ def search_page(
         facts=[
             ("as is", _shown(items[0]["value"])),
             ("best", _shown(best["value"])),
-            ("cost of keeping the current settings", _shown(cost_of_staying(found))),
+            ("cost of keeping the current settings", _shown(cost_of_staying(result))),
             ("trials", f"{len(items) - 1:,}"),
             ("runs", f"{runs:,}"),
         ],
@@ -48,7 +48,7 @@ def search_page(
             Section(
                 "As is, and the best",
                 [*_compared(items), _table("As is, and the best", RESULTS, items)],
-                _sentence(cost_text(found, cost_of_staying(found))),
+                _sentence(cost_text(result, cost_of_staying(result))),
             ),
             Section("Path", (_path(items), _table("Better than all before", PATH, items))),
             Section("Trials", (_table("Every trial", TRIALS, items),)),
@@ -77,9 +77,9 @@ def _compared(items: Sequence[Mapping[str, Any]]) -> list[Figure]:
     shown = [item for item in items if item["new_seeds"] is not None]
     if len(shown) < 2:  # today's settings and the best
         return []
-    rows = [(settings_text(one), one["new_seeds"]) for one in shown]
-    told = ", ".join(f"{name} {number_text(value)}" for name, value in rows)
-    summary = f"With seeds that the search has not seen: {told}."
+    rows = [(settings_text(item), item["new_seeds"]) for item in shown]
+    figures = ", ".join(f"{name} {number_text(value)}" for name, value in rows)
+    summary = f"With seeds that the search has not seen: {figures}."
     return [bars("Value with new seeds", summary, rows, unit="value", lane="settings")]
 
 

@@ -32,16 +32,16 @@ PATH_COLUMNS = (
 )
 
 
-def cost_of_staying(found: Found) -> float | None:
+def cost_of_staying(result: Found) -> float | None:
     """By how much the scenario as it is comes to more, with new seeds; None if not known."""
-    if found.as_is_anew is None or found.best_anew is None:
+    if result.as_is_anew is None or result.best_anew is None:
         return None
-    return round(found.as_is_anew - found.best_anew, DIGITS)
+    return round(result.as_is_anew - result.best_anew, DIGITS)
 
 
-def cost_text(found: Found, cost: float | None) -> str:
+def cost_text(result: Found, cost: float | None) -> str:
     """What it costs to stay as is, as a sentence."""
-    if not found.best.variation:
+    if not result.best.variation:
         return "nothing that was tried is better than the scenario as it is"
     if cost is None:
         return "the scenario as it is has no value to compare with"
@@ -51,7 +51,7 @@ def cost_text(found: Found, cost: float | None) -> str:
         None: "; `--repeat` tells whether it is chance",
     }
     return (
-        f"on unseen seeds, keeping the current settings costs {cost:.4g} more" + (sure[found.real])
+        f"on unseen seeds, keeping the current settings costs {cost:.4g} more" + (sure[result.real])
     )
 
 
@@ -60,16 +60,16 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
-def trial_item(tried: Tried, found: Found) -> dict[str, Any]:
+def trial_item(tried: Tried, result: Found) -> dict[str, Any]:
     """One trial as JSON, with its figures."""
-    anew = {found.best.number: found.best_anew, 0: found.as_is_anew}
+    anew = {result.best.number: result.best_anew, 0: result.as_is_anew}
     return {
         "trial": tried.number,
         "variation": dict(tried.variation),
         "value": rounded(tried.value),
-        "runs": [rounded(one) for one in tried.runs],
-        "improved": any(one is tried for one in improvements(found.tried)),
-        "best": tried is found.best,
+        "runs": [rounded(run) for run in tried.runs],
+        "improved": any(better is tried for better in improvements(result.tried)),
+        "best": tried is result.best,
         "new_seeds": rounded(anew.get(tried.number)),
         "refused": tried.refused,
         "figures": figures_of(tried.outcomes),
@@ -80,14 +80,14 @@ def figures_of(outcomes: Sequence[Outcome]) -> Item | None:
     """Medians over the runs, added up over groups; None where nothing ran."""
     if not outcomes:
         return None
-    groups = list(zip(*(one.groups for one in outcomes), strict=True))
-    found = {
+    groups = list(zip(*(outcome.groups for outcome in outcomes), strict=True))
+    medians = {
         name: sum(median([read(g) for g in runs]) for runs in groups)
         for name, read in FIGURES.items()
     }
     running = [[sum(m.running for m in g.members) for g in runs] for runs in groups]
-    figures: Item = in_seconds(found)
-    return {**figures, "member_count": sum(median(one) for one in running)}
+    figures: Item = in_seconds(medians)
+    return {**figures, "member_count": sum(median(values) for values in running)}
 
 
 def _result(item: Item) -> Iterator[Item]:

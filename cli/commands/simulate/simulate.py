@@ -170,17 +170,17 @@ def simulate_command(
     check_measuring(over, captures, from_group, file)
     printer = Printer(options_of(ctx))
     if scenario is None and from_group is not None:
-        one, document = scenario_of(printer, from_group, file, over, captures), None
+        simulated, document = scenario_of(printer, from_group, file, over, captures), None
     else:
-        one, document = read_scenario(scenario, from_group, file)
+        simulated, document = read_scenario(scenario, from_group, file)
     if properties is not None:
-        one = with_properties(one, read_document(properties, "properties"))
-    one = with_options(one, event or (), seed, until)
-    check_scenario(one, document)
-    tell_sources(printer, one)
+        simulated = with_properties(simulated, read_document(properties, "properties"))
+    simulated = with_options(simulated, event or (), seed, until)
+    check_scenario(simulated, document)
+    tell_sources(printer, simulated)
     if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
-        search_settings(printer, one, search, minimise, html=html, **how)
+        search_settings(printer, simulated, search, minimise, html=html, **how)
         return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:
@@ -188,7 +188,7 @@ def simulate_command(
                 "`--timeline` shows a single run",
                 hint="leave out `--vary`, `--repeat`, `--fail-on` and `--html`",
             )
-        end_with(show_timeline(printer, one))
+        end_with(show_timeline(printer, simulated))
         return
     flags = {
         "rebalances": rebalances,
@@ -201,7 +201,7 @@ def simulate_command(
     }
     chosen = chosen_views(printer, flags)
     conditions = parse_conditions(fail_on or (), SIMULATION_FIELDS)
-    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master, settings)
+    runs, variations = run_all(printer, simulated, vary or (), repeat, jobs, master, settings)
     items, errors = items_of(runs, variations)
     errors += failed_checks(runs, variations, conditions)
     if html is not None:
@@ -210,7 +210,7 @@ def simulate_command(
         views = Simulated(plain=False).chosen(
             ["groups", "rebalances", "deploys", "scalings", "members"]
         )
-        write_page(html, simulation_page(one, items, runs, views, errors))
+        write_page(html, simulation_page(simulated, items, runs, views, errors))
     show_items(printer, items, errors, chosen)
     end_with(errors)
 
@@ -275,7 +275,7 @@ def run_all(
     seeds = range(scenario.seed, scenario.seed + repeat)
     tasks = plan_tasks(scenario, variations, seeds)
     if master is None:
-        found = sweep(
+        outcomes = sweep(
             tasks,
             (os.cpu_count() or 1) if jobs is None else jobs,
             lambda done: printer.progress(f"{done} of {len(tasks)} runs"),
@@ -284,9 +284,9 @@ def run_all(
         from kgroups.core.spark.simulation_sweep import sweep_on_spark
 
         printer.waiting("starting Spark")
-        found = sweep_on_spark(tasks, master, settings)
+        outcomes = sweep_on_spark(tasks, master, settings)
     runs: list[list[Outcome]] = [[] for _ in variations]
-    for place, outcome in found:
+    for place, outcome in outcomes:
         runs[place].append(outcome)
     printer.wipe()
     return runs, variations
@@ -300,8 +300,10 @@ def items_of(
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
         items += group_items(variation or None, outcomes, runs[0])
-        told = variation_text(variation)
-        errors += next((bad for bad in (run_failures(one, told) for one in outcomes) if bad), [])
+        text = variation_text(variation)
+        errors += next(
+            (bad for bad in (run_failures(outcome, text) for outcome in outcomes) if bad), []
+        )
     return items, errors
 
 

@@ -69,7 +69,7 @@ def failed_checks(
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
         for place, group in enumerate(outcomes[0].groups):
-            values = values_of([one.groups[place] for one in outcomes])
+            values = values_of([outcome.groups[place] for outcome in outcomes])
             target = _target(group.group, variation_text(variation))
             for condition in conditions:
                 if condition.holds(values):

@@ -152,9 +152,7 @@ class Simulated:
             head = {**item, "variation": variation_text(item["variation"])}
             for row in rows(item):
                 whole = {**head, **row}
-                yield {
-                    each.field: self._shown(each.field, whole.get(each.field)) for each in columns
-                }
+                yield {c.field: self._shown(c.field, whole.get(c.field)) for c in columns}
 
         return plain_view(name, columns, shown)
 
@@ -165,8 +163,8 @@ class Simulated:
 
     def _groups(self, item: Item) -> Iterator[Item]:
         row = item["figures"] | (item["herd"] or {})
-        for name, found in ({} if self._plain else item["compared"] or {}).items():
-            if found["real"] and row[name] is not None:
+        for name, difference in ({} if self._plain else item["compared"] or {}).items():
+            if difference["real"] and row[name] is not None:
                 row[name] = f"{self._shown(name, row[name])}*"
         yield {**row, "settled": "yes" if item["runs_settled"] == item["runs"] else "no"}
 
@@ -174,23 +172,23 @@ class Simulated:
         """A row for each figure; without several runs only what it was."""
         for name, value in item["figures"].items():
             low, high = (item["interval"] or {}).get(name) or (None, None)
-            found = (item["compared"] or {}).get(name)
+            difference = (item["compared"] or {}).get(name)
             p95 = (item["p95"] or {}).get(name)
             numbers = {"median": value, "p95": p95, "low": low, "high": high}
             yield {
                 "figure": name,
                 **{key: self._shown(name, number) for key, number in numbers.items()},
-                "differs": None if found is None else "yes" if found["real"] else "no",
-                "more_runs": None if found is None else found["more_runs"],
+                "differs": None if difference is None else "yes" if difference["real"] else "no",
+                "more_runs": None if difference is None else difference["more_runs"],
             }
 
 
 def _listed(key: str, item: Item) -> Iterator[Item]:
     """What an item lists under a key."""
-    for one in item[key]:
-        until = one.get("until_seconds")
-        took = {} if until is None else {"took_seconds": until - one["at_seconds"]}
-        yield one | took
+    for part in item[key]:
+        until = part.get("until_seconds")
+        took = {} if until is None else {"took_seconds": until - part["at_seconds"]}
+        yield part | took
 
 
 def _requests(item: Item) -> Iterator[Item]:

@@ -73,32 +73,32 @@ def search_settings(
 
     def run(tasks: Sequence[Task]) -> Iterable[tuple[int, Outcome]]:
         nonlocal done
-        for found in sweep(tasks, jobs):
+        for outcome in sweep(tasks, jobs):
             done += 1
             printer.progress(f"{done} runs")
-            yield found
+            yield outcome
 
     space, objective = parse_space(texts), Objective(minimise)
-    found = Search(scenario, space, objective, trials=trials, repeat=repeat, run=run).carry_out()
+    result = Search(scenario, space, objective, trials=trials, repeat=repeat, run=run).carry_out()
     printer.wipe()
-    items = [trial_item(one, found) for one in found.tried]
+    items = [trial_item(trial, result) for trial in result.tried]
     if html is not None:
         from kgroups.cli.commands.simulate.search_page import search_page
 
-        write_page(html, search_page(scenario, minimise, found, items, done))
-    show_found(printer, minimise, found, items, done)
+        write_page(html, search_page(scenario, minimise, result, items, done))
+    show_found(printer, minimise, result, items, done)
 
 
 def show_found(
-    printer: Printer, minimise: str, found: Found, items: list[dict[str, Any]], runs: int
+    printer: Printer, minimise: str, result: Found, items: list[dict[str, Any]], runs: int
 ) -> None:
     """Print the result and its path, or the document."""
-    cost = cost_of_staying(found)
-    refused = sum(one.refused is not None for one in found.tried)
+    cost = cost_of_staying(result)
+    refused = sum(trial.refused is not None for trial in result.tried)
     if refused:
         text = f"{refused} of {len(items)} trials have no value: refused, or did not settle"
         printer.note("TRIALS_WITHOUT_VALUE", text)
-    printer.note("COST_OF_STAYING", cost_text(found, cost))
+    printer.note("COST_OF_STAYING", cost_text(result, cost))
     printer.show(
         Report(
             schema=SCHEMA,
@@ -110,15 +110,15 @@ def show_found(
                 "minimise": minimise,
                 "trials": len(items) - 1,
                 "runs": runs,
-                "every_combination": found.whole,
+                "every_combination": result.whole,
                 "refused": refused,
-                "best": dict(found.best.variation),
-                "as_is_value": rounded(found.tried[0].value),
-                "best_value": rounded(found.best.value),
-                "as_is_new_seeds": rounded(found.as_is_anew),
-                "best_new_seeds": rounded(found.best_anew),
+                "best": dict(result.best.variation),
+                "as_is_value": rounded(result.tried[0].value),
+                "best_value": rounded(result.best.value),
+                "as_is_new_seeds": rounded(result.as_is_anew),
+                "best_new_seeds": rounded(result.best_anew),
                 "cost_of_staying": cost,
-                "real": found.real,
+                "real": result.real,
             },
         )
     )

@@ -87,10 +87,10 @@ def _measured(
         question = TimeQuestion(over_ms=over_ms, rates_only=True)
         snapshot, times = timed_look(printer, admin, question, lambda: snapshot_of(admin, [group]))
     before = None if times is None else times.before
-    found = (None if before is None else before.group(group), snapshot.group(group))
-    if before is None or found[0] is None or found[1] is None:
+    states = (None if before is None else before.group(group), snapshot.group(group))
+    if before is None or states[0] is None or states[1] is None:
         return snapshot, None
-    return snapshot, measured_load([look_at(before, found[0]), look_at(snapshot, found[1])])
+    return snapshot, measured_load([look_at(before, states[0]), look_at(snapshot, states[1])])
 
 
 def _captured(snapshot: ClusterSnapshot, group: str, captures: Place, over: str) -> MeasuredLoad:

@@ -107,12 +107,12 @@ def _pictures(group: GroupOutcome, marks: Sequence[tuple[float, str]]) -> list[F
     if group.rebalances:
         rows = [
             (
-                f"epoch {one.epoch}" if one.epoch is not None else "not over",
-                one.at_ms / 1_000,
-                (one.at_ms if one.until_ms is None else one.until_ms) / 1_000,
-                one.cause,
+                f"epoch {rebalance.epoch}" if rebalance.epoch is not None else "not over",
+                rebalance.at_ms / 1_000,
+                (rebalance.at_ms if rebalance.until_ms is None else rebalance.until_ms) / 1_000,
+                rebalance.cause,
             )
-            for one in group.rebalances[:MAX_LANES]
+            for rebalance in group.rebalances[:MAX_LANES]
         ]
         figures.append(
             spans(

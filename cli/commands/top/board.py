@@ -121,8 +121,8 @@ def _take(seen: _Seen, snapshot: ClusterSnapshot, group: Group) -> None:
 
 def sorted_rows(rows: Iterable[GroupRow], by: str, *, ascending: bool) -> list[GroupRow]:
     """The rows in order; where the value is unknown they come last, equal ones by name."""
-    known: list[GroupRow] = []
+    rows_known: list[GroupRow] = []
     unknown: list[GroupRow] = []
     for row in sorted(rows, key=lambda row: row.group):
-        (unknown if getattr(row, by) is None else known).append(row)
-    return sorted(known, key=lambda row: getattr(row, by), reverse=not ascending) + unknown
+        (unknown if getattr(row, by) is None else rows_known).append(row)
+    return sorted(rows_known, key=lambda row: getattr(row, by), reverse=not ascending) + unknown

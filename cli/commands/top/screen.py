@@ -149,8 +149,8 @@ class Screen:
         order = f"{'up' if self.ascending else 'down'} by {self.sort}"
         count = f"{len(self._shown):,} of {len(self.rows):,} groups"
         yield self._line(f"{self.at}  {count}  {order}")
-        found = f"filter: {self.filter}{'_' if self.is_typing else ''}"
-        yield self._line(found if self.filter or self.is_typing else "")
+        typed = f"filter: {self.filter}{'_' if self.is_typing else ''}"
+        yield self._line(typed if self.filter or self.is_typing else "")
         heading, *lines = lines_of(COLUMNS, self._shown[self.top : self.top + self._room])
         yield self._line(f"  {heading}")
         for name, line in zip(self.window, lines, strict=True):

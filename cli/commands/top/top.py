@@ -220,9 +220,9 @@ def _details(snapshot: ClusterSnapshot | None, name: str) -> Sequence[str]:
     report = describe_report(alone, views, items, schema=SCHEMA)
     lines: list[str] = []
     for view in report.views:
-        shown = [(at, each) for at, each in enumerate(view.columns) if not each.verbose]
+        shown = [(at, column) for at, column in enumerate(view.columns) if not column.verbose]
         rows = [tuple(row[at] for at, _ in shown) for row in view.rows_of(items)]
-        lines += [*lines_of([each for _, each in shown], rows), ""]
+        lines += [*lines_of([column for _, column in shown], rows), ""]
     return lines
 
 

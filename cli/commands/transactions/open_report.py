@@ -101,26 +101,26 @@ def find_open(admin: ClusterAdmin, group: str | None, scope: Scope) -> Found:
         pending = pending_offsets(admin, {group: partitions})[group]
         number = looked.needed(group).offsets_partition
         partitions += [] if number is None else [(OFFSETS_TOPIC, number)]
-    found = open_transactions(admin, partitions)
-    codes = set(found.failures.values())
+    transactions = open_transactions(admin, partitions)
+    codes = set(transactions.failures.values())
     if codes == {"UNSUPPORTED_VERSION"}:
         raise MixedFailures(
             "the brokers are too old to tell open transactions: Kafka 2.8 or newer does",
             code="UNSUPPORTED_VERSION",
         )
-    return Found(found, frozenset() if isinstance(pending, str) else pending, looked)
+    return Found(transactions, frozenset() if isinstance(pending, str) else pending, looked)
 
 
 def read_by(group: Group) -> list[TopicPartition]:
     """Partitions that a group has committed or that its members are assigned."""
-    found = {(topic, number) for topic, own in (group.offsets or {}).items() for number in own}
+    partitions = {(topic, number) for topic, own in (group.offsets or {}).items() for number in own}
     for member in group.members or ():
         for topic, numbers in (member.assignment or {}).items():
-            found |= {(topic, number) for number in numbers}
-    return sorted(found)
+            partitions |= {(topic, number) for number in numbers}
+    return sorted(partitions)
 
 
-def errors_of(found: Transactions) -> list[ItemError]:
+def errors_of(transactions: Transactions) -> list[ItemError]:
     """The partitions that could not be asked, with the right that is missing."""
     return [
         broker_error(
@@ -130,18 +130,18 @@ def errors_of(found: Transactions) -> list[ItemError]:
             if code == "TOPIC_AUTHORIZATION_FAILED"
             else None,
         )
-        for (topic, number), code in sorted(found.failures.items())
+        for (topic, number), code in sorted(transactions.failures.items())
     ]
 
 
-def notes_of(found: Found, group: str | None) -> Iterator[Note]:
+def notes_of(looked_up: Found, group: str | None) -> Iterator[Note]:
     """What else to know of them."""
-    transactions = found.transactions
-    if found.pending:
-        where = ranges_text(sorted(found.pending))
+    transactions = looked_up.transactions
+    if looked_up.pending:
+        where = ranges_text(sorted(looked_up.pending))
         text = f"commits of `{group}` wait for the end of a transaction, and members there: {where}"
         yield Note("OFFSETS_PENDING", text, group)
-    unknown = sum(not each.is_known for each in transactions.open)
+    unknown = sum(not transaction.is_known for transaction in transactions.open)
     if transactions.unlisted:
         brokers = ", ".join(f"broker {number}" for number in sorted(transactions.unlisted))
         text = f"{brokers} did not tell transactional ids (Kafka 3.0 or newer does)"
@@ -156,22 +156,22 @@ def notes_of(found: Found, group: str | None) -> Iterator[Note]:
         yield Note("NO_TRANSACTIONS", "no transaction is open")
 
 
-def report_of(found: Found, group: str | None) -> Report:
+def report_of(looked_up: Found, group: str | None) -> Report:
     """The report of what is open."""
     at_ms = now_ms()
-    items = [item_of(each, at_ms, found.looked) for each in found.transactions.open]
+    items = [item_of(t, at_ms, looked_up.looked) for t in looked_up.transactions.open]
     return Report(
         schema=SCHEMA,
-        cluster={"id": found.looked.cluster_id, "bootstrap": found.looked.bootstrap},
+        cluster={"id": looked_up.looked.cluster_id, "bootstrap": looked_up.looked.bootstrap},
         generated_at_ms=at_ms,
         items=items,
         views=(View("partition", COLUMNS, _rows),),
-        errors=errors_of(found.transactions),
+        errors=errors_of(looked_up.transactions),
         summary=lambda: {
             "transactions": len(items),
             "partitions": sum(len(item["partitions"]) for item in items),
         },
-        notes=tuple(notes_of(found, group)),
+        notes=tuple(notes_of(looked_up, group)),
     )
 
 
@@ -183,7 +183,7 @@ def age_seconds(transaction: OpenTransaction, at_ms: int) -> float | None:
 
 def item_of(transaction: OpenTransaction, at_ms: int, looked: ClusterSnapshot) -> Item:
     """A transaction as an item of the document."""
-    places = [each for each in looked.brokers if each.id == transaction.coordinator]
+    places = [broker for broker in looked.brokers if broker.id == transaction.coordinator]
     started, timeout = transaction.started_at_ms, transaction.timeout_ms
     return {
         "transactional_id": transaction.transactional_id,
@@ -197,7 +197,7 @@ def item_of(transaction: OpenTransaction, at_ms: int, looked: ClusterSnapshot) -
         "age_seconds": age_seconds(transaction, at_ms),
         "timeout_seconds": None if timeout is None else timeout / 1000,
         "records_held": transaction.records_held,
-        "partitions": [_partition_item(each) for each in transaction.partitions],
+        "partitions": [_partition_item(partition) for partition in transaction.partitions],
     }
 
 

@@ -151,17 +151,17 @@ def abort(
     printer = Printer(options)
     scope = scope_of(group, topic)
     with cluster_to_change(options, dry_run=dry_run) as admin:
-        found = find_open(admin, group, scope)
-        wanted = _wanted(found.transactions.open, producer_id, transactional_id)
-        is_told = not found.transactions.unlisted
+        looked_up = find_open(admin, group, scope)
+        wanted = _wanted(looked_up.transactions.open, producer_id, transactional_id)
+        is_told = not looked_up.transactions.unlisted
         at_ms = now_ms()
-        aborts = [plan_abort(each, at_ms, is_forced=force, is_told=is_told) for each in wanted]
-        run = Run(printer, admin, Consent(yes=yes, dry_run=dry_run), found.looked.cluster_id)
-        carry_out(run, _write(at_ms), aborts, errors_of(found.transactions))
+        aborts = [plan_abort(t, at_ms, is_forced=force, is_told=is_told) for t in wanted]
+        run = Run(printer, admin, Consent(yes=yes, dry_run=dry_run), looked_up.looked.cluster_id)
+        carry_out(run, _write(at_ms), aborts, errors_of(looked_up.transactions))
 
 
 def _wanted(
-    found: Sequence[OpenTransaction], producer_id: int | None, transactional_id: str | None
+    transactions: Sequence[OpenTransaction], producer_id: int | None, transactional_id: str | None
 ) -> list[OpenTransaction]:
     """The one transaction that is meant; none where none is named and none is open.
 
@@ -170,10 +170,10 @@ def _wanted(
         UsageError: several are meant.
     """
     fitting = [
-        each
-        for each in found
-        if producer_id in (None, each.producer_id)
-        and transactional_id in (None, each.transactional_id)
+        transaction
+        for transaction in transactions
+        if producer_id in (None, transaction.producer_id)
+        and transactional_id in (None, transaction.transactional_id)
     ]
     if not fitting and (producer_id, transactional_id) != (None, None):
         raise NotFoundError(
@@ -182,7 +182,7 @@ def _wanted(
             code="TRANSACTION_NOT_FOUND",
         )
     if len(fitting) > 1:
-        ids = ", ".join(f"--producer-id {each.producer_id}" for each in fitting[:5])
+        ids = ", ".join(f"--producer-id {transaction.producer_id}" for transaction in fitting[:5])
         raise UsageError(f"{len(fitting)} transactions are open there", hint=f"for example {ids}")
     return fitting
 
@@ -218,7 +218,7 @@ def _write(at_ms: int) -> Write[Abort]:
 def _question(planned: Sequence[Abort]) -> str:
     """`Abort the transaction of producer 7 in 2 partitions (orders:0-1)? Its records …`"""
     about = planned[0].transaction
-    places = [each.at for each in about.partitions]
+    places = [partition.at for partition in about.partitions]
     what = f"{counted(len(places), 'partition')} ({ranges_text(places)})"
     fenced = " and its producer is fenced" if about.state == "Ongoing" else ""
     return f"Abort the transaction of `{about.name}` in {what}? Its records are dropped{fenced}."
@@ -228,8 +228,8 @@ def _apply(
     run: Run, aborts: Sequence[Abort], interruption: Interruption
 ) -> tuple[list[Abort], list[ItemError]]:
     """The abort with the brokers' answer, and with what its partitions look like afterwards."""
-    (transaction,) = [each.transaction for each in aborts]
-    places = [each.at for each in transaction.partitions]
+    (transaction,) = [request.transaction for request in aborts]
+    places = [partition.at for partition in transaction.partitions]
 
     def send(
         _parts: Mapping[str, Sequence[Abort]], _until: Deadline
@@ -254,6 +254,6 @@ def _apply(
 
     def look() -> list[Abort]:
         looked = open_transactions(run.admin, places)
-        return [verify_abort(each, looked) for each in answered]
+        return [verify_abort(request, looked) for request in answered]
 
     return look_again(run, interruption, answered, look, answered), []

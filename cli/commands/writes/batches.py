@@ -59,18 +59,18 @@ def in_batches(
             answers |= _alike(units, names[sent:], _too_late)
             break
         limit = until if sent + len(batch) == len(names) else until.part(1 / 2)
-        found: Answers | None
+        given: Answers | None
         try:
             parts = {name: units[name] for name in batch}
-            found = interruption.send(partial(send, parts, limit))
+            given = interruption.send(partial(send, parts, limit))
         except KgroupsError as error:
-            found = _alike(units, batch, partial(ItemError.of, error=error))
-        if found is None:
-            found = _alike(units, batch, not_waited_for)
-        answers |= found
+            given = _alike(units, batch, partial(ItemError.of, error=error))
+        if given is None:
+            given = _alike(units, batch, not_waited_for)
+        answers |= given
         sent += len(batch)
-        if found and all(map(is_gone, found.values())):
-            answers |= _alike(units, names[sent:], partial(_not_sent, next(iter(found.values()))))
+        if given and all(map(is_gone, given.values())):
+            answers |= _alike(units, names[sent:], partial(_not_sent, next(iter(given.values()))))
             break
     if interruption.asked:
         run.printer.wipe()
@@ -95,7 +95,7 @@ def _alike(
 
 
 def is_gone(error: ItemError | None) -> bool:
-    """Whether an item failed because nobody answered."""
+    """Whether an item failed because nobody given."""
     return error is not None and error.code in UNHEARD
 
 

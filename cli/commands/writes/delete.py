@@ -114,22 +114,22 @@ def _idle(printer: Printer, admin: ClusterAdmin, names: Sequence[str], idle_ms: 
         return []
     looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
     expiries, notes = learn_expiries(printer, admin, looked.groups, retention=False)
-    found, unknown = idle_groups(looked.groups, expiries, looked.captured_at_ms, idle_ms)
+    idle, unknown = idle_groups(looked.groups, expiries, looked.captured_at_ms, idle_ms)
     missing = {error.target for error in looked.errors} & set(names)
     unknown += sorted(missing)
     if unknown:
         notes.append(note_of_unknown(unknown))
     for note in notes:
         printer.note(note.code, note.message)
-    return [group.group for group in found]
+    return [group.group for group in idle]
 
 
 def looked_at(admin: ClusterAdmin, listing: GroupListing, names: Sequence[str]) -> list[Deletion]:
     """The plan for the named groups: planned, refused with who is alive there, or not found."""
     hidden = admin.hidden_groups(names, listing.groups)
-    known = {group.group for group in listing.groups} | {error.target for error in hidden}
+    listed = {group.group for group in listing.groups} | {error.target for error in hidden}
     # Brokers may leave groups out of their listing while a coordinator changes.
-    unlisted = [name for name in dict.fromkeys(names) if name not in known]
+    unlisted = [name for name in dict.fromkeys(names) if name not in listed]
     groups = listing.groups
     if unlisted and not listing.errors:
         looked = admin.snapshot(unlisted, members=False, offsets=False, log_offsets=False)

@@ -279,11 +279,11 @@ def _summary(deletions: Sequence[RecordDeletion]) -> Mapping[str, int]:
 
 def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
     """The lines of Kafka's tool; of a plan, those of the partitions alone."""
-    if any(each.result == "done" for each in deletions):
+    if any(deletion.result == "done" for deletion in deletions):
         yield RECORDS_BEGIN + RECORDS_DONE
-    for each in deletions:
-        if each.result in ("planned", "done") and each.new_start is not None:
-            yield record_line(each.key, each.new_start)
+    for deletion in deletions:
+        if deletion.result in ("planned", "done") and deletion.new_start is not None:
+            yield record_line(deletion.key, deletion.new_start)
 
 
 def _row(deletion: RecordDeletion) -> Row:

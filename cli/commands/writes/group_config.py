@@ -204,13 +204,13 @@ def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> 
         {
             "group": group,
             "setting": name,
-            "value": found.value,
-            "source": found.source,
-            "inherited_value": None if found.own is None else found.inherited,
-            "inherited_from": found.inherited_from,
+            "value": setting.value,
+            "source": setting.source,
+            "inherited_value": None if setting.own is None else setting.inherited,
+            "inherited_from": setting.inherited_from,
         }
-        for name, found in settings.items()
-        if every or found.own is not None or kind == "classic" or is_used(name, kind)
+        for name, setting in settings.items()
+        if every or setting.own is not None or kind == "classic" or is_used(name, kind)
     ]
     printer.show(
         Report(
@@ -234,7 +234,7 @@ def validated(admin: ClusterAdmin, changes: Sequence[SettingChange]) -> list[Set
     error = _sent(admin, planned_of(changes), validate_only=True)
     if error is None:
         return list(changes)
-    return [each.failed(error) if each.result == "planned" else each for each in changes]
+    return [change.failed(error) if change.result == "planned" else change for change in changes]
 
 
 def _sent(
@@ -305,9 +305,7 @@ def _apply(
     )
 
     def look() -> list[SettingChange]:
-        own = {
-            name: found.own for name, found in group_settings(run.admin, changes[0].group).items()
-        }
+        own = {name: s.own for name, s in group_settings(run.admin, changes[0].group).items()}
         return [
             seen(change, is_done=True, text="")
             if own.get(change.setting) == change.new

@@ -32,9 +32,9 @@ def free_groups(
     """
     free: list[Group] = []
     refused: list[Change] = []
-    known = {group.group: group for group in looked.groups}
+    by_name = {group.group: group for group in looked.groups}
     for name in names:
-        group = known.get(name)
+        group = by_name.get(name)
         problem = blocked_group(name, group, looked.errors)
         if problem is None and group is not None:
             free.append(group)

@@ -93,10 +93,10 @@ def remove_members(
         )
     with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
-        found = looked.needed(group)
-        members = chosen(found, member or (), instance or (), all_members)
+        whole = looked.needed(group)
+        members = chosen(whole, member or (), instance or (), all_members)
         run = Run(printer, admin, consent, looked.cluster_id)
-        carry_out(run, removal_write(reason), [Removal(group, each) for each in members])
+        carry_out(run, removal_write(reason), [Removal(group, member) for member in members])
 
 
 def removal_write(reason: str) -> Write[Removal]:
@@ -140,10 +140,10 @@ def chosen(
         UsageError: several ids begin as one that is named.
     """
     here = group.members or ()
-    ids, known = [each.member_id for each in here], {each.instance_id for each in here}
+    ids, instances_here = [m.member_id for m in here], {member.instance_id for member in here}
     named = {name: whole_id(name, ids, group.group) for name in members}
     missing = [name for name in members if named[name] is None]
-    missing += [name for name in instances if name not in known]
+    missing += [name for name in instances if name not in instances_here]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(
@@ -152,9 +152,7 @@ def chosen(
             code="UNKNOWN_MEMBER_ID",
         )
     wanted = set(named.values())
-    return [
-        each for each in here if every or each.member_id in wanted or each.instance_id in instances
-    ]
+    return [m for m in here if every or m.member_id in wanted or m.instance_id in instances]
 
 
 def _apply(

@@ -31,7 +31,7 @@ def wait_until_empty(
     Raises:
         ClusterError: the cluster cannot be asked for good.
     """
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for _ in Polls(for_ms, time.sleep):
         try:
             looked = admin.snapshot(groups, offsets=False, log_offsets=False)
@@ -42,13 +42,13 @@ def wait_until_empty(
             continue
         busy = {group.group: _in_the_way(group) for group in looked.groups if _is_busy(group)}
         for name, text in busy.items():
-            if told.get(name) != text:
+            if reported.get(name) != text:
                 text = f"`{name}`: waiting for {text}"
                 printer.note("WAITING_FOR_MEMBERS", text, name, of_a_write=True)
-        for name in told.keys() - busy.keys():
+        for name in reported.keys() - busy.keys():
             text = f"`{name}`: no longer has members"
             printer.note("MEMBERS_LEFT", text, name, of_a_write=True)
-        told = busy
+        reported = busy
         if not busy:
             return
 
@@ -73,14 +73,14 @@ def watched(
     Ctrl-C ends it; what was found until then counts.
     """
 
-    found = list(changes)
+    settled = list(changes)
 
     def take(held: Mapping[str, Held | None]) -> Sequence[str]:
-        known = {group: commits for group, commits in held.items() if commits is not None}
-        for place, change in enumerate(found):
-            if change.result == "done" and change.group in known:
-                (found[place],) = settle([change], known)
-                error = found[place].error
+        commits_now = {group: commits for group, commits in held.items() if commits is not None}
+        for place, change in enumerate(settled):
+            if change.result == "done" and change.group in commits_now:
+                (settled[place],) = settle([change], commits_now)
+                error = settled[place].error
                 if error is not None:
                     printer.note("CHANGED_AGAIN", error.text, error.target, of_a_write=True)
         return ()
@@ -92,7 +92,7 @@ def watched(
 
     polls = Polls(for_ms, rest)
     for _ in polls:
-        names = list(dict.fromkeys(c.group for c in found if c.result == "done" and c.topic))
+        names = list(dict.fromkeys(c.group for c in settled if c.result == "done" and c.topic))
         if interruption.asked or not names:
             break
         printer.progress(f"watching for other commits, {polls.left} to go")
@@ -100,7 +100,7 @@ def watched(
             read_until(admin, names, take, Deadline.after(printer.options.timeout_ms))
         except KgroupsError as error:
             printer.note("RETRYING", f"{error.message}; retrying")
-    return found
+    return settled
 
 
 def verified(

@@ -240,8 +240,8 @@ def _report(
 
 def count_results(results: Iterable[str]) -> dict[str, int]:
     """How often each result is there."""
-    found = list(results)
-    return {result: found.count(result) for result in RESULTS}
+    listed = list(results)
+    return {result: listed.count(result) for result in RESULTS}
 
 
 LOOKED_UP: Final = 200

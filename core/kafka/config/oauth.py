@@ -74,7 +74,7 @@ def is_of_aws(given: Mapping[str, Property], mechanism: str | None) -> bool:
     """Whether the properties are those of Amazon's library: its mechanism, or its handlers."""
     handlers = ("sasl.client.callback.handler.class", "sasl.login.callback.handler.class")
     named = [given[name].value.rpartition(".")[2] for name in handlers if name in given]
-    return mechanism == "AWS_MSK_IAM" or any(each in _AWS_HANDLERS for each in named)
+    return mechanism == "AWS_MSK_IAM" or any(handler in _AWS_HANDLERS for handler in named)
 
 
 def oauth_obstacle(given: Mapping[str, Property]) -> str | None:
@@ -198,26 +198,26 @@ def _extensions(
     Raises:
         UsageError: one is not what RFC 7628 allows.
     """
-    found = {
+    extensions = {
         name.removeprefix("extension_"): value
         for name, value in options.items()
         if name.startswith("extension_")
     }
     listed = given.get("sasl.oauthbearer.extensions")
     if listed is not None:
-        found |= _pairs(listed.value.split(","))
-    return _checked(found)
+        extensions |= _pairs(listed.value.split(","))
+    return _checked(extensions)
 
 
-def _checked(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    for name, value in found.items():
+def _checked(extensions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    for name, value in extensions.items():
         named = _EXTENSION_NAME.fullmatch(name) and name != "auth"
         if not named or not _EXTENSION_VALUE.fullmatch(value):
             raise UsageError(
                 f"SASL extension `{name[:30]}` is not one that RFC 7628 allows",
                 hint="expected a name of letters other than `auth`, and a printable value",
             )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(extensions.items()))
 
 
 def _pairs(items: Iterable[str]) -> dict[str, str]:

@@ -98,10 +98,10 @@ def _versions_of(given: Mapping[str, Property]) -> tuple[str, ...]:
     if named is None:
         return ()
     versions = {version.strip() for version in named.value.split(",")}
-    known = tuple(version for version in TLS_VERSIONS if version in versions)
-    if not known:
+    chosen = tuple(version for version in TLS_VERSIONS if version in versions)
+    if not chosen:
         raise UsageError(
             f"{named.place}: `ssl.enabled.protocols` names no version of TLS that is supported",
             hint=f"expected {' or '.join(TLS_VERSIONS)}, or both",
         )
-    return known
+    return chosen

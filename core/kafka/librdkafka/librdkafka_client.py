@@ -172,22 +172,22 @@ class _ProtocolLog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take one line."""
         message = record.getMessage()
-        found = _LINE.search(message)
-        if found is None:
+        match = _LINE.search(message)
+        if match is None:
             return
         connection = re.search(r"\[thrd:(.*?)\]:", message)
-        request = (connection[1] if connection else found["broker"], found["id"])
-        if found["what"] == "Sent":
-            self._sent[request] = int(found["bytes"])
+        request = (connection[1] if connection else match["broker"], match["id"])
+        if match["what"] == "Sent":
+            self._sent[request] = int(match["bytes"])
             return
         self._trace(
             RequestTrace(
-                found["broker"],
-                _SPELLING.get(found["api"], found["api"]),
-                int(found["version"]),
-                float(found["ms"] or 0.0),
+                match["broker"],
+                _SPELLING.get(match["api"], match["api"]),
+                int(match["version"]),
+                float(match["ms"] or 0.0),
                 self._sent.pop(request, None),
-                int(found["bytes"]),
+                int(match["bytes"]),
             )
         )
 

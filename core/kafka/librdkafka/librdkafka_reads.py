@@ -155,14 +155,14 @@ class LibrdkafkaClient(LibrdkafkaSession):
             self.begin()
             names = sorted(set(groups))
         progress(f"describing {counted(len(names), 'group')}")
-        found = self.describe(names, errors)
+        described = self.describe(names, errors)
         if not members:
-            found = [replace(group, members=None) for group in found]
+            described = [replace(group, members=None) for group in described]
         if offsets:
-            found = self._with_commits(found, errors)
+            described = self._with_commits(described, errors)
         topics: dict[str, Topic] = {}
         if offsets or members:
-            wanted = topics_of(found)
+            wanted = topics_of(described)
             if more_topics is not None:
                 wanted |= {name for name in self._metadata().topics if more_topics(name)}
             progress(f"reading offsets of {len(wanted):,} topics")
@@ -177,7 +177,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
                 ]
         return ClusterSnapshot(
             captured_at_ms=time.time_ns() // 1_000_000,
-            groups=tuple(found),
+            groups=tuple(described),
             topics=topics,
             brokers=self._brokers,
             cluster_id=self._cluster_id,
@@ -190,7 +190,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         if not names:
             return []
         futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())
-        found: list[Group] = []
+        groups: list[Group] = []
         for name in names:
             try:
                 item = self.wait(futures[name])
@@ -200,8 +200,8 @@ class LibrdkafkaClient(LibrdkafkaSession):
             if item.state == ConsumerGroupState.DEAD:
                 errors.append(item_error(name, "GROUP_ID_NOT_FOUND"))
                 continue
-            found.append(self._located(_group_of(item)))
-        return found
+            groups.append(self._located(_group_of(item)))
+        return groups
 
     def _with_commits(self, groups: list[Group], errors: list[ItemError]) -> list[Group]:
         """The groups with their offsets: one request each, many under way at once.

@@ -79,9 +79,9 @@ class LibrdkafkaSession:
         self._complaint = None
         while True:
             try:
-                found = self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+                metadata = self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
                 self._tell_requests()
-                return found
+                return metadata
             except KafkaException as error:
                 self.admin.poll(0)  # delivers what it complained of meanwhile
                 if not self.deadline.is_over and not self._is_kept_out():
@@ -114,9 +114,9 @@ class LibrdkafkaSession:
             BrokerFailure: it failed, or has not come in time.
         """
         try:
-            found = future.result(timeout=self.left_s() + 1)
+            answer = future.result(timeout=self.left_s() + 1)
             self._tell_requests()
-            return found
+            return answer
         except KafkaException as error:
             failure = self.failure_of(error.args[0])
             self.is_stuck = self.is_stuck or failure.code == "REQUEST_TIMED_OUT"

@@ -52,7 +52,7 @@ def write_commits(
     """
     client.check_write()
     client.begin()
-    found: dict[str, dict[TopicPartition, Failure]] = {
+    failures: dict[str, dict[TopicPartition, Failure]] = {
         group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
         for group, commits in groups.items()
     }
@@ -68,7 +68,7 @@ def write_commits(
             futures = {group: _alter(client, group, left[group]) for group in batch}
             for group, future in futures.items():
                 answers = _commit_answers(client, future, left[group])
-                found[group] |= answers
+                failures[group] |= answers
                 for (topic, number), why in answers.items():
                     doubts.note((group, topic, number), why)
                 left[group] = {
@@ -76,7 +76,7 @@ def write_commits(
                 }
         if not any(left.values()):
             break
-    return found
+    return failures
 
 
 def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
@@ -162,23 +162,23 @@ def delete_records(
     """
     client.check_write()
     client.begin()
-    found: dict[TopicPartition, int | str] = {}
-    known = client.topics_named({topic for topic, _ in before})
+    results: dict[TopicPartition, int | str] = {}
+    topics = client.topics_named({topic for topic, _ in before})
     wanted = []
     for (topic, number), offset in before.items():
-        if topic in known and number in known[topic].partitions:
+        if topic in topics and number in topics[topic].partitions:
             wanted.append(ConfluentPartition(topic, number, offset))
         else:
-            found[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
+            results[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
     limit_s = WRITING * client.left_s()
     futures = client.admin.delete_records(wanted, request_timeout=limit_s) if wanted else {}
     for at, future in futures.items():
         try:
-            found[at.topic, at.partition] = int(client.wait(future).low_watermark)
+            results[at.topic, at.partition] = int(client.wait(future).low_watermark)
         except BrokerFailure as failure:
-            found[at.topic, at.partition] = failure.code
+            results[at.topic, at.partition] = failure.code
             doubts.note((at.topic, at.partition), _sent(failure))
-    return found
+    return results
 
 
 def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicListing:
@@ -200,7 +200,7 @@ def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]
     futures = client.admin.describe_topics(
         TopicCollection(list(names)), request_timeout=client.left_s()
     )
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for name, future in futures.items():
         try:
             given = client.wait(future).topic_id
@@ -209,8 +209,8 @@ def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]
         high, low = given.get_most_significant_bits(), given.get_least_significant_bits()
         number = (high % 2**64 << 64) | low % 2**64
         if number:
-            found[name] = uuid_text(UUID(int=number))
-    return found
+            ids[name] = uuid_text(UUID(int=number))
+    return ids
 
 
 def offsets_at(
@@ -228,11 +228,11 @@ def offsets_at(
     spec: Any = OffsetSpec
     wanted = {ConfluentPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
     futures = client.admin.list_offsets(wanted, request_timeout=client.left_s()) if wanted else {}
-    found: dict[TopicPartition, int | str | None] = {}
+    offsets: dict[TopicPartition, int | str | None] = {}
     for at, future in futures.items():
         try:
             offset = client.wait(future).offset
-            found[at.topic, at.partition] = None if offset < 0 else int(offset)
+            offsets[at.topic, at.partition] = None if offset < 0 else int(offset)
         except BrokerFailure as failure:
-            found[at.topic, at.partition] = failure.code
-    return found
+            offsets[at.topic, at.partition] = failure.code
+    return offsets

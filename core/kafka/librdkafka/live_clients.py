@@ -87,7 +87,7 @@ class LiveMember:
         committed: set[TopicPartition] = set()
         while not self._closing.is_set():
             consumer.poll(_POLL_S)
-            owned = {(one.topic, one.partition) for one in consumer.assignment()}
+            owned = {(partition.topic, partition.partition) for partition in consumer.assignment()}
             if owned != committed and self._commit(consumer, sorted(owned)):
                 committed = owned
         consumer.close()

@@ -76,7 +76,7 @@ class OffsetsTopic:
             topic = consumer.list_topics(self.topic, timeout=timeout_s).topics[self.topic]
             if topic.error is not None:
                 raise KafkaException(topic.error)
-            found = []
+            slices = []
             numbers: Collection[int] = topic.partitions
             if groups is not None:
                 numbers = {offsets_partition(group, len(numbers)) for group in groups}
@@ -85,10 +85,10 @@ class OffsetsTopic:
                     TopicPartition(self.topic, partition), timeout=timeout_s
                 )
                 if bounds is not None and bounds[0] < bounds[1]:
-                    found.append(LogSlice(partition, *bounds))
-            if found:
-                self._check_rights(consumer, found[0])
-            return tuple(found)
+                    slices.append(LogSlice(partition, *bounds))
+            if slices:
+                self._check_rights(consumer, slices[0])
+            return tuple(slices)
         except KafkaException as error:
             raise self._failure(error.args[0]) from error
         finally:
@@ -151,8 +151,8 @@ class OffsetsTopic:
                 ended = True
             else:
                 kind, at_ms = message.timestamp()
-                known = at_ms if kind != TIMESTAMP_NOT_AVAILABLE else None
-                batch.append(LogRecord(message.offset(), known, message.key(), message.value()))
+                time_ms = at_ms if kind != TIMESTAMP_NOT_AVAILABLE else None
+                batch.append(LogRecord(message.offset(), time_ms, message.key(), message.value()))
         return batch, ended
 
     def _consumer(self) -> Consumer:

@@ -67,16 +67,16 @@ class RecordReader:
     def _read(
         self, starts: Mapping[TopicPartition, int], *, last: bool
     ) -> dict[TopicPartition, RecordTime]:
-        found: dict[TopicPartition, RecordTime] = {}
+        times: dict[TopicPartition, RecordTime] = {}
         left = iter(starts.items())
         while part := dict(islice(left, AT_ONCE)):
-            found |= self._read_part(part, last=last)
-        return found
+            times |= self._read_part(part, last=last)
+        return times
 
     def _read_part(
         self, starts: Mapping[TopicPartition, int], *, last: bool
     ) -> dict[TopicPartition, RecordTime]:
-        found: dict[TopicPartition, RecordTime] = {}
+        times: dict[TopicPartition, RecordTime] = {}
         consumer = self._consumer
         consumer.incremental_assign([ConfluentPartition(*at, o) for at, o in starts.items()])
         left = set(starts)
@@ -89,14 +89,14 @@ class RecordReader:
                 if at not in left:
                     continue
                 if error is None or error.code() != KafkaError._PARTITION_EOF:
-                    found[at] = _told(message, error)
-                elif at not in found:
-                    found[at] = RecordTime()
+                    times[at] = _told(message, error)
+                elif at not in times:
+                    times[at] = RecordTime()
                 if error is not None or not last:
                     left.discard(at)
                     consumer.incremental_unassign([ConfluentPartition(*at)])
         consumer.incremental_unassign([ConfluentPartition(*at) for at in left])
-        return found
+        return times
 
 
 def _told(message: Any, error: KafkaError | None) -> RecordTime:
@@ -173,19 +173,19 @@ def record_times(
                 for at, place in places.items()
                 if max(place.offset, place.log_start) < place.log_end
             }
-            found = _moments(starts, reader.first(starts), at_end=False)
+            moments = _moments(starts, reader.first(starts), at_end=False)
             for back in LOOK_BACK:
                 left = {
                     at: max(place.log_start, place.log_end - back)
                     for at, place in places.items()
-                    if at not in found and place.log_start < place.log_end
+                    if at not in moments and place.log_start < place.log_end
                 }
-                found |= _moments(left, reader.last(left), at_end=True)
+                moments |= _moments(left, reader.last(left), at_end=True)
     except BrokerFailure as failure:
         text = f"records cannot be read at {settings.bootstrap_servers}: {failure.message}"
         hint = "READ on the topics is required"
         raise cluster_error(BrokerFailure(failure.code, text, hint=hint)) from failure
-    return {at: found.get(at, Moment(at_end=True)) for at in places}
+    return {at: moments.get(at, Moment(at_end=True)) for at in places}
 
 
 _SILENCE: Final = RecordTime(failure=BrokerFailure("REQUEST_TIMED_OUT", "timed out"))
@@ -198,11 +198,11 @@ def _moments(
     at_end: bool,
 ) -> dict[TopicPartition, Moment]:
     """What the records say; partitions without a record, or without its time, are absent."""
-    told: dict[TopicPartition, Moment] = {}
+    moments: dict[TopicPartition, Moment] = {}
     for at in asked:
         record = read.get(at, _SILENCE)
         if record.failure is not None:
-            told[at] = Moment(error=record.failure.code)
+            moments[at] = Moment(error=record.failure.code)
         elif record.time_ms is not None:
-            told[at] = Moment(record.time_ms + (1 if at_end else 0), at_end=at_end)
-    return told
+            moments[at] = Moment(record.time_ms + (1 if at_end else 0), at_end=at_end)
+    return moments

@@ -49,8 +49,8 @@ def broker_settings(
             values = {row.name: row.value for row in result.configs if row.value is not None}
             return BrokerSettings(values, failure)
 
-        found, failed = await cluster.each_broker(one, deadline, wanted)
-        return found | {broker: BrokerSettings({}, why.code) for broker, why in failed.items()}
+        answers, failed = await cluster.each_broker(one, deadline, wanted)
+        return answers | {broker: BrokerSettings({}, why.code) for broker, why in failed.items()}
 
     def otherwise(_: "LibrdkafkaClient") -> dict[int, BrokerSettings]:
         return {broker: BrokerSettings({}, "UNSUPPORTED_VERSION") for broker in wanted}
@@ -98,8 +98,8 @@ def broker_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, 
             refused = error_name(only(answer.groups).error_code) == "UNSUPPORTED_VERSION"
             return Support("refused" if refused else "served", releases)
 
-        found, _ = await cluster.each_broker(one, deadline, sorted(groups))
-        return found
+        answers, _ = await cluster.each_broker(one, deadline, sorted(groups))
+        return answers
 
     def otherwise(_: "LibrdkafkaClient") -> dict[int, Support]:
         return {}

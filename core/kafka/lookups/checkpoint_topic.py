@@ -47,7 +47,7 @@ def read_checkpoints(
         for batch in log.read(part):
             for record in batch:
                 try:
-                    key, found = decode_checkpoint(record.key, record.value)
+                    key, checkpoint = decode_checkpoint(record.key, record.value)
                 except DecodeError as broken:
                     text = (
                         f"record {record.offset} of `{topic}-{part.partition}` is not a checkpoint"
@@ -58,12 +58,12 @@ def read_checkpoints(
                 if not is_wanted(key.group):
                     continue
                 of_group = groups.setdefault(key.group, {})
-                if found is None:
+                if checkpoint is None:
                     of_group.pop((key.topic, key.partition), None)
                 else:
-                    of_group[key.topic, key.partition] = found
+                    of_group[key.topic, key.partition] = checkpoint
             if ends.is_over:
                 text = f"`{topic}` could not be read in time"
                 raise broker_error(topic, "REQUEST_TIMED_OUT", text).as_error()
-    found_groups = {name: each for name, each in groups.items() if each}
+    found_groups = {name: checkpoints for name, checkpoints in groups.items() if checkpoints}
     return Checkpoints(found_groups, topic_prefix(topic, topics))

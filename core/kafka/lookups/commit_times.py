@@ -63,9 +63,9 @@ def commit_logs(
     brokers = {broker for broker, _ in wanted}
     settings = broker_settings(admin, brokers, [RETENTION]) if retention and brokers else {}
     kept_ms = {
-        broker: int(found.values[RETENTION]) * 60_000
-        for broker, found in settings.items()
-        if found.values.get(RETENTION, "").isdecimal()
+        broker: int(answer.values[RETENTION]) * 60_000
+        for broker, answer in settings.items()
+        if answer.values.get(RETENTION, "").isdecimal()
     }
     unsearched = newest.failures.keys() | newest.unread.keys()
     return CommitLogs(
@@ -80,7 +80,7 @@ def commit_logs(
         },
         newest.failures,
         newest.unread,
-        {broker: found.failure for broker, found in settings.items() if found.failure is not None},
+        {broker: a.failure for broker, a in settings.items() if a.failure is not None},
     )
 
 
@@ -93,25 +93,25 @@ def _keys(group: Group) -> Iterable[OffsetCommitKey | GroupMetadataKey]:
 
 
 def _log_of(
-    group: Group, found: Mapping[bytes, bytes | None], retention_ms: int | None, *, whole: bool
+    group: Group, values: Mapping[bytes, bytes | None], retention_ms: int | None, *, whole: bool
 ) -> GroupLog:
     commits: dict[TopicPartition, CommitTimes] = {}
     since_ms: int | None = None
     has_record = whole
     for key in _keys(group):
         raw = encode_key(key)
-        if raw not in found:
+        if raw not in values:
             continue
         try:
-            record = decode_record(raw, found[raw])
+            record = decode_record(raw, values[raw])
         except DecodeError:
             continue
         value = None if record is None else record.value
         if isinstance(key, GroupMetadataKey):
             has_record = True
             if isinstance(value, GroupMetadataValue):
-                known = value.current_state_timestamp_ms != NO_TIMESTAMP
-                since_ms = value.current_state_timestamp_ms if known else None
+                has_time = value.current_state_timestamp_ms != NO_TIMESTAMP
+                since_ms = value.current_state_timestamp_ms if has_time else None
         elif isinstance(value, OffsetCommitValue):
             own = value.expire_timestamp_ms
             commits[key.topic, key.partition] = CommitTimes(

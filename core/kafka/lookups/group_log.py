@@ -43,7 +43,7 @@ def read_group_logs(admin: ClusterAdmin, placement: Placement, take: Take) -> Gr
     Raises:
         ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
-    found = GroupLogs()
+    logs = GroupLogs()
     places: dict[tuple[int, int], list[str]] = {}
     for name, broker in placement.coordinators.items():
         partition = offsets_partition(name, placement.partitions or 1)
@@ -52,19 +52,19 @@ def read_group_logs(admin: ClusterAdmin, placement: Placement, take: Take) -> Gr
     async def ask(cluster: Cluster, deadline: Deadline) -> None:
         await asyncio.gather(
             *(
-                _read(OffsetsLog(cluster, broker, partition, deadline), names, take, found)
+                _read(OffsetsLog(cluster, broker, partition, deadline), names, take, logs)
                 for (broker, partition), names in places.items()
             )
         )
 
     if places:
         admin.over_wire(ask)
-    return found
+    return logs
 
 
-async def _read(log: OffsetsLog, names: Iterable[str], take: Take, found: GroupLogs) -> None:
+async def _read(log: OffsetsLog, names: Iterable[str], take: Take, logs: GroupLogs) -> None:
     """Read one partition."""
-    sieve = Sieve(names, take, found.unread)
+    sieve = Sieve(names, take, logs.unread)
     try:
         offset, end = await log.bounds()
         stable = -1
@@ -82,4 +82,4 @@ async def _read(log: OffsetsLog, names: Iterable[str], take: Take, found: GroupL
             offset = last
         sieve.end(stable)
     except (BrokerFailure, CorruptBatch) as failure:
-        found.failures.update(dict.fromkeys(sieve.groups.values(), code_of(failure)))
+        logs.failures.update(dict.fromkeys(sieve.groups.values(), code_of(failure)))

@@ -44,10 +44,10 @@ def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
         problem = error_name(result.error_code)
         if problem is not None:
             raise _failure(problem, result.error_message)
-        found = sorted(result.configs, key=lambda row: str(row.name))
-        if not found:
+        rows = sorted(result.configs, key=lambda row: str(row.name))
+        if not rows:
             raise BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD)
-        return {row.name: _setting(row) for row in found}
+        return {row.name: _setting(row) for row in rows}
 
     return admin.over_wire(ask)
 
@@ -74,8 +74,8 @@ def configured_groups(admin: ClusterAdmin) -> tuple[str, ...]:
 
 
 def _setting(row: Any) -> Setting:
-    own = [each.value for each in row.synonyms if each.source == _OF_GROUP]
-    others = [each for each in row.synonyms if each.source != _OF_GROUP]
+    own = [synonym.value for synonym in row.synonyms if synonym.source == _OF_GROUP]
+    others = [synonym for synonym in row.synonyms if synonym.source != _OF_GROUP]
     return Setting(
         value=row.value,
         source=_SOURCES.get(row.config_source, "unknown"),

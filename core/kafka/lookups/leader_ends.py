@@ -45,8 +45,8 @@ def leader_ends(admin: ClusterAdmin, topics: Mapping[str, Topic]) -> dict[TopicP
     def untold(_: object) -> Found:
         return {}
 
-    found = admin.over_wire(ask, untold) if epochs else {}
-    return {at: end for at, end in found.items() if isinstance(end, int) and end >= 0}
+    ends = admin.over_wire(ask, untold) if epochs else {}
+    return {at: end for at, end in ends.items() if isinstance(end, int) and end >= 0}
 
 
 async def _ask(

@@ -34,7 +34,7 @@ class LeaderWatch:
             and self._known.get(group.group, (None,))[0] != rounds[group.group]
         ]
         names = {group.group for group in snapshot.groups}
-        self._known = {name: known for name, known in self._known.items() if name in names}
+        self._known = {name: leader for name, leader in self._known.items() if name in names}
         answer = self._look_up(new)
         for group in new:
             led = answer.led(group)
@@ -52,7 +52,7 @@ class LeaderWatch:
             return LoggedLeaders()
 
     def _led(self, group: Group, rounds: dict[str, Hashable]) -> Group:
-        known = self._known.get(group.group)
-        if known is None or known[0] != rounds.get(group.group):
+        leader = self._known.get(group.group)
+        if leader is None or leader[0] != rounds.get(group.group):
             return group
-        return replace(group, leader=known[1], generation=known[2])
+        return replace(group, leader=leader[1], generation=leader[2])

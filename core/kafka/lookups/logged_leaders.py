@@ -44,9 +44,7 @@ def led_rounds(records: Sequence[GroupMetadataValue | None]) -> tuple[Group, ...
     newest = records[-1] if records else None
     if newest is None or newest.leader is None:
         return ()
-    return tuple(
-        _round(one) for one in _assigned(records) if one.members and one.leader == newest.leader
-    )
+    return tuple(_round(s) for s in _assigned(records) if s.members and s.leader == newest.leader)
 
 
 def leader_is_back(records: Sequence[GroupMetadataValue | None]) -> bool:
@@ -60,21 +58,23 @@ def leader_is_back(records: Sequence[GroupMetadataValue | None]) -> bool:
     newest, *older = reversed(records)
     if newest is None:
         return False
-    now = takewhile(lambda one: one is not None and one.generation == newest.generation, older)
-    return any(one is not None and one.leader != newest.leader for one in now)
+    now = takewhile(
+        lambda stored: stored is not None and stored.generation == newest.generation, older
+    )
+    return any(stored is not None and stored.leader != newest.leader for stored in now)
 
 
 def _assigned(records: Sequence[GroupMetadataValue | None]) -> Iterator[GroupMetadataValue]:
     """Those that were written when a leader had assigned, as far as that shows."""
-    for before, one in pairwise(records):
-        if one is not None and (before is None or before.generation != one.generation):
-            yield one
+    for before, stored in pairwise(records):
+        if stored is not None and (before is None or before.generation != stored.generation):
+            yield stored
 
 
 def _record(key: bytes, value: bytes | None) -> GroupMetadataValue | None:
     record = decode_record(key, value)
-    found = record.value if record is not None else None
-    return found if isinstance(found, GroupMetadataValue) else None
+    stored = record.value if record is not None else None
+    return stored if isinstance(stored, GroupMetadataValue) else None
 
 
 def _round(record: GroupMetadataValue) -> Group:
@@ -169,15 +169,15 @@ def logged_leaders(
             names[key] = group.offsets_partition, group.group
             wanted.setdefault((group.coordinator, group.offsets_partition), []).append(key)
     newest = newest_records(admin, wanted, reach)
-    found: dict[str, LoggedLeader | None] = {}
+    leaders: dict[str, LoggedLeader | None] = {}
     failures = dict(newest.failures)
     for key, value in newest.found.items():
         partition, name = names[key]
         try:
-            found[name] = _leader(key, (*newest.before.get(key, ()), value))
+            leaders[name] = _leader(key, (*newest.before.get(key, ()), value))
         except DecodeError:
             failures[partition] = "CORRUPT_MESSAGE"
-    return LoggedLeaders(found, failures, newest.unread)
+    return LoggedLeaders(leaders, failures, newest.unread)
 
 
 def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:

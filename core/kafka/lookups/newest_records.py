@@ -82,12 +82,12 @@ def newest_records(
             )
         )
 
-    each = admin.over_wire(ask) if wanted else []
+    parts = admin.over_wire(ask) if wanted else []
     return NewestRecords(
-        {key: value for one in each for key, value in one.found.items()},
-        {partition: code for one in each for partition, code in one.failures.items()},
-        {partition: at for one in each for partition, at in one.unread.items()},
-        {key: values for one in each for key, values in one.before.items()},
+        {key: value for part in parts for key, value in part.found.items()},
+        {partition: code for part in parts for partition, code in part.failures.items()},
+        {partition: at for part in parts for partition, at in part.unread.items()},
+        {key: values for part in parts for key, values in part.before.items()},
     )
 
 

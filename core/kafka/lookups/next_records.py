@@ -41,21 +41,21 @@ def next_record_times(
         with record_reader(
             settings, lambda silent_s: silent_s * 1000 >= timeout_ms, isolation
         ) as reader:
-            found, failed = _read_all(reader, waiting, timeout_ms)
+            times, failed = _read_all(reader, waiting, timeout_ms)
     except BrokerFailure as failure:
         raise cluster_error(failure) from failure
     errors = tuple(
         item_error(topic, failure, f"its records cannot be read: {failure.message}")
         for topic, failure in sorted(failed.items())
     )
-    return found, errors
+    return times, errors
 
 
 def _read_all(
     reader: RecordReader, waiting: dict[TopicPartition, list[int]], timeout_ms: int
 ) -> tuple[dict[Place, int], dict[str, BrokerFailure]]:
     """The times of all places, one place of a partition at a time; failures by topic."""
-    found: dict[Place, int] = {}
+    times: dict[Place, int] = {}
     failed: dict[str, BrokerFailure] = {}
     late = BrokerFailure("REQUEST_TIMED_OUT", f"no data for {timeout_ms} ms")
     while waiting:
@@ -69,10 +69,10 @@ def _read_all(
             if failure is not None:
                 failed[at[0]] = failure
             elif record is not None and record.time_ms is not None:
-                found[(*at, offset)] = record.time_ms
+                times[(*at, offset)] = record.time_ms
         waiting = {
             at: offsets[1:]
             for at, offsets in waiting.items()
             if len(offsets) > 1 and at[0] not in failed
         }
-    return found, failed
+    return times, failed

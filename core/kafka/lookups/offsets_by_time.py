@@ -94,10 +94,10 @@ def ends_at(
         for number, log in topic.partitions.items()
         if log.log_end_offset is not None
     }
-    found = offsets_at_times(admin, dict.fromkeys(ends_now, time_ms), topics)
+    offsets = offsets_at_times(admin, dict.fromkeys(ends_now, time_ms), topics)
     return {
         at: ends_now[at] if then is None else min(then, ends_now[at])
-        for at, then in found.items()
+        for at, then in offsets.items()
         if not isinstance(then, str)
     }
 

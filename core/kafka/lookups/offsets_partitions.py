@@ -49,12 +49,12 @@ def offsets_partitions(
                 known=topics,
             ),
         )
-        found = {}
+        parts = {}
         for number, log in bounded[OFFSETS_TOPIC].partitions.items():
             epoch, now = epochs.get((OFFSETS_TOPIC, number)), log.current_leader_epoch
             is_known = isinstance(epoch, int) and epoch >= 0 and now is not None
-            found[number] = OffsetsPartition(log, (now or 0) - int(epoch or 0) if is_known else 0)
-        return found
+            parts[number] = OffsetsPartition(log, (now or 0) - int(epoch or 0) if is_known else 0)
+        return parts
 
     return admin.over_wire(ask)
 

@@ -137,15 +137,15 @@ def open_transactions(admin: ClusterAdmin, partitions: Collection[TopicPartition
         producers, failures = await _producers(cluster, wanted, deadline)
         if not producers:
             return Transactions(failures=failures)
-        told, unlisted = await _told(cluster, {each.id for each in producers}, deadline)
-        found = _joined(producers, told)
-        doubtful = {held.at: 0 for each in found if not each.is_known for held in each.partitions}
+        rows, unlisted = await _told(cluster, {p.id for p in producers}, deadline)
+        opened = _joined(producers, rows)
+        doubtful = {held.at: 0 for t in opened if not t.is_known for held in t.partitions}
         if doubtful:  # the coordinator may have ended it since: then it is not there any more
             again, _ = await _producers(cluster, doubtful, deadline)
-            still = {(each.id, each.held.at, each.held.first_offset) for each in again}
-            found = [kept for each in found if (kept := _still_open(each, still)) is not None]
-        dated = await _dated(cluster, found, deadline)
-        ordered = sorted(dated, key=lambda each: (each.started_at_ms or 0, each.producer_id))
+            still = {(p.id, p.held.at, p.held.first_offset) for p in again}
+            opened = [kept for t in opened if (kept := _still_open(t, still)) is not None]
+        dated = await _dated(cluster, opened, deadline)
+        ordered = sorted(dated, key=lambda t: (t.started_at_ms or 0, t.producer_id))
         return Transactions(tuple(ordered), failures, unlisted)
 
     return admin.over_wire(ask) if wanted else Transactions()
@@ -155,15 +155,15 @@ async def _producers(
     cluster: Cluster, partitions: Mapping[TopicPartition, int], deadline: Deadline
 ) -> tuple[list[_Producer], dict[TopicPartition, str]]:
     """Who has a transaction open in these partitions, and which of them could not be asked."""
-    found = await ask_leaders(
+    answers = await ask_leaders(
         cluster,
         partitions,
         deadline,
         lambda leader, wanted: _producers_on(cluster, leader, wanted, deadline),
     )
-    failures = {at: answer for at, answer in found.items() if isinstance(answer, str)}
+    failures = {at: answer for at, answer in answers.items() if isinstance(answer, str)}
     return [
-        each for answer in found.values() if not isinstance(answer, str) for each in answer
+        p for answer in answers.values() if not isinstance(answer, str) for p in answer
     ], failures
 
 
@@ -190,19 +190,19 @@ async def _producers_on(
         (topic.name, row.partition_index): error_name(row.error_code)
         or [
             _Producer(
-                each.producer_id,
+                producer.producer_id,
                 HeldPartition(
                     topic.name,
                     row.partition_index,
-                    each.current_txn_start_offset,
+                    producer.current_txn_start_offset,
                     end_of.get((topic.name, row.partition_index)),
-                    each.producer_epoch,
-                    each.coordinator_epoch,
-                    each.last_timestamp if each.last_timestamp >= 0 else None,
+                    producer.producer_epoch,
+                    producer.coordinator_epoch,
+                    producer.last_timestamp if producer.last_timestamp >= 0 else None,
                 ),
             )
-            for each in row.active_producers
-            if each.current_txn_start_offset >= 0
+            for producer in row.active_producers
+            if producer.current_txn_start_offset >= 0
         ]
         for topic in answer.topics
         for row in topic.partitions
@@ -243,31 +243,31 @@ async def _told(
     return told, {broker: failure.code for broker, failure in failures.items()}
 
 
-def _joined(producers: Sequence[_Producer], told: Mapping[int, _Told]) -> list[OpenTransaction]:
+def _joined(producers: Sequence[_Producer], rows: Mapping[int, _Told]) -> list[OpenTransaction]:
     """The transactions; partitions that a producer's coordinator does not name are one apart."""
-    found: dict[tuple[int, bool], list[HeldPartition]] = {}
+    grouped: dict[tuple[int, bool], list[HeldPartition]] = {}
     for each in producers:
-        known = told.get(each.id)
-        named = known is not None and any(
+        row = rows.get(each.id)
+        named = row is not None and any(
             topic.topic == each.held.topic and each.held.partition in topic.partitions
-            for topic in known.description.topics
+            for topic in row.description.topics
         )
-        found.setdefault((each.id, named), []).append(each.held)
+        grouped.setdefault((each.id, named), []).append(each.held)
     return [
-        _transaction(producer, sorted(held), told.get(producer), is_known=named)
-        for (producer, named), held in found.items()
+        _transaction(producer, sorted(held), rows.get(producer), is_known=named)
+        for (producer, named), held in grouped.items()
     ]
 
 
 def _transaction(
-    producer: int, held: Sequence[HeldPartition], known: _Told | None, *, is_known: bool
+    producer: int, held: Sequence[HeldPartition], row: _Told | None, *, is_known: bool
 ) -> OpenTransaction:
-    epoch = max(each.producer_epoch for each in held)
+    epoch = max(partition.producer_epoch for partition in held)
     bare = OpenTransaction(producer, tuple(held), epoch)
-    if known is None:
+    if row is None:
         return bare
-    about = known.description
-    bare = replace(bare, transactional_id=about.transactional_id, coordinator=known.coordinator)
+    about = row.description
+    bare = replace(bare, transactional_id=about.transactional_id, coordinator=row.coordinator)
     if not is_known:
         return bare
     return replace(
@@ -299,8 +299,8 @@ async def _dated(
     cluster: Cluster, transactions: Sequence[OpenTransaction], deadline: Deadline
 ) -> list[OpenTransaction]:
     """The transactions with the times of their first records where no coordinator dates them."""
-    undated = [each for each in transactions if each.started_at_ms is None][:_DATED]
-    firsts = {at: first for each in undated for at, first in [_first_of(each)]}
+    undated = [t for t in transactions if t.started_at_ms is None][:_DATED]
+    firsts = {at: first for t in undated for at, first in [_first_of(t)]}
     times = (
         await ask_leaders(
             cluster,
@@ -311,11 +311,11 @@ async def _dated(
         if firsts
         else {}
     )
-    found = []
+    dated = []
     for each in transactions:
         time_ms = times.get(_first_of(each)[0]) if each in undated else None
-        found.append(replace(each, started_at_ms=time_ms) if isinstance(time_ms, int) else each)
-    return found
+        dated.append(replace(each, started_at_ms=time_ms) if isinstance(time_ms, int) else each)
+    return dated
 
 
 def _first_of(transaction: OpenTransaction) -> tuple[TopicPartition, int]:

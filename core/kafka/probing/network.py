@@ -70,7 +70,7 @@ class NetworkProbe:
         steps = await asyncio.gather(*map(self._resolve, hosts))
         lost = {step.target for step in steps if step.status == "failed"}
         addresses = await bootstrap_addresses(self._settings, self._deadline.at)
-        self._addresses = [each for each in addresses if each[0] not in lost]
+        self._addresses = [address for address in addresses if address[0] not in lost]
         return _forgiven(steps)
 
     async def _resolve(self, host: str) -> Step:
@@ -80,8 +80,8 @@ class NetworkProbe:
         except TimeoutError:
             why = "the name server did not answer in time"
         except (OSError, UnicodeError) as error:
-            known = isinstance(error, OSError) and error.strerror
-            why = str(known or "no such name").lower()
+            has_reason = isinstance(error, OSError) and error.strerror
+            why = str(has_reason or "no such name").lower()
         else:
             known_as = ", ".join(dict.fromkeys(str(at[0]) for *_, at in places))
             return Step("name resolution", host, "ok", known_as, took_ms=_since(began))
@@ -98,7 +98,7 @@ class NetworkProbe:
         """Whether somebody listens at each address."""
         steps = await asyncio.gather(*map(self._connect, self._addresses))
         lost = {step.target for step in steps if step.status == "failed"}
-        self._addresses = [each for each in self._addresses if address_text(each) not in lost]
+        self._addresses = [a for a in self._addresses if address_text(a) not in lost]
         return _forgiven(steps)
 
     async def _connect(self, address: tuple[str, int]) -> Step:
@@ -169,13 +169,13 @@ class NetworkProbe:
         except BrokerFailure as failure:
             return [failed("login" if failure.code in OF_LOGIN else "API versions", name, failure)]
         took_ms = _since(began)
-        known, missing = len(connection.versions), _missing(connection)
+        count, missing = len(connection.versions), _missing(connection)
         await connection.close()
         login = Step("login", name, "ok", who, took_ms=took_ms)
         if not settings.uses_sasl:
             detail = f"{settings.security_protocol}: no user name and password"
             login = Step("login", name, "skipped", detail)
-        return [login, _versions(name, known, missing)]
+        return [login, _versions(name, count, missing)]
 
 
 def _forgiven(steps: list[Step]) -> list[Step]:
@@ -227,8 +227,8 @@ def _missing(connection: Connection) -> list[Api]:
     return [api for api in APIS if api not in own and connection.offers(api) is None]
 
 
-def _versions(name: str, known: int, missing: list[Api]) -> Step:
-    detail = f"{known} APIs"
+def _versions(name: str, count: int, missing: list[Api]) -> Step:
+    detail = f"{count} APIs"
     without = [OPTIONAL[api] for api in missing if api in OPTIONAL]
     if without:
         detail += f"; {', '.join(without)}"

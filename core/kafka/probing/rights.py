@@ -37,8 +37,8 @@ def brokers(admin: ClusterAdmin) -> list[Step]:
                 return failed("brokers", cluster.label(broker), failure)
             return None
 
-        found = await asyncio.gather(*map(knock, cluster.brokers))
-        problems = [step for step in found if step is not None]
+        steps = await asyncio.gather(*map(knock, cluster.brokers))
+        problems = [step for step in steps if step is not None]
         count = len(cluster.brokers)
         detail = f"{counted(count, 'broker')} where advertised"
         return problems or [Step("brokers", CLUSTER, "ok", detail, cluster_id=cluster.cluster_id)]
@@ -59,8 +59,8 @@ def groups(admin: ClusterAdmin) -> list[Step]:
         worst = listing.errors[0]
         status: Status = "warning" if listing.groups else "failed"
         remedy = _to_list(worst.code, worst.hint)
-        found = f"groups cannot be listed: {worst.text}"
-        return [Step("groups", CLUSTER, status, found, remedy, code=worst.code)]
+        failure = f"groups cannot be listed: {worst.text}"
+        return [Step("groups", CLUSTER, status, failure, remedy, code=worst.code)]
     names = [group.group for group in listing.groups]
     detail = f"{counted(len(names), 'group')} visible"
     hidden = admin.hidden_groups(names[:GROUPS_TRIED], listing.groups)

@@ -35,7 +35,7 @@ async def ask_leaders(
     Raises:
         BrokerFailure: the topics cannot be looked up.
     """
-    found: dict[TopicPartition, Answer | str] = {}
+    outcomes: dict[TopicPartition, Answer | str] = {}
     left = dict(wanted)
     async for _ in Attempts(deadline, whole=whole):
         try:
@@ -46,7 +46,7 @@ async def ask_leaders(
         except BrokerFailure as failure:
             if not whole or not may_repeat(failure):
                 raise
-            found |= dict.fromkeys(left, failure.code)
+            outcomes |= dict.fromkeys(left, failure.code)
             cluster.forget_failures()
             continue
         by_leader: dict[int, dict[TopicPartition, int]] = {}
@@ -55,30 +55,30 @@ async def ask_leaders(
             log = None if looked_up is None else looked_up.partitions.get(number)
             if log is None:
                 missing = "UNKNOWN_TOPIC_OR_PARTITION"
-                found[topic, number] = listing.failures.get(topic, missing)
+                outcomes[topic, number] = listing.failures.get(topic, missing)
             elif log.leader is None:
-                found[topic, number] = "LEADER_NOT_AVAILABLE"
+                outcomes[topic, number] = "LEADER_NOT_AVAILABLE"
             else:
                 by_leader.setdefault(log.leader, {})[topic, number] = value
         for answers in await asyncio.gather(
             *(ask(leader, part) for leader, part in by_leader.items())
         ):
-            found |= answers
+            outcomes |= answers
         left = {
             at: wanted[at]
-            for at, code in found.items()
+            for at, code in outcomes.items()
             if isinstance(code, str) and may_repeat(code)
         }
         if not left:
             break
         if whole:
             cluster.forget_failures()
-    return found
+    return outcomes
 
 
 def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     """Partition numbers of each topic, in the order given."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for topic, number in partitions:
-        found.setdefault(topic, []).append(number)
-    return found
+        numbers.setdefault(topic, []).append(number)
+    return numbers

@@ -91,8 +91,8 @@ async def _fetch_on(
             for start in range(0, len(own), size)
         )
     )
-    found = {group: outcome for part in parts for group, outcome in part.items()}
-    return {group: found.get(group) or left_out() for group in groups}
+    outcomes = {group: outcome for part in parts for group, outcome in part.items()}
+    return {group: outcomes.get(group) or left_out() for group in groups}
 
 
 async def _fetch(

@@ -149,9 +149,9 @@ async def _describe_on(
         for answer in answers:
             for group in left:
                 if group in answer:
-                    known = described.get(group)
+                    before = described.get(group)
                     new = answer[group]
-                    described[group] = new if known is None else _choose((known, new))
+                    described[group] = new if before is None else _choose((before, new))
         left = [group for group in left if not isinstance(described.get(group), Group)]
         if not left:
             break
@@ -189,9 +189,9 @@ def _choose(outcomes: Sequence[Described]) -> Described:
 
 
 def _not_describable(kind: GroupType | None) -> BrokerFailure:
-    known = f"lists this {kind} group but" if kind else "lists groups but"
+    subject = f"lists this {kind} group but" if kind else "lists groups but"
     what = "such groups" if kind else "them"
-    return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {known} cannot describe {what}")
+    return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {subject} cannot describe {what}")
 
 
 async def _describe_as(
@@ -219,8 +219,8 @@ async def _describe_as(
         unsaid = isinstance(outcome, BrokerFailure) and outcome.code == "UNKNOWN_SERVER_ERROR"
         if unsaid and kind != "classic" and not item.group_id:
             outcome = BrokerFailure("INVALID_GROUP_ID")
-        known = described.get(item.group_id)
-        described[item.group_id] = outcome if known is None else _choose((known, outcome))
+        before = described.get(item.group_id)
+        described[item.group_id] = outcome if before is None else _choose((before, outcome))
     return described
 
 

@@ -118,8 +118,8 @@ async def read_bounds(
         answers = await _ask_leaders(cluster, left, bounds, deadline)
         for key in left:
             errors.pop(key, None)
-        for bound, found in answers:
-            for key, outcome in found.items():
+        for bound, outcomes in answers:
+            for key, outcome in outcomes.items():
                 if isinstance(outcome, str):
                     errors[key] = outcome
                 else:
@@ -158,7 +158,7 @@ async def _find_leaders(
 ) -> dict[TopicPartition, int]:
     """Where these partitions are led now; those without a leader go to `errors`."""
     listing = await read_topics(cluster, {name for name, _ in left}, deadline)
-    found: dict[TopicPartition, int] = {}
+    leaders: dict[TopicPartition, int] = {}
     for key in left:
         topic = listing.topics.get(key[0])
         log = topic.partitions.get(key[1]) if topic else None
@@ -167,8 +167,8 @@ async def _find_leaders(
         elif log.leader is None:
             errors[key] = NO_LEADER
         else:
-            found[key] = log.leader
-    return found
+            leaders[key] = log.leader
+    return leaders
 
 
 Answers = list[tuple[Bound, dict[TopicPartition, int | str]]]
@@ -186,10 +186,10 @@ async def _ask_leaders(
         by_leader.setdefault(leader, {}).setdefault(topic, []).append(number)
 
     async def ask(broker: int, limit: float) -> Answers:
-        found = await asyncio.gather(
+        offsets = await asyncio.gather(
             *(_ask_leader(cluster, broker, by_leader[broker], bound, limit) for bound in bounds)
         )
-        return list(zip(bounds, found, strict=True))
+        return list(zip(bounds, offsets, strict=True))
 
     results, failures = await cluster.each_broker(ask, deadline, by_leader)
     answers = [answer for result in results.values() for answer in result]

@@ -76,17 +76,17 @@ def decode_subscription(data: bytes) -> Subscription | None:
     Source: ConsumerProtocolSubscription; a broker shows it only while the group is Stable.
     """
     try:
-        found = wire.decode_subscription(data)
+        subscription = wire.decode_subscription(data)
     except wire.WireError:
         return None
-    version = found.version
+    version = subscription.version
     return Subscription(
         version=version,
-        topics=found.topics,
-        owned=_by_topic(found.owned) if version >= wire.OWNED_SINCE else None,
-        generation=found.generation if version >= wire.GENERATION_SINCE else None,
-        rack=found.rack if version >= wire.RACK_SINCE else None,
-        user_data=found.user_data,
+        topics=subscription.topics,
+        owned=_by_topic(subscription.owned) if version >= wire.OWNED_SINCE else None,
+        generation=subscription.generation if version >= wire.GENERATION_SINCE else None,
+        rack=subscription.rack if version >= wire.RACK_SINCE else None,
+        user_data=subscription.user_data,
     )
 
 

@@ -58,12 +58,12 @@ async def _settle(
     cluster: Cluster, broker: int, groups: Sequence[str], limit: float
 ) -> dict[str, BrokerFailure]:
     """The same, with a group of each partition that it was not asked about before."""
-    known = cluster.settled.setdefault(broker, set())
+    settled = cluster.settled.setdefault(broker, set())
     partitions = cluster.offsets_partitions
     places: dict[int | str, list[str]] = {}
     for group in groups:
         place = offsets_partition(group, partitions) if partitions else group
-        if place not in known:
+        if place not in settled:
             places.setdefault(place, []).append(group)
     if not places:
         return {}
@@ -73,10 +73,10 @@ async def _settle(
         codes |= await _codes(cluster, broker, others, limit)
     late: dict[str, BrokerFailure] = {}
     for place, own in places.items():
-        told = {codes[group] for group in own if group in codes}
-        if None in told:
-            known.add(place)
-        for code in RETRIABLE & told:
+        codes_now = {codes[group] for group in own if group in codes}
+        if None in codes_now:
+            settled.add(place)
+        for code in RETRIABLE & codes_now:
             late |= dict.fromkeys(own, BrokerFailure(code))
     return late  # any other error is told by the question itself
 
@@ -94,8 +94,8 @@ async def _codes(
     _, answer = await cluster.ask(broker, Api.OFFSET_FETCH, question, limit, decode_fetched)
     if isinstance(answer, dict):
         return {group: None if group in answer else _LEFT_OUT for group in groups}
-    found = {item.group_id: error_name(item.error_code) for item in answer.groups}
-    return {group: found.get(group, _LEFT_OUT) for group in groups}
+    codes = {item.group_id: error_name(item.error_code) for item in answer.groups}
+    return {group: codes.get(group, _LEFT_OUT) for group in groups}
 
 
 async def unsettled_leaders(
@@ -122,13 +122,13 @@ async def unsettled_leaders(
 @lru_cache(maxsize=4)
 def names_by_partition(partitions: int) -> dict[int, str]:
     """A group name for each partition of `__consumer_offsets`; nothing is made under it."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for number in count():
-        if len(found) == partitions:
+        if len(names) == partitions:
             break
         name = f"kgroups-{number}"
-        found.setdefault(offsets_partition(name, partitions), name)
-    return found
+        names.setdefault(offsets_partition(name, partitions), name)
+    return names
 
 
 Answer = TypeVar("Answer")
@@ -146,12 +146,12 @@ async def ask_coordinators(
         coordinators: group to broker id; looked up anew where a broker is not it any more.
         ask: the question for one coordinator: its broker id, its groups, and until when.
     """
-    found: dict[str, Answer | BrokerFailure] = {}
+    outcomes: dict[str, Answer | BrokerFailure] = {}
     placed = dict(coordinators)
     async for attempt in Attempts(deadline):
         if attempt > 1:
             placed, lost = await cluster.coordinators(list(placed), deadline)
-            found |= lost
+            outcomes |= lost
         grouped = by_broker(placed)
 
         async def work(
@@ -165,14 +165,14 @@ async def ask_coordinators(
 
         results, failures = await cluster.each_broker(work, deadline, grouped)
         for answers in results.values():
-            found |= answers
+            outcomes |= answers
         for broker, failure in failures.items():
-            found |= dict.fromkeys(grouped[broker], failure)
-        placed = {group: placed[group] for group in placed if _is_retriable(found[group])}
+            outcomes |= dict.fromkeys(grouped[broker], failure)
+        placed = {group: placed[group] for group in placed if _is_retriable(outcomes[group])}
         if not placed:
             break
         cluster.settled.clear()  # a coordinator that comes back has loaded its log anew
-    return found
+    return outcomes
 
 
 def _is_retriable(answer: object) -> bool:

@@ -33,8 +33,8 @@ async def places_of(address: Address, deadline: float) -> list[Place]:
 
 
 def _look_up(name: bytes, port: int, flags: int = 0) -> list[Place]:
-    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=flags)
-    return [(family, kind, protocol, at) for family, kind, protocol, _, at in found]
+    places = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=flags)
+    return [(family, kind, protocol, at) for family, kind, protocol, _, at in places]
 
 
 async def bootstrap_addresses(settings: ClientSettings, deadline: float) -> tuple[Address, ...]:

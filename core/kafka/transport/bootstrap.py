@@ -54,5 +54,5 @@ async def first_to_answer(
             if isinstance(outcome, Connection) and outcome is not winner:
                 await outcome.close()
     if winner is None:
-        raise next((each for each in failures if each.code in TELLING), failures[-1])
+        raise next((failure for failure in failures if failure.code in TELLING), failures[-1])
     return winner

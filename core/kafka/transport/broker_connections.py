@@ -180,7 +180,7 @@ class Cluster:
         for answer in answers:
             if isinstance(answer, BrokerFailure) and answer.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = answer
-        return [Lost.of(each) if isinstance(each, BrokerFailure) else each for each in answers]
+        return [Lost.of(a) if isinstance(a, BrokerFailure) else a for a in answers]
 
     async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
         """The connection to a broker, opened now if there is none.
@@ -192,15 +192,15 @@ class Cluster:
             BrokerFailure: the broker is not known or cannot be reached.
         """
         async with self._opening.setdefault((broker, lane), asyncio.Lock()):
-            found = self._connections.get((broker, lane))
-            if found is not None and await found.stays_open(deadline):
-                return found
+            connection = self._connections.get((broker, lane))
+            if connection is not None and await connection.stays_open(deadline):
+                return connection
             if broker in self._failed:
                 raise self._failed[broker]
             if broker not in self.brokers:
                 raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not available")
-            if found is not None:
-                await found.close()
+            if connection is not None:
+                await connection.close()
             address = (self.brokers[broker].host, self.brokers[broker].port)
             try:
                 fresh = await Connection.open(
@@ -236,8 +236,8 @@ class Cluster:
 
     def label(self, broker: int) -> str:
         """`broker 3 (host:port)`, for messages."""
-        known = self.brokers.get(broker)
-        place = f" ({address_text((known.host, known.port))})" if known else ""
+        place_of = self.brokers.get(broker)
+        place = f" ({address_text((place_of.host, place_of.port))})" if place_of else ""
         return f"broker {broker}{place}"
 
     async def each_broker(
@@ -291,23 +291,23 @@ class Cluster:
         self, groups: Sequence[str], deadline: Deadline
     ) -> tuple[dict[str, int], dict[str, BrokerFailure]]:
         """Broker that coordinates each group, and the groups for which none was found."""
-        found: dict[str, int] = {}
+        coordinators: dict[str, int] = {}
         failed: dict[str, BrokerFailure] = {}
         if not groups:
-            return found, failed
+            return coordinators, failed
         left = list(groups)
         async for _ in Attempts(deadline):
             for group, outcome in (await self._find_coordinators(left, deadline)).items():
                 if isinstance(outcome, int):
-                    found[group] = outcome
+                    coordinators[group] = outcome
                     failed.pop(group, None)
                 else:
                     failed[group] = outcome
             left = [group for group, error in failed.items() if error.code in RETRIABLE]
             if not left:
                 break
-        self.placed |= found
-        return found, failed
+        self.placed |= coordinators
+        return coordinators, failed
 
     async def known_coordinators(
         self, groups: Sequence[str], deadline: Deadline
@@ -317,10 +317,10 @@ class Cluster:
         anew.
         """
         places = {group: self.placed.get(group, self._leader_for(group)) for group in groups}
-        known = {group: broker for group, broker in places.items() if broker in self.brokers}
-        strangers = [group for group in groups if group not in known]
-        found, failed = await self.coordinators(strangers, deadline)
-        return known | found, failed
+        placed = {group: broker for group, broker in places.items() if broker in self.brokers}
+        strangers = [group for group in groups if group not in placed]
+        coordinators, failed = await self.coordinators(strangers, deadline)
+        return placed | coordinators, failed
 
     def _leader_for(self, group: str) -> int:
         """Broker that leads the group's partition of `__consumer_offsets`; -1 for none known."""
@@ -342,8 +342,8 @@ class Cluster:
                     _, answer = await connection.ask(
                         Api.FIND_COORDINATOR, find_coordinator(groups), limit, decode_passing
                     )
-                    found = {item.key: _coordinator(item) for item in answer.coordinators}
-                    return {group: found.get(group, left_out()) for group in groups}
+                    coordinators = {item.key: _coordinator(item) for item in answer.coordinators}
+                    return {group: coordinators.get(group, left_out()) for group in groups}
                 questions = [find_coordinator([group]) for group in groups]
                 answers = await connection.ask_many(Api.FIND_COORDINATOR, questions, limit)
                 for lost in answers:

@@ -231,8 +231,8 @@ def _names_of(certificate: "Certificate") -> list[str]:
 
     names: list[str] = []
     with suppress(ExtensionNotFound):
-        found = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
-        names = [str(name.value) for name in found if isinstance(name, DNSName | IPAddress)]
+        alternatives = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
+        names = [str(name.value) for name in alternatives if isinstance(name, DNSName | IPAddress)]
     common = _common_name(certificate.subject)
     return names or ([common] if common else [])
 

@@ -86,7 +86,7 @@ def _named(partitions: Iterable[TopicPartition]) -> list[Struct]:
     numbers: dict[str, list[int]] = {}
     for topic, number in partitions:
         numbers.setdefault(topic, []).append(number)
-    return [Struct(name=name, partition_indexes=found) for name, found in numbers.items()]
+    return [Struct(name=name, partition_indexes=indexes) for name, indexes in numbers.items()]
 
 
 def describe_start_offsets(groups: Sequence[str]) -> Struct:

@@ -33,13 +33,13 @@ def remove_members(
 
     def request(left: Sequence[Member]) -> Struct:
         parts = [
-            Struct(member_id=each.member_id, group_instance_id=each.instance_id, reason=reason)
-            for each in left
+            Struct(member_id=member.member_id, group_instance_id=member.instance_id, reason=reason)
+            for member in left
         ]
         return Struct(group_id=group, members=parts)
 
     doubts: Doubts[str] = Doubts()
-    found: dict[str, Failure] = {}
+    failures: dict[str, Failure] = {}
 
     async def ask(cluster: Cluster, deadline: Deadline) -> None:
         left = list(members)
@@ -52,9 +52,9 @@ def remove_members(
                 answers = await _leave(cluster, placed[group], left, request(left), deadline)
             for name, why in answers.items():
                 removed = why == "UNKNOWN_MEMBER_ID" and doubts.holds(name)  # the time before
-                found[name] = None if removed else why
+                failures[name] = None if removed else why
                 doubts.note(name, why)
-            left = [member for member in left if may_repeat(found.get(member.member_id))]
+            left = [member for member in left if may_repeat(failures.get(member.member_id))]
             if not left:
                 break
             cluster.forget_failures()
@@ -65,7 +65,7 @@ def remove_members(
         return item_error(member, failure, why if about_group else None)
 
     admin.over_wire(ask, writes=True)
-    return {name: doubts.error(name, name, why, error) for name, why in found.items()}
+    return {name: doubts.error(name, name, why, error) for name, why in failures.items()}
 
 
 async def _leave(

@@ -38,34 +38,34 @@ def delete_records(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    told: Doubts[TopicPartition] = Doubts() if doubts is None else doubts
+    noted: Doubts[TopicPartition] = Doubts() if doubts is None else doubts
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[TopicPartition, int | str]:
         writing = deadline.part(WRITING)
-        found = await ask_leaders(
+        answers = await ask_leaders(
             cluster,
             before,
             writing,
-            lambda leader, wanted: _delete_on(cluster, leader, wanted, writing, told),
+            lambda leader, wanted: _delete_on(cluster, leader, wanted, writing, noted),
             whole=True,
         )
         async for _ in Attempts(deadline, whole=True):
             left = {
                 at: before[at]
-                for at, outcome in found.items()
-                if isinstance(outcome, str) and told.holds(at)
+                for at, outcome in answers.items()
+                if isinstance(outcome, str) and noted.holds(at)
             }
             if not left:
                 break
             with suppress(BrokerFailure):
-                found |= await _starts(cluster, left, deadline)
+                answers |= await _starts(cluster, left, deadline)
             cluster.forget_failures()
-        return found
+        return answers
 
     def otherwise(client: "LibrdkafkaClient") -> dict[TopicPartition, int | str]:
         from kgroups.core.kafka.librdkafka import librdkafka_writes
 
-        return librdkafka_writes.delete_records(client, before, told)
+        return librdkafka_writes.delete_records(client, before, noted)
 
     return admin.over_wire(ask, otherwise, writes=True)
 
@@ -76,15 +76,15 @@ async def _starts(
     """The starts of those logs that have lost everything before these offsets."""
     listing = await read_topics(cluster, {topic for topic, _ in before}, deadline)
     topics = await read_bounds(cluster, listing.topics, (START, END), deadline)
-    found: dict[TopicPartition, int] = {}
+    starts: dict[TopicPartition, int] = {}
     for (topic, number), wanted in before.items():
         log = topics[topic].partitions.get(number) if topic in topics else None
         if log is None or log.log_start_offset is None:
             continue
         first = log.log_end_offset if wanted < 0 else wanted
         if first is not None and log.log_start_offset >= first:
-            found[topic, number] = log.log_start_offset
-    return found
+            starts[topic, number] = log.log_start_offset
+    return starts
 
 
 async def _delete_on(
@@ -107,17 +107,17 @@ async def _delete_on(
         for topic, numbers in partitions_by_topic(wanted).items()
     ]
     message = Struct(topics=topics, timeout_ms=min(10_000, round(1_000 * limit.left_s)))
-    found: dict[TopicPartition, int | str] = {}
+    answers: dict[TopicPartition, int | str] = {}
     try:
         _, answer = await cluster.ask(leader, Api.DELETE_RECORDS, message, limit.at)
     except BrokerFailure as failure:
         for at in wanted:
             doubts.note(at, failure)
-            found[at] = failure.code
-        return found
+            answers[at] = failure.code
+        return answers
     for topic in answer.topics:
         for item in topic.partitions:
             code = error_name(item.error_code)
             doubts.note((topic.name, item.partition_index), code)
-            found[topic.name, item.partition_index] = code or item.low_watermark
-    return found
+            answers[topic.name, item.partition_index] = code or item.low_watermark
+    return answers

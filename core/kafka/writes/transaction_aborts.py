@@ -117,7 +117,7 @@ def abort_transaction(admin: ClusterAdmin, transaction: OpenTransaction) -> Item
         writing = deadline.part(WRITING)
         if transaction.state == "Ongoing":
             return await _fence(cluster, transaction, writing, doubts)
-        held = {each.at: each for each in transaction.partitions}
+        held = {partition.at: partition for partition in transaction.partitions}
         answers = await ask_leaders(
             cluster,
             dict.fromkeys(held, 0),
@@ -194,12 +194,12 @@ async def _mark(
 
 def is_open(transaction: OpenTransaction, looked: Transactions) -> bool:
     """Whether it is open yet in one of its partitions."""
-    held = {(each.at, each.first_offset) for each in transaction.partitions}
+    held = {(partition.at, partition.first_offset) for partition in transaction.partitions}
     return any(
-        (each.at, each.first_offset) in held
+        (partition.at, partition.first_offset) in held
         for other in looked.open
         if other.producer_id == transaction.producer_id
-        for each in other.partitions
+        for partition in other.partitions
     )
 
 

@@ -109,20 +109,20 @@ def open_window(
     """
     must_be_folder(folder)
     move(folder)
-    found = _look(folder, since_ms, until_ms)
-    if found.errors and strict:
+    look = _look(folder, since_ms, until_ms)
+    if look.errors and strict:
         raise UsageError(
-            f"capture `{found.errors[0].target}` cannot be read: {found.errors[0].message}",
+            f"capture `{look.errors[0].target}` cannot be read: {look.errors[0].message}",
             hint="delete it, or leave out --strict to report without it",
         )
-    marks = _inside(found.marks, since_ms, until_ms)
-    kept = marks.filter(pa.array(_are_kept(marks, found.left_out), pa.bool_()))
-    hours = found.hours.inside(since_ms, until_ms)
+    marks = _inside(look.marks, since_ms, until_ms)
+    kept = marks.filter(pa.array(_are_kept(marks, look.left_out), pa.bool_()))
+    hours = look.hours.inside(since_ms, until_ms)
     rolled = hours.marks.select(CAPTURES.names).cast(CAPTURES)
     captures = pa.concat_tables([kept.select(CAPTURES.names), rolled])
     if not captures.num_rows:
         hint = _what_there_is(folder)
-        if found.hours.marks.num_rows:
+        if look.hours.marks.num_rows:
             hint = "captures there are rolled up by the hour: choose a window of whole hours"
         raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
     spans = {
@@ -132,13 +132,13 @@ def open_window(
         .to_pylist()
     }
     return Window(
-        files=tuple(file for file in found.files if _overlaps(file, since_ms, until_ms)),
+        files=tuple(file for file in look.files if _overlaps(file, since_ms, until_ms)),
         captures=captures,
         spans=spans,
-        is_clean=found.is_clean and _are_different(kept) and kept.num_rows == marks.num_rows,
-        broken=found.errors,
+        is_clean=look.is_clean and _are_different(kept) and kept.num_rows == marks.num_rows,
+        broken=look.errors,
         hours=hours if hours.marks.num_rows else None,
-        facts=found.facts,
+        facts=look.facts,
     )
 
 
@@ -149,14 +149,14 @@ def groups_in(windows: Iterable[Window]) -> set[str]:
         KgroupsError: a file cannot be read.
     """
     schema = pa.schema([pa.field("group", pa.string())])
-    found: set[str] = set()
+    names: set[str] = set()
     for window in windows:
         rolled = window.hours.files[SERIES] if window.hours is not None else ()
         members = whole_files(window.facts["members"])[0]
         for file in (*window.files, *rolled, *members):
             groups = rows_of_files(file.place, [file], schema)["group"]
-            found.update(pc.unique(groups).to_pylist())
-    return found
+            names.update(pc.unique(groups).to_pylist())
+    return names
 
 
 def must_be_folder(folder: Place) -> None:

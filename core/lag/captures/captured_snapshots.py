@@ -83,21 +83,21 @@ def captured_snapshots(
 
 def _cluster(folder: Place, window: Window, cluster: str | None) -> str:
     """Which of the captured clusters."""
-    found = sorted(window.spans)
-    if cluster in found:
+    clusters = sorted(window.spans)
+    if cluster in clusters:
         return cluster
-    listed = ", ".join(f"`{name}`" for name in found)
+    listed = ", ".join(f"`{name}`" for name in clusters)
     if cluster is not None:
         raise UsageError(
             f"captures in `{folder}` are of {listed}, not of cluster `{cluster}`",
             hint="choose the folder of this cluster's captures",
         )
-    if len(found) > 1:
+    if len(clusters) > 1:
         raise UsageError(
-            f"captures in `{folder}` are of {len(found)} clusters: {listed}",
+            f"captures in `{folder}` are of {len(clusters)} clusters: {listed}",
             hint="--bootstrap-server says which one is meant",
         )
-    return found[0]
+    return clusters[0]
 
 
 def _by_capture(
@@ -106,22 +106,22 @@ def _by_capture(
     """Rows of a table by capture and group."""
     whole = arrow_schema(table).append(DATE)
     schema = pa.schema([whole.field(name) for name in columns])
-    found: dict[int, dict[str, list[Row]]] = {}
+    looks: dict[int, dict[str, list[Row]]] = {}
     for batch in rows_in(files, schema):
         for row in pa.Table.from_batches([batch]).filter(wanted).to_pylist():
-            found.setdefault(row["captured_at_ms"], {}).setdefault(row["group"], []).append(row)
-    return found
+            looks.setdefault(row["captured_at_ms"], {}).setdefault(row["group"], []).append(row)
+    return looks
 
 
 def _topic_ids(files: Sequence[ActiveFile]) -> dict[str, str | None]:
     """The ids of topics, the last of each name."""
     whole = arrow_schema("topics").append(DATE)
     schema = pa.schema([whole.field(name) for name in ("topic", "topic_id")])
-    found: dict[str, str | None] = {}
+    ids: dict[str, str | None] = {}
     for batch in rows_in(files, schema):
         for row in pa.Table.from_batches([batch]).group_by(schema.names).aggregate([]).to_pylist():
-            found[row["topic"]] = row["topic_id"]
-    return found
+            ids[row["topic"]] = row["topic_id"]
+    return ids
 
 
 def _snapshot(
@@ -175,15 +175,15 @@ def _group(name: str, rows: Sequence[Row], members: Sequence[Row]) -> Group:
 
 def _offsets(rows: Sequence[Row]) -> Mapping[str, Mapping[int, CommittedOffset]] | None:
     """What a group had committed; None where that could not be read."""
-    found: dict[str, dict[int, CommittedOffset]] = {}
+    commits: dict[str, dict[int, CommittedOffset]] = {}
     for row in rows:
         if not row["commits_known"]:
             return None
         if row["committed_offset"] is not None:
-            found.setdefault(row["topic"], {})[row["partition"]] = CommittedOffset(
+            commits.setdefault(row["topic"], {})[row["partition"]] = CommittedOffset(
                 row["committed_offset"], row["leader_epoch"], "", row["committed_at_ms"]
             )
-    return found
+    return commits
 
 
 def _members(kind: GroupType, state: str | None, members: Sequence[Row]) -> Iterator[Member]:

@@ -56,7 +56,7 @@ def day_of(hours: pa.Table) -> pa.Table:
     for by in pc.unique(peaks["by"]).to_pylist():
         own = peaks.filter(pc.equal(peaks["by"], by)).combine_chunks()
         parts.append(part(PEAKS, of_day, {"by": by, TIME: last_ms} | _peaks(own, by)))
-    told = {
+    counts = {
         TIME: [last_ms],
         "times": [pc.list_flatten(marks["times"].combine_chunks()).to_pylist()],
         "captures": pc.sum(marks["captures"]).as_py(),
@@ -64,7 +64,7 @@ def day_of(hours: pa.Table) -> pa.Table:
         "unstable_rows": pc.sum(marks["unstable_rows"]).as_py(),
         "schema_version": SCHEMA_VERSION,
     }
-    return dated(pa.concat_tables([part(MARKS, of_day, told), *parts]))
+    return dated(pa.concat_tables([part(MARKS, of_day, counts), *parts]))
 
 
 def _of_kind(hours: pa.Table, kind: str) -> pa.Table:
@@ -104,12 +104,12 @@ def _series(hours: pa.Table) -> dict[str, Any]:
 def _moves(name: str, hours: pa.Table, own: Longs, count: int) -> dict[str, pa.Array]:
     """From where to where something went in a day: within its hours, and from one to the next."""
     first = longs(hours, f"{name}_first")
-    known = first.is_known
+    has_first = first.is_known
     has = np.zeros(count, bool)
-    has[own[known]] = True
-    series = own[known]
+    has[own[has_first]] = True
+    series = own[has_first]
     facts = {
-        what: longs(hours, f"{name}_{what}").values[known]
+        what: longs(hours, f"{name}_{what}").values[has_first]
         for what in ("first", "first_ms", "last", "last_ms", "added")
     }
     is_first = differs(series) if len(series) else np.zeros(0, bool)
@@ -117,16 +117,16 @@ def _moves(name: str, hours: pa.Table, own: Longs, count: int) -> dict[str, pa.A
     before = np.concatenate((facts["last"][:1], facts["last"][:-1]))
     steps = np.where(is_first, 0, facts["first"] - before)
     ahead = Known(np.maximum(steps, 0) + facts["added"], np.ones(len(steps), bool))
-    found = {f"{name}_added": reduced(np.add, 0, ahead, series, count)}
+    columns = {f"{name}_added": reduced(np.add, 0, ahead, series, count)}
     for what, chosen in (("first", is_first), ("last", is_last)):
         for column in (what, f"{what}_ms"):
             picked = np.zeros(count, np.int64)
             picked[series[chosen]] = facts[column][chosen]
-            found[f"{name}_{column}"] = Known(picked, has)
+            columns[f"{name}_{column}"] = Known(picked, has)
     if name in ENDS:
         within = longs(hours, f"{name}_reset_ms")
         between = Known(facts["first_ms"], steps < 0)
-        found[f"{name}_reset_ms"] = reduced(
+        columns[f"{name}_reset_ms"] = reduced(
             np.maximum,
             LEAST,
             Known(
@@ -136,7 +136,7 @@ def _moves(name: str, hours: pa.Table, own: Longs, count: int) -> dict[str, pa.A
             np.concatenate((own, series)),
             count,
         )
-    return {column: value.array() for column, value in found.items()}
+    return {column: value.array() for column, value in columns.items()}
 
 
 def _peaks(hours: pa.Table, by: str) -> dict[str, Any]:
@@ -157,5 +157,5 @@ def _most(hours: pa.Table, own: Longs, count: int) -> Iterator[tuple[str, pa.Arr
         ends = order[np.concatenate((differs(own[order])[1:], [True]))]
         yield f"{name}_most", Known(lag.values[ends], lag.is_known[ends]).array()
         yield f"{name}_most_ms", Known(at_ms.values[ends], at_ms.is_known[ends]).array()
-        each = longs(hours, f"partition_{name}_most")
-        yield f"partition_{name}_most", reduced(np.maximum, LEAST, each, own, count).array()
+        most = longs(hours, f"partition_{name}_most")
+        yield f"partition_{name}_most", reduced(np.maximum, LEAST, most, own, count).array()

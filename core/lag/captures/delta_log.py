@@ -96,11 +96,11 @@ def check_path(folder: Place) -> None:
         UsageError: its path holds a character that tables cannot have.
     """
     path = str(folder.absolute()) if isinstance(folder, Path) else str(folder)
-    found = NOT_IN_PATHS.search(path)
-    if found:
+    match = NOT_IN_PATHS.search(path)
+    if match:
         raise UsageError(
             f"captures cannot be kept in `{shorten(str(folder))}`: "
-            f"the path of a Delta table cannot hold {found[0]!r}",
+            f"the path of a Delta table cannot hold {match[0]!r}",
             hint="choose a folder with another name",
         )
 

@@ -258,12 +258,12 @@ def files_of(delta: "DeltaTable", place: Place, days: Days = EVER) -> list[Activ
     """The files of one version of a table, by cluster and time."""
     # `pa.table` would import pandas to see that this is none of its.
     actions = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
-    found = [
+    files = [
         _file(place, fact)
         for fact in actions.to_pylist()
         if days.have(fact["partition.date"]) and fact["num_records"] != 0
     ]
-    return sorted(found, key=lambda file: (file.cluster, file.first_ms, file.path))
+    return sorted(files, key=lambda file: (file.cluster, file.first_ms, file.path))
 
 
 def schema_of(delta: "DeltaTable") -> pa.Schema:
@@ -312,16 +312,16 @@ def rows_in(
             sources[str(file.place)] = parquet_source(file.place)
         source = sources[str(file.place)]
         with pq.ParquetFile(key_in(file.place, file.path), **source) as opened_file:
-            told = {"cluster": file.cluster, "date": file.date}
+            constants = {"cluster": file.cluster, "date": file.date}
             kind = re.search("/kind=([a-z]+)/", file.path)
-            told |= {"kind": kind[1]} if kind else {}
+            constants |= {"kind": kind[1]} if kind else {}
             names = [name for name in schema.names if name in opened_file.schema_arrow.names]
             groups = _groups_at(opened_file, at_ms)
             for batch in opened_file.iter_batches(BATCH_ROWS, groups, columns=names):
-                found = pa.RecordBatch.from_arrays(
-                    [_column(batch, field, told) for field in schema], schema=schema
+                rows = pa.RecordBatch.from_arrays(
+                    [_column(batch, field, constants) for field in schema], schema=schema
                 )
-                yield found if at_ms is None else found.filter(pc.equal(found[TIME], at_ms))
+                yield rows if at_ms is None else rows.filter(pc.equal(rows[TIME], at_ms))
 
 
 def _groups_at(opened_file: pq.ParquetFile, at_ms: int | None) -> list[int]:
@@ -334,14 +334,14 @@ def _groups_at(opened_file: pq.ParquetFile, at_ms: int | None) -> list[int]:
     bounds = {number: metadata.row_group(number).column(place).statistics for number in every}
     return [
         number
-        for number, known in bounds.items()
-        if known is None or not known.has_min_max or known.min <= at_ms <= known.max
+        for number, s in bounds.items()
+        if s is None or not s.has_min_max or s.min <= at_ms <= s.max
     ]
 
 
-def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> pa.Array:
-    if field.name in told:
-        return pa.repeat(pa.scalar(told[field.name]), len(batch))
+def _column(batch: pa.RecordBatch, field: pa.Field, constants: Mapping[str, str]) -> pa.Array:
+    if field.name in constants:
+        return pa.repeat(pa.scalar(constants[field.name]), len(batch))
     if field.name not in batch.schema.names:
         return pa.nulls(len(batch), field.type)
     return batch.column(field.name).cast(field.type)
@@ -355,14 +355,14 @@ def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
     """
     is_told = [file.rows == 1 and file.values.keys() >= MARKED for file in files]
     schema = CAPTURES.append(DATE)
-    told = [
+    rows = [
         {**file.values, "cluster": file.cluster, "date": file.date}
         for file in compress(files, is_told)
     ]
     with failures_told(files[0].place if files else None):
         read = rows_in(compress(files, map(not_, is_told)), schema)
         return pa.concat_tables(
-            [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
+            [pa.Table.from_pylist(rows, schema=schema), pa.Table.from_batches(read, schema=schema)]
         )
 
 

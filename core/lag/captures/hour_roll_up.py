@@ -71,7 +71,7 @@ def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
             if by != "partition":
                 peaks = {"by": by, TIME: last_ms} | _peaks(ordered, keys, lags)
                 parts.append(part(PEAKS, of_hour, peaks))
-    told = {
+    counts = {
         TIME: [last_ms],
         "times": [times.to_pylist()],
         "captures": len(times),
@@ -79,16 +79,16 @@ def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
         "unstable_rows": pc.sum(marks["unstable_rows"]).as_py(),
         "schema_version": SCHEMA_VERSION,
     }
-    return dated(pa.concat_tables([part(MARKS, of_hour, told), *parts]))
+    return dated(pa.concat_tables([part(MARKS, of_hour, counts), *parts]))
 
 
 def part(kind: str, of_hour: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
     """Rows of one kind; what is no column is the same in all of them, what is not there null."""
-    told = {"kind": kind, **of_hour, **columns}
-    count = next(len(value) for value in told.values() if isinstance(value, list | pa.Array))
+    values = {"kind": kind, **of_hour, **columns}
+    count = next(len(value) for value in values.values() if isinstance(value, list | pa.Array))
     arrays = []
     for field in hours_schema():
-        value = told.get(field.name)
+        value = values.get(field.name)
         if isinstance(value, pa.Array):
             arrays.append(value.cast(field.type))
         elif isinstance(value, list):
@@ -125,17 +125,17 @@ def _ordered(rows: pa.Table) -> _Ordered:
 
 def codes(rows: pa.Table, names: Sequence[str]) -> Longs:
     """A number from 0 on for each combination of columns; null is a value of its own."""
-    found = np.zeros(rows.num_rows, np.int64)
+    numbers = np.zeros(rows.num_rows, np.int64)
     for name in names:
         column = rows[name].combine_chunks()
         if pa.types.is_integer(column.type):
-            known = longs(rows, name)
-            own = np.unique(known.values * 2 + known.is_known, return_inverse=True)[1]
+            own_values = longs(rows, name)
+            own = np.unique(own_values.values * 2 + own_values.is_known, return_inverse=True)[1]
         else:
             coded = pc.dictionary_encode(column, null_encoding="encode").indices
             own = coded.to_numpy(zero_copy_only=False).astype(np.int64)
-        found = np.unique(found * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
-    return found
+        numbers = np.unique(numbers * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
+    return numbers
 
 
 def longs(rows: pa.Table, name: str) -> Known:
@@ -168,8 +168,8 @@ def _series(ordered: _Ordered, lags: Mapping[str, Known]) -> dict[str, Any]:
         if f"{name}_least" in hours_schema().names:
             columns[f"{name}_least"] = reduced(np.minimum, MOST, lag, series, count).array()
             columns[f"{name}_sum"] = reduced(np.add, 0, lag, series, count).array()
-            known = np.bincount(series[lag.is_known], minlength=count)
-            columns[f"{name}_known"] = pa.array(known, pa.int64())
+            counts = np.bincount(series[lag.is_known], minlength=count)
+            columns[f"{name}_known"] = pa.array(counts, pa.int64())
     return columns
 
 
@@ -183,25 +183,25 @@ def _moves(name: str, moving: Known, ordered: _Ordered, count: int) -> dict[str,
     has[series] = True
     steps = np.where(is_first, 0, values - np.concatenate((values[:1], values[:-1])))
     every = Known(np.maximum(steps, 0), np.ones(len(steps), bool))
-    found = {f"{name}_added": reduced(np.add, 0, every, series, count)}
+    columns = {f"{name}_added": reduced(np.add, 0, every, series, count)}
     for what, chosen in (("first", is_first), ("last", is_last)):
         for suffix, source in (("", values), ("_ms", at_ms)):
             picked = np.zeros(count, np.int64)
             picked[series[chosen]] = source[chosen]
-            found[f"{name}_{what}{suffix}"] = Known(picked, has)
+            columns[f"{name}_{what}{suffix}"] = Known(picked, has)
     if name in ENDS:
-        found[f"{name}_reset_ms"] = reduced(
+        columns[f"{name}_reset_ms"] = reduced(
             np.maximum, LEAST, Known(at_ms, steps < 0), series, count
         )
-    return {column: known.array() for column, known in found.items()}
+    return {column: values.array() for column, values in columns.items()}
 
 
-def reduced(operation: Any, start: int, known: Known, numbers: Longs, count: int) -> Known:
+def reduced(operation: Any, start: int, values: Known, numbers: Longs, count: int) -> Known:
     """What is known of each number, reduced to one."""
-    found, has = np.full(count, start, np.int64), np.zeros(count, bool)
-    operation.at(found, numbers[known.is_known], known.values[known.is_known])
-    has[numbers[known.is_known]] = True
-    return Known(np.where(has, found, 0), has)
+    results, has = np.full(count, start, np.int64), np.zeros(count, bool)
+    operation.at(results, numbers[values.is_known], values.values[values.is_known])
+    has[numbers[values.is_known]] = True
+    return Known(np.where(has, results, 0), has)
 
 
 # --- lag ---------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def lags_of(rows: pa.Table, names: Collection[str] = tuple(LAGS)) -> dict[str, K
     committed, start = longs(rows, "committed_offset"), longs(rows, "log_start_offset")
     log_end = longs(rows, END_OF["read_uncommitted"])
     has_commit = committed.is_known & (committed.values >= 0)
-    found = {}
+    lags = {}
     for name in names:
         reading = LAGS[name]
         end = longs(rows, END_OF[reading.isolation])
@@ -226,13 +226,13 @@ def lags_of(rows: pa.Table, names: Collection[str] = tuple(LAGS)) -> dict[str, K
             whole = records_between(start.values, start.values, end.values, np.maximum)
             lag = np.where(has_commit, lag, whole)
             is_known |= bounded & ~has_commit
-        found[name] = Known(lag, is_known)
-    return found
+        lags[name] = Known(lag, is_known)
+    return lags
 
 
 def _is_among(column: pa.ChunkedArray, names: frozenset[str]) -> Flags:
-    found: Flags = pc.is_in(column, value_set=pa.array(sorted(names))).to_numpy()
-    return found
+    flags: Flags = pc.is_in(column, value_set=pa.array(sorted(names))).to_numpy()
+    return flags
 
 
 # --- peaks -------------------------------------------------------------------------------------

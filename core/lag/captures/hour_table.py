@@ -81,7 +81,7 @@ LAGS: Mapping[str, Reading] = MappingProxyType(
 
 def lag_of(reading: Reading) -> str:
     """The name in `LAGS` of what is read from commits or, without them, from log start."""
-    return next(name for name, known in LAGS.items() if known == reading)
+    return next(name for name, how in LAGS.items() if how == reading)
 
 
 @cache
@@ -161,10 +161,10 @@ class RolledHours(NamedTuple):
 
     def by_length(self) -> dict[str, list[int]]:
         """The last captures of each of `LENGTHS`."""
-        found: dict[str, list[int]] = {length: [] for length in LENGTHS}
+        times: dict[str, list[int]] = {length: [] for length in LENGTHS}
         for last_ms, length in zip(self.marks[TIME].to_pylist(), self._lengths(), strict=True):
-            found[length].append(last_ms)
-        return found
+            times[length].append(last_ms)
+        return times
 
     @property
     def times(self) -> pa.Array:
@@ -269,8 +269,8 @@ def merge_hours(
     """
     delta = opened(folder, HOURS)
     assert delta is not None, "it has hours"
-    found = files_of(delta, folder / HOURS, Days(date, date))
-    files = [file for file in found if file.cluster == cluster]
+    all_files = files_of(delta, folder / HOURS, Days(date, date))
+    files = [file for file in all_files if file.cluster == cluster]
     if whole_files(files)[1]:
         return 0, 0
     schema = hours_schema().append(DATE)

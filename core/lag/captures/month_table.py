@@ -101,9 +101,9 @@ def read_rolled(
     files, months = roll_up_files(folder, days)
     chosen = read_hours(NO_FILES)
     if since_ms is not None and until_ms is not None and until_ms - since_ms >= LEAST_MS:
-        known = read_hours(_readable(months)[0])
+        hours = read_hours(_readable(months)[0])
         last_ms = until_ms - (until_ms - since_ms) // BY_DAY
-        chosen = _usable(known.inside(since_ms, last_ms), files, open_hours)
+        chosen = _usable(hours.inside(since_ms, last_ms), files, open_hours)
     instead = {(row["cluster"], row["date"]) for row in chosen.marks.to_pylist()}
     left, errors = _readable(
         {
@@ -145,8 +145,8 @@ def _usable(months: RolledHours, files: HourFiles, open_hours: Set[HourKey]) -> 
 def _has_open(cluster: str, times: Sequence[int], open_hours: Set[HourKey]) -> bool:
     """Whether there are captures of a month, of hours that it has nothing of."""
     month = hours_of_month(times[0] // HOUR_MS)
-    found = {hour for of, hour in open_hours if of == cluster and hour in month}
-    return bool(found) and not found <= {at_ms // HOUR_MS for at_ms in times}
+    open_hours_of = {hour for of, hour in open_hours if of == cluster and hour in month}
+    return bool(open_hours_of) and not open_hours_of <= {at_ms // HOUR_MS for at_ms in times}
 
 
 def month_of_file(file: ActiveFile) -> MonthKey:
@@ -161,11 +161,11 @@ def utc_month(at_ms: int) -> str:
 
 def files_by_month(files: HourFiles) -> Mapping[MonthKey, Sequence[ActiveFile]]:
     """The files of hours and days of each month."""
-    found: dict[MonthKey, list[ActiveFile]] = {}
+    by_month: dict[MonthKey, list[ActiveFile]] = {}
     for own in files.values():
         for file in own:
-            found.setdefault(month_of_file(file), []).append(file)
-    return found
+            by_month.setdefault(month_of_file(file), []).append(file)
+    return by_month
 
 
 def names_of(files: Iterable[ActiveFile]) -> str:

@@ -142,8 +142,8 @@ def _new(folder: Place, table: str, content: Sequence[pa.Table]) -> list[pa.Tabl
         for file in active_files(folder, table, Days(min(dates), max(dates)))
         if any(file.cluster == of and file.first_ms <= t <= file.last_ms for of, t in keyed)
     ]
-    known = {key for batch in rows_in(near, KEY) for key in _keys(batch)}
-    return [rows for key, rows in keyed.items() if key not in known]
+    stored = {key for batch in rows_in(near, KEY) for key in _keys(batch)}
+    return [rows for key, rows in keyed.items() if key not in stored]
 
 
 def _keys(rows: pa.Table | pa.RecordBatch) -> list[Key]:

@@ -79,16 +79,16 @@ def roll_up(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
 
 def _roll_up_day(folder: Place, cluster: str, date: str) -> Iterator[Upkeep]:
     marks = marks_in(_day_of(active_files(folder, "captures"), cluster, date))
-    known = hours_of_day(folder, cluster, date)
+    rolled = hours_of_day(folder, cluster, date)
     if pc.max(marks["schema_version"]).as_py() > SCHEMA_VERSION:
         return
-    hours = known.keys
-    is_rolled = pc.is_in(marks[TIME], value_set=known.times)
+    hours = rolled.keys
+    is_rolled = pc.is_in(marks[TIME], value_set=rolled.times)
     is_open = pa.array([key not in hours for key in hour_keys(marks)])
     new = marks.filter(is_open)
     if new.num_rows:
         files = _day_of(active_files(folder, "rows"), cluster, date)
-        if whole_files(files)[1] or not _roll_up_hours(folder, known, new, files):
+        if whole_files(files)[1] or not _roll_up_hours(folder, rolled, new, files):
             return
         rows = pc.sum(new["rows"]).as_py()
         yield Upkeep("rows", cluster, date, "rolled_up", len(files), rows)
@@ -137,10 +137,10 @@ def roll_up_months(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
     must_be_folder(folder)
     files = roll_up_files(folder)
     marks = read_hours(files.months).marks
-    known = {(row["cluster"], row["date"]): row["by"] for row in marks.to_pylist()}
+    marked = {(row["cluster"], row["date"]): row["by"] for row in marks.to_pylist()}
     for (cluster, month), own in sorted(files_by_month(files.hours).items()):
         is_over = month < utc_month(before_ms)
-        is_known = known.get((cluster, month)) == names_of(own)
+        is_known = marked.get((cluster, month)) == names_of(own)
         if not is_over or is_known or len({file.date for file in own}) == 1:
             continue
         done = write_month(folder, (cluster, month), own)
@@ -153,7 +153,7 @@ def _day_of(files: Iterable[ActiveFile], cluster: str, date: str) -> list[Active
 
 
 def _roll_up_hours(
-    folder: Place, known: RolledHours, new: pa.Table, files: Sequence[ActiveFile]
+    folder: Place, rolled: RolledHours, new: pa.Table, files: Sequence[ActiveFile]
 ) -> bool:
     """Adds hours to those of their day; False where rows are missing or somebody was quicker."""
     cluster, date = new["cluster"][0].as_py(), new["date"][0].as_py()
@@ -171,7 +171,7 @@ def _roll_up_hours(
         ]
     earlier = [
         batch.set_column(schema.get_field_index("kind"), "kind", pa.repeat(kind, len(batch)))
-        for kind, own in known.files.items()
+        for kind, own in rolled.files.items()
         for batch in rows_in(own, schema)
     ]
     batches = [batch for table in added for batch in table.select(schema.names).to_batches()]
@@ -200,10 +200,10 @@ def _rows_of(files: Sequence[ActiveFile], marks: pa.Table) -> pa.Table:
     times = marks[TIME].combine_chunks()
     first_ms, last_ms = pc.min(times).as_py(), pc.max(times).as_py()
     near = [file for file in files if file.last_ms >= first_ms and file.first_ms <= last_ms]
-    found = (
+    batches = (
         batch.filter(pc.is_in(batch[TIME], value_set=times)) for batch in rows_in(near, schema)
     )
-    return pa.Table.from_batches(found, schema=schema)
+    return pa.Table.from_batches(batches, schema=schema)
 
 
 def _remove_captures(folder: Place, cluster: str, date: str) -> None:
@@ -211,14 +211,14 @@ def _remove_captures(folder: Place, cluster: str, date: str) -> None:
 
     `captures` comes last: as long as it has something of a day, the next run looks at that day.
     """
-    known = hours_of_day(folder, cluster, date)
-    lasts = known.marks[TIME].combine_chunks()
-    unneeded = known.times.filter(pc.invert(pc.is_in(known.times, value_set=lasts)))
+    rolled = hours_of_day(folder, cluster, date)
+    lasts = rolled.marks[TIME].combine_chunks()
+    unneeded = rolled.times.filter(pc.invert(pc.is_in(rolled.times, value_set=lasts)))
     for table, gone in (
-        ("rows", known.times),
+        ("rows", rolled.times),
         ("members", unneeded),
         ("topics", unneeded),
-        ("captures", known.times),
+        ("captures", rolled.times),
     ):
         delta = opened(folder, table)
         files = [] if delta is None else _day_of(files_of(delta, folder / table), cluster, date)

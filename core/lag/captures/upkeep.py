@@ -83,12 +83,12 @@ def _merge(
     folder: Place, table: str, cluster: str, date: str, *, is_over: bool
 ) -> Iterator[Upkeep]:
     """Merges one day; nothing where another run has done it, or somebody has added to it."""
-    known = _times(folder, cluster, date) if is_over and table != "captures" else None
+    times = _times(folder, cluster, date) if is_over and table != "captures" else None
     delta = opened(folder, table)
     if delta is None:
         return
     files = [f for f in files_of(delta, folder / table) if (f.cluster, f.date) == (cluster, date)]
-    batches = _finished(rows_in(files, schema_of(delta)), known)
+    batches = _finished(rows_in(files, schema_of(delta)), times)
     if replace_day(folder / table, delta, cluster, date, batches):
         yield Upkeep(table, cluster, date, "merged", len(files), sum(file.rows for file in files))
 
@@ -101,14 +101,14 @@ def _times(folder: Place, cluster: str, date: str) -> pa.Array:
 
 
 def _finished(
-    batches: Iterable[pa.RecordBatch], known: pa.Array | None
+    batches: Iterable[pa.RecordBatch], times: pa.Array | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of captures that are there as a whole; all where that is not known."""
     for batch in batches:
-        if known is None:
+        if times is None:
             yield batch
         else:
-            yield batch.filter(pc.is_in(batch["captured_at_ms"], value_set=known))
+            yield batch.filter(pc.is_in(batch["captured_at_ms"], value_set=times))
 
 
 def _vacuum(folder: Place, table: str) -> Iterator[Upkeep]:

@@ -138,7 +138,7 @@ def _failed_plans(
         "SELECT `group`, assignor, error FROM {plans} WHERE error IS NOT NULL AND applies"
         f" ORDER BY cluster, `group`, assignor LIMIT {top}"
     )
-    found = questions.together(
+    tables = questions.together(
         {
             "counts": questions.put(
                 f"{counts} FROM {{plans}} WHERE error IS NOT NULL", plans=plans
@@ -146,9 +146,9 @@ def _failed_plans(
             "failed": questions.put(failed, plans=plans),
         }
     )
-    (summary,) = found["counts"].to_pylist()
+    (summary,) = tables["counts"].to_pylist()
     errors = (
         ItemError(row["group"], "PLAN_FAILED", f"{when}{row['assignor']}: {row['error']}")
-        for row in found["failed"].to_pylist()
+        for row in tables["failed"].to_pylist()
     )
     return tuple(errors), summary

@@ -172,8 +172,8 @@ def has_tables(store: Store) -> bool:
     from pyarrow.fs import FileType
 
     with failures_told(store):
-        (found,) = store.files().get_file_info(["captures/_delta_log"])
-    return bool(found.type != FileType.NotFound)
+        (info,) = store.files().get_file_info(["captures/_delta_log"])
+    return bool(info.type != FileType.NotFound)
 
 
 def sizes_in(store: Store, folders: Iterable[str]) -> dict[str, int]:
@@ -223,8 +223,8 @@ def check_file(store: Store) -> None:
 
     folder, name = split_file(store)
     with failures_told(store):
-        (found,) = folder.files().get_file_info([name])
-    if found.type == FileType.Directory:
+        (info,) = folder.files().get_file_info([name])
+    if info.type == FileType.Directory:
         raise UsageError(f"`{store}` cannot be written: it is a folder", hint="name a file in it")
 
 
@@ -323,7 +323,7 @@ def store_failure(place: Place, exc: BaseException) -> KgroupsError:
     """What went wrong at a store, as one sentence that holds no login."""
     said, store = str(exc), place if isinstance(place, Store) else None
     why = _last_cause(said, store)
-    told = {
+    parts = {
         "place": shorten(str(place)),
         "login": store.kind.login if store else "",
         "timeout": f"{store.timeout_ms / 1000:g}" if store else "",
@@ -331,8 +331,8 @@ def store_failure(place: Place, exc: BaseException) -> KgroupsError:
     }
     for cause in CAUSES:
         if cause.sign.search(said):
-            return cause.error(cause.text.format(**told), hint=cause.hint.format(**told))
-    return KgroupsError(f"`{told['place']}` failed: {why}", code="STORE_FAILED")
+            return cause.error(cause.text.format(**parts), hint=cause.hint.format(**parts))
+    return KgroupsError(f"`{parts['place']}` failed: {why}", code="STORE_FAILED")
 
 
 def _last_cause(said: str, store: Store | None) -> str:

@@ -224,11 +224,11 @@ def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, s
         key = decode_key(record.key) if record.key is not None else None
         if key is None:
             return (None, None, None, None)
-        known = decode_record(record.key or b"", record.value)
+        stored = decode_record(record.key or b"", record.value)
     except DecodeError:
         return (None, None, None, None)
     kind = type(key).__name__.removesuffix("Key")
-    value = known.value if known is not None else None
+    value = stored.value if stored is not None else None
     text = None if value is None else msgspec.json.encode(_plain(value)).decode()
     return (kind, key.group_id, getattr(key, "member_id", None), text)
 
@@ -242,11 +242,11 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if hasattr(value, "_asdict"):
-        return {name: _plain(each) for name, each in value._asdict().items()}
+        return {name: _plain(part) for name, part in value._asdict().items()}
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, (tuple, list, set, frozenset)):
-        return [_plain(each) for each in value]
+        return [_plain(part) for part in value]
     return value
 
 

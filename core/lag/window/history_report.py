@@ -240,17 +240,17 @@ class _History:
             f" ORDER BY log_partition, log_offset LIMIT {self.query.top}"
         )
         kinds = "SELECT kind, count(*) AS records FROM {records} GROUP BY kind"
-        found = asks.together(
+        answers = asks.together(
             {"kinds": asks.put(kinds, records=records), "broken": asks.put(broken, records=records)}
         )
-        counts = {row["kind"]: row["records"] for row in found["kinds"].to_pylist()}
+        counts = {row["kind"]: row["records"] for row in answers["kinds"].to_pylist()}
         errors = (
             ItemError(
                 f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
                 "CORRUPT_RECORD",
                 row["error"],
             )
-            for row in found["broken"].to_pylist()
+            for row in answers["broken"].to_pylist()
         )
         return dict.fromkeys(KINDS, 0) | counts, tuple(errors)
 

@@ -273,14 +273,14 @@ class _Report:
     ) -> LagReport:
         """The answer with what is known of the windows."""
         (_, span_ms), *_ = windows
-        told: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
-        told["files"] = sum(window.file_count for window, _ in windows)
+        facts: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
+        facts["files"] = sum(window.file_count for window, _ in windows)
         if self.query.compare_ms:
-            told["compare_ms"] = self.query.compare_ms
+            facts["compare_ms"] = self.query.compare_ms
         broken = dict.fromkeys(error for window, _ in windows for error in window.broken)
         return replace(
             answer,
-            summary=answer.summary | told | _hours_told([window for window, _ in windows]),
+            summary=answer.summary | facts | _hours_told([window for window, _ in windows]),
             errors=(*answer.errors, *broken, *dict.fromkeys(lost)),
         )
 
@@ -305,8 +305,8 @@ def _each_once(rows: pa.Table, identity: Sequence[str]) -> pa.Table:
 def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
     """How many hours, days and months of the windows are rolled up, and until when."""
     hours = [window.hours.by_length() for window in windows if window.hours is not None]
-    told: dict[str, int | None] = {}
+    facts: dict[str, int | None] = {}
     for name in LENGTHS:
         times = [at_ms for own in hours for at_ms in own[name]]
-        told |= {name: len(times), f"{name}_until_ms": max(times, default=None)}
-    return told
+        facts |= {name: len(times), f"{name}_until_ms": max(times, default=None)}
+    return facts

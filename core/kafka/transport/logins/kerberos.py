@@ -98,8 +98,8 @@ def _said(error: Any) -> str:
     said = ""
     for code, is_major in ((error.min_code, False), (error.maj_code, True)):
         texts = (
-            each.decode(errors="replace") if isinstance(each, bytes) else each
-            for each in error.get_all_statuses(code, is_major)
+            text.decode(errors="replace") if isinstance(text, bytes) else text
+            for text in error.get_all_statuses(code, is_major)
         )
         said = shorten(" ".join(": ".join(texts).split()))
         if said not in ("", "Success"):

@@ -120,7 +120,7 @@ def _connection(
 def _credentials(settings: OAuthSettings) -> str:
     pair = [settings.client_id or "", settings.client_secret or ""]
     if settings.is_url_encoded:
-        pair = [urllib.parse.quote_plus(each) for each in pair]
+        pair = [urllib.parse.quote_plus(part) for part in pair]
     return base64.b64encode(":".join(pair).encode()).decode()
 
 
@@ -132,8 +132,8 @@ def _unreachable(name: str, error: Exception) -> BrokerFailure:
     elif isinstance(error, TimeoutError):
         reason, hint = "timed out", "check its address, or increase `--timeout`"
     else:
-        known = isinstance(error, OSError) and not isinstance(error, ssl.SSLError)
-        said = (getattr(error, "strerror", None) if known else None) or str(error)
+        is_system = isinstance(error, OSError) and not isinstance(error, ssl.SSLError)
+        said = (getattr(error, "strerror", None) if is_system else None) or str(error)
         reason, hint = shorten((said or type(error).__name__).lower()), "check its URL"
     return no_token(f"the token endpoint {name} cannot be reached: {reason}", hint)
 
@@ -143,8 +143,8 @@ def _refused(settings: OAuthSettings, name: str, status: int, data: bytes) -> Br
     said = ""
     with suppress(KgroupsError, BrokerFailure):
         answer = read_answer(data, name)
-        parts = [answer.get(each) for each in ("error", "error_description")]
-        said = ": ".join(" ".join(str(each).split()) for each in parts if each)
+        parts = [answer.get(key) for key in ("error", "error_description")]
+        said = ": ".join(" ".join(str(part).split()) for part in parts if part)
     for secret in (settings.client_secret, _credentials(settings)):
         said = said.replace(secret, "…") if secret else said
     reason = f"HTTP {status}" + (f", {shorten(said)}" if said else "")

@@ -97,12 +97,12 @@ def read_answer(data: bytes, source: str) -> Mapping[str, Any]:
         BrokerFailure: it is none.
     """
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except ValueError:  # what it holds may be a token: it is not told
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise no_token(f"{source} did not answer with a JSON object", "check its URL")
-    return found
+    return document
 
 
 def no_token(message: str, hint: str | None = None) -> BrokerFailure:
@@ -117,10 +117,10 @@ def _claims_of(text: str) -> Mapping[str, Any]:
         return {}
     try:
         data = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-        found = json.loads(data)
+        claims = json.loads(data)
     except (binascii.Error, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return claims if isinstance(claims, dict) else {}
 
 
 def _time(value: Any) -> float | None:
@@ -158,10 +158,10 @@ def oauthbearer(token: Token, settings: OAuthSettings) -> Generator[bytes, bytes
 def refusal_of(answer: bytes) -> str | None:
     """The status that a broker gave as its reason."""
     try:
-        found = json.loads(answer)
+        document = json.loads(answer)
     except ValueError:
         return None
-    status = found.get("status") if isinstance(found, dict) else None
+    status = document.get("status") if isinstance(document, dict) else None
     return shorten(str(status), 100) if status else None
 
 
