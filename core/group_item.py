@@ -14,7 +14,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 from kgroups.core.streams_tasks import task_rows
 
 Item = dict[str, Any]
-View = Literal["state", "members", "offsets", "tasks", "planning"]
+View = Literal["state", "members", "offsets", "tasks", "deliveries", "planning"]
 
 DEFAULT_VIEWS: Final[tuple[View, ...]] = ("offsets",)
 

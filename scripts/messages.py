@@ -74,6 +74,9 @@ RECORDS = (
 )
 """Kinds of records of `__consumer_offsets` that are about classic and consumer groups."""
 
+SHARE_RECORDS = ("ShareSnapshot", "ShareUpdate")
+"""Those of `__share_group_state`."""
+
 Definition = Mapping[str, Any]
 
 
@@ -196,8 +199,9 @@ def files() -> dict[str, str]:
             "",
         )
     )
-    records = (table(known[f"{kind}{half}"]) for kind in RECORDS for half in ("Key", "Value"))
-    texts["group_records.txt"] = "\n\n".join(records) + "\n"
+    for name, kinds in (("group_records", RECORDS), ("share_records", SHARE_RECORDS)):
+        records = (table(known[f"{kind}{half}"]) for kind in kinds for half in ("Key", "Value"))
+        texts[f"{name}.txt"] = "\n\n".join(records) + "\n"
     return texts
 
 

@@ -15,6 +15,7 @@ from kgroups.cli.choosing import (
     choice_of,
     snapshot_of_choice,
 )
+from kgroups.cli.commands.describe import delivery_view
 from kgroups.cli.commands.describe.describe_report import (
     VIEW_COLUMNS,
     describe_items,
@@ -97,6 +98,11 @@ VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
   --members  members with their number of partitions and their lag
   --tasks    tasks of streams groups: active, standby and warm-up, with member
+  --deliveries
+             records of share groups that are available again, acknowledged
+             or archived, and how often they were delivered; what is not
+             delivered yet or for the first time has no state
+             (reads __share_group_state)
   --state    state, assignor, coordinator, number of members
 
 LAG is log end minus committed offset, counted from the log start if the
@@ -134,6 +140,9 @@ def describe(
     offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Show tasks of streams groups.")] = False,
+    deliveries: Annotated[
+        bool, typer.Option("--deliveries", help="Show deliveries of share groups.")
+    ] = False,
     state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
     sort: Annotated[
         Literal["name", "lag"] | None,
@@ -171,6 +180,8 @@ def describe(
         views.append("members")
     if tasks:
         views.append("tasks")
+    if deliveries:
+        views.append("deliveries")
     if offsets or not views:
         views.append("offsets")
     by_lag = sort == "lag" or top is not None
@@ -189,6 +200,7 @@ def describe(
             "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
         )
     refuse_file(expiry, file)
+    delivery_view.refuse(deliveries, file, options.output)
     if expiry and "offsets" not in views:
         raise UsageError("--expiry requires --offsets", hint="add --offsets")
     dated = (EXPIRES.field,) if expiry and views[0] != "members" else ()
@@ -273,8 +285,15 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
         snapshot = without_stable_offsets(snapshot)
     if request.where is not None:
         snapshot = request.where.cut(snapshot, said.append, times)
+    deliveries, unknown = delivery_view.learn_deliveries(printer, admin, snapshot, views)
+    said += unknown
     items = describe_items(
-        snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation, times=times
+        snapshot,
+        views,
+        uncommitted=request.uncommitted,
+        isolation=request.isolation,
+        times=times,
+        deliveries=deliveries,
     )
     if request.by_lag:
         items = iter(largest_lag(list(items), request.top))
@@ -292,16 +311,20 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
     if printer.options.verbose and admin is not None and "offsets" in views:
         report = with_leader_ends(report, leader_ends(admin, snapshot.topics))
     report = request.chosen.of(report)
-    said += notes(snapshot.groups)
-    said += streams_notes(snapshot, views)
-    if "offsets" in views and request.uncommitted is None:
-        texts = uncommitted_notes(snapshot, snapshot.groups)
-        said += [Note("UNCOMMITTED_PARTITIONS", text) for text in texts]
-    if request.topics and request.where is None and not snapshot.groups:
-        text = "no group reads " + ", ".join(f"`{name}`" for name in request.topics)
-        said.append(Note("NO_GROUP_MATCHES", text))
+    said += _notes(request, snapshot)
     told = printer.options.output in ("table", "plain")
     return replace(report, plain=plain, notes=said, tells_notes=told)
+
+
+def _notes(request: Request, snapshot: ClusterSnapshot) -> Iterator[Note]:
+    yield from notes(snapshot.groups)
+    yield from streams_notes(snapshot, request.views)
+    if "offsets" in request.views and request.uncommitted is None:
+        for text in uncommitted_notes(snapshot, snapshot.groups):
+            yield Note("UNCOMMITTED_PARTITIONS", text)
+    if request.topics and request.where is None and not snapshot.groups:
+        text = "no group reads " + ", ".join(f"`{name}`" for name in request.topics)
+        yield Note("NO_GROUP_MATCHES", text)
 
 
 def _check_topics(request: Request, admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> None:

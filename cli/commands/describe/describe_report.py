@@ -6,6 +6,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
 
+from kgroups.cli.commands.describe import delivery_view
 from kgroups.cli.commands.describe.time_view import (
     TIMES,
     fields_shown,
@@ -16,6 +17,7 @@ from kgroups.cli.exits import Note
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
+from kgroups.core.deliveries import DeliveryRow
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
@@ -97,6 +99,7 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
     "state": tuple(column.field for column in STATE_COLUMNS),
     "members": tuple(column.field for column in MEMBER_COLUMNS),
     "tasks": tuple(column.field for column in TASK_COLUMNS),
+    "deliveries": tuple(column.field for column in delivery_view.COLUMNS),
     "offsets": tuple(column.field for column in OFFSET_COLUMNS),
 }
 """The columns of each view by their names."""
@@ -110,6 +113,8 @@ assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields
 
 assert [column.field for column in TASK_COLUMNS[1:]] == list(TaskRow._fields)
 
+_NONE: Final[Mapping[str, list[DeliveryRow]]] = {}
+
 _member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
 
 
@@ -120,6 +125,7 @@ def describe_items(
     uncommitted: Uncommitted | None,
     isolation: Isolation,
     times: Times | None = None,
+    deliveries: Mapping[str, list[DeliveryRow]] = _NONE,
 ) -> Iterator[dict[str, Any]]:
     """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
     for group in snapshot.groups:
@@ -127,6 +133,8 @@ def describe_items(
         if group.offsets is not None and set(views) != {"state"}:
             rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
         item = describe_item(snapshot, group, rows, views, flat=True)
+        if "deliveries" in views:
+            item["deliveries"] = deliveries.get(group.group)
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
         if times is not None and rows is not None:
@@ -215,6 +223,7 @@ def describe_report(
         "state": View("group", STATE_COLUMNS, _state_rows),
         "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
         "tasks": View("task", TASK_COLUMNS, _task_rows),
+        "deliveries": delivery_view.delivery_view(),
         "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
     }
     shown = fields_shown(question)
@@ -234,6 +243,8 @@ def describe_report(
 
 def _document(item: Item, times: Sequence[str]) -> Item:
     rows = item.get("offsets")
+    if "deliveries" in item:
+        item = {**item, "deliveries": delivery_view.delivery_items(item["deliveries"])}
     if times:
         return timed_document(item, times)
     return item if rows is None else {**item, "offsets": [offset_item(row) for row in rows]}

@@ -1,8 +1,6 @@
 """The records that `history` reads are those that Kafka's own formatters print, one by one."""
 
-import json
 from base64 import b64decode
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -14,43 +12,21 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.group_log import read_group_logs
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.child import run_program
+from tests.support.kafka.formatters import formatted
 from tests.support.kafka.guarded import OLD, WAYS, write_properties
-from tests.support.kafka.jars import class_path
-from tests.support.kafka.java import java_command
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
 pytestmark = pytest.mark.kafka
 
-CONSOLE: Final = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-FORMATTERS: Final = "org.apache.kafka.tools.consumer"
 NAME: Final = "hist-formatted"
 
 
-def formatted(bootstrap: str, partition: int, formatter: str) -> list[Any]:
+def printed(bootstrap: str, partition: int, formatter: str) -> list[Any]:
     """What the console consumer prints of a partition, from its beginning."""
-    done = run_program(
-        java_command(
-            class_path(),
-            CONSOLE,
-            *("--bootstrap-server", bootstrap, "--topic", OFFSETS_TOPIC),
-            *("--partition", str(partition), "--offset", "earliest", "--timeout-ms", "5000"),
-            *("--formatter", f"{FORMATTERS}.{formatter}"),
-        ),
-        timeout_s=120,
-    )
-    return list(documents(done.stdout))
-
-
-def documents(text: str) -> Iterator[Any]:
-    """JSON documents one behind the other."""
-    at = text.find("{")
-    while at >= 0:
-        found, at = json.JSONDecoder().raw_decode(text, at)
-        yield found
-        at = text.find("{", at)
+    where = ("--partition", str(partition), "--offset", "earliest")
+    return formatted(bootstrap, OFFSETS_TOPIC, formatter, *where)
 
 
 def read(bootstrap: str) -> list[LogEntry]:
@@ -105,7 +81,7 @@ def test_kafkas_formatters(kafka: KafkaCluster) -> None:
     partition = offsets_partition(NAME, place.partitions or 0)
     groups = [
         kafkas_group_text(one["value"])
-        for one in formatted(kafka.bootstrap, partition, "GroupMetadataMessageFormatter")
+        for one in printed(kafka.bootstrap, partition, "GroupMetadataMessageFormatter")
         if one["key"]["data"]["group"] == NAME
     ]
     assert groups == [
@@ -120,7 +96,7 @@ def test_kafkas_formatters(kafka: KafkaCluster) -> None:
             one["key"]["data"]["partition"],
             one["value"] and one["value"]["data"]["offset"],
         )
-        for one in formatted(kafka.bootstrap, partition, "OffsetsMessageFormatter")
+        for one in printed(kafka.bootstrap, partition, "OffsetsMessageFormatter")
         if one["key"]["data"]["group"] == NAME
     ]
     assert commits == [

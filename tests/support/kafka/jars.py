@@ -63,12 +63,13 @@ KAFKA_082 = JarSet(
 )
 # Kafka's definitions of its messages, from which `core/protocol/tables` are generated.
 MESSAGES = JarSet(
-    "messages-4.4.0",
+    "definitions-4.4.0",
     (
         ("org.apache.kafka", "kafka-clients", "4.4.0"),
         ("org.apache.kafka", "kafka-group-coordinator", "4.4.0"),
+        ("org.apache.kafka", "kafka-share-coordinator", "4.4.0"),
     ),
-    "Kafka 4.4.0's message definitions (2 jars, 12 MB; some seconds, once)",
+    "Kafka 4.4.0's message definitions (3 jars, 12 MB; some seconds, once)",
     alone=True,
 )
 
