@@ -164,6 +164,8 @@ class BrokerLog:
         """The next line."""
         if b"tatic member" in line:
             self._fence(line.decode(errors="replace"))
+        if b"roup" not in line:
+            return
         elected = ELECTED.search(line) if self._epochs and b" epoch " in line else None
         if elected is None and not any(name in line for name in self._names):
             return

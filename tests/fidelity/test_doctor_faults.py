@@ -73,6 +73,7 @@ def write(every: list[Fault], misses: dict[str, str]) -> None:
     TRUTH.write_text(json.dumps(rows, indent=1) + "\n")
 
 
+@pytest.mark.timeout(1_800)  # five minutes alone: clients wait for their timeouts
 def test_faults_are_found(place: Place) -> None:
     """By code, level and object; nothing else is said above info."""
     every = [each for each in faults() if WANTED in each.group]
