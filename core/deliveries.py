@@ -13,9 +13,10 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from kgroups.assignors.order.java_order import java_hash
+from kgroups.core.offsets.change import Effects
 from kgroups.core.protocol.reader import Cursor, DecodeError, decode, reader
 from kgroups.core.protocol.table import tables_of
-from kgroups.core.snapshot import CommittedOffset, Group, Topic, TopicPartition
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 STATE_TOPIC: Final = "__share_group_state"
 DELIVERY_LIMIT: Final = "share.delivery.count.limit"
@@ -155,6 +156,21 @@ class ShareState:
             else:
                 found.append(DeliveryRange(first, last, state, count))
         return tuple(found)
+
+
+def effects_of(state: ShareState, log: PartitionLog, offset: int) -> Effects | None:
+    """What another start offset does: the state begins anew there, without what was done.
+
+    Returns:
+        None where nothing was delivered yet, or the log's start is not known.
+    """
+    if state.start_offset is None or log.log_start_offset is None:
+        return None
+    start = max(state.start_offset, log.log_start_offset)
+    done = [each for each in state.ranges(start) if each.state != "available"]
+    before = sum(max(0, min(each.last_offset + 1, offset) - each.first_offset) for each in done)
+    again = _records(done) - before + max(0, start - max(offset, log.log_start_offset))
+    return Effects(max(0, offset - start) - before, again)
 
 
 def _swept(batches: Collection[Any], start: int) -> Iterator[tuple[int, int, int, int]]:

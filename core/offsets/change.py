@@ -16,6 +16,13 @@ NAMED_MEMBERS: Final = 5
 Key = tuple[str, str | None, int | None]
 
 
+class Effects(NamedTuple):
+    """What a new offset means for records: how many are passed over unread, how many read again."""
+
+    skipped: int
+    again: int
+
+
 class Change(NamedTuple):
     """A commit that is to be replaced or deleted; a group without partitions stands for itself.
 
@@ -26,6 +33,7 @@ class Change(NamedTuple):
         lag_before, lag_after: records still to be read; None if not known.
         asked: the offset asked for; None where none was.
         clamped: whether the offset asked for lies outside the log and was moved to its edge.
+        effects: where they are known otherwise than from the lags: of share groups.
         note: why the new offset is not the one asked for, or what else to know.
         result: `skipped` where nothing is to be done, or others could not be done.
     """
@@ -39,6 +47,7 @@ class Change(NamedTuple):
     lag_after: int | None = None
     asked: int | None = None
     clamped: bool = False
+    effects: Effects | None = None
     note: str | None = None
     result: Result = "planned"
     error: ItemError | None = None
@@ -61,11 +70,15 @@ class Change(NamedTuple):
     @property
     def skipped_records(self) -> int | None:
         """Unread records that will not be read; None if not known, or if the commit is deleted."""
+        if self.effects is not None:
+            return self.effects.skipped
         return self._less(self.lag_before, self.lag_after)
 
     @property
     def read_again(self) -> int | None:
         """Records that will be read another time; None likewise."""
+        if self.effects is not None:
+            return self.effects.again
         return self._less(self.lag_after, self.lag_before)
 
     def _less(self, more: int | None, less: int | None) -> int | None:

@@ -184,7 +184,7 @@ def _change(group: str, at: TopicPartition, old: CommittedOffset | None, spot: _
     if old is not None and old.offset == new.offset and before == after:
         new, result = old, "skipped"
     topic, number = at
-    row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)
+    row = (group, topic, number, old, new, before, after, asked, clamped, None, note, result, None)
     return tuple.__new__(Change, row)  # twice as fast as the class call, for 100,000s of rows
 
 

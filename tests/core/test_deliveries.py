@@ -12,6 +12,7 @@ from kgroups.core.deliveries import (
     StateRecord,
     decode_state,
     delivery_rows,
+    effects_of,
     state_partition,
 )
 from kgroups.core.protocol.reader import DecodeError
@@ -127,6 +128,37 @@ def test_rows() -> None:
     assert (unknown.log_end_offset, unknown.available) == (None, None)
     (row, *_) = delivery_rows(group, topics, states, None)
     assert (row.last_delivery, row.gave_up, row.delivery_count_max) == (None, None, 4)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_effects_are_those_of_single_records(seed: int) -> None:
+    """Unread records before the new offset are skipped; what is done from there on comes again."""
+    random = Random(seed)
+    end = 60
+    batches = [
+        (first, min(first + random.randrange(8), end - 1), random.choice((0, 2, 4)), 1)
+        for first in (random.randrange(end) for _ in range(random.randrange(20)))
+    ]
+    start, log_start, offset = random.randrange(30), random.randrange(20), random.randrange(end)
+    offset = max(offset, log_start)
+    folded = state(record(start, *batches))
+    done = {
+        at
+        for each in folded.ranges()
+        if each.state != "available"
+        for at in range(each.first_offset, each.last_offset + 1)
+    } | set(range(start))
+    kept = range(log_start, end)
+    assert effects_of(folded, PartitionLog(log_start, end), offset) == (
+        sum(1 for at in kept if at < offset and at not in done),
+        sum(1 for at in kept if at >= offset and at in done),
+    )
+
+
+def test_effects_that_are_not_known() -> None:
+    """Nothing was delivered yet, or nobody knows where the log begins."""
+    assert effects_of(ShareState(), PartitionLog(0, 9), 3) is None
+    assert effects_of(state(record(5)), PartitionLog(), 7) is None
 
 
 def test_bytes() -> None:

@@ -19,6 +19,7 @@ from kgroups.cli.commands.writes.offset_writes import (
 )
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing
 from kgroups.cli.commands.writes.remove_members import removal_write
+from kgroups.cli.commands.writes.share_effects import with_effects
 from kgroups.cli.commands.writes.writing import Run, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
@@ -125,6 +126,7 @@ def _apply_commits(run: Run, plan: WriteFile, drift: Drift, undo_dir: Path | Non
     changes = left_out(refused, drift)
     for group in free:
         changes += changes_now(group, plan.commits[group.group], topics, plan.topic_ids, drift)
+    changes = with_effects(run, looked, changes, topics)
     warn_of_unknown_ids(run.printer, "the plan", topics, plan.topic_ids)
     write = offset_write(run, plan.command, undo_dir, topics)
     carry_out(run, write, changes, untold(looked, changes, may_be_absent=plan.commits))

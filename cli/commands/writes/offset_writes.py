@@ -158,7 +158,7 @@ def _is_in_place(change: Change) -> bool:
 
 def _row(command: str, change: Change) -> Row:
     """One change in the order of the columns."""
-    group, topic, partition, old, new, before, after, _, clamped, note, result, error = change
+    group, topic, partition, old, new, before, after, _, clamped, _, note, result, error = change
     return (
         group,
         topic,

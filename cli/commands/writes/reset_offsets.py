@@ -40,6 +40,7 @@ from kgroups.cli.commands.writes.record_skips import (
     with_passed,
 )
 from kgroups.cli.commands.writes.reset_request import Request, request_of
+from kgroups.cli.commands.writes.share_effects import with_effects
 from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.output.printer import Printer
@@ -255,6 +256,7 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
     changes, topics = _reset_changes(
         run, looked, names, request, passages, in_use=run.consent.dry_run
     )
+    changes = with_effects(run, looked, changes, topics)
     errors = [*strangers, *untold(looked, changes)]
     run = replace(run, cluster_id=looked.cluster_id)
 
@@ -299,6 +301,7 @@ def _by_file(
     known = KnownRows(topics, old.topic_ids, overwrite_moved)
     for group in free:
         changes += plan(group, old.commits[group.group], known)
+    changes = with_effects(run, looked, changes, topics)
     warn_of_unknown_ids(run.printer, "the undo file", topics, old.topic_ids)
     run = replace(run, cluster_id=looked.cluster_id)
     errors = untold(looked, changes, may_be_absent=old.commits)

@@ -110,6 +110,20 @@ def test_reset(kafka: KafkaCluster, group: str) -> None:
     assert "ACKNOWLEDGEMENTS_LOST" in {note["code"] for note in undone.document["notes"]}
 
 
+def test_skipped_and_delivered_again(kafka: KafkaCluster, group: str) -> None:
+    """A plan counts both, each record for itself: those released are skipped, those done beyond
+    the new offset come again.
+    """
+    wait_until(lambda: lags(kafka, group) == [3, 3], "all is acknowledged but what was released")
+    line = ("reset-offsets", group, "--topic", f"{TOPIC}:0", "--to", "12", "--dry-run")
+    planned = ours(kafka, *line).document
+    (row,) = planned["items"]
+    assert (row["skipped_records"], row["read_again"]) == (2, 87)
+    assert planned["summary"]["skipped_records"] == 2
+    assert planned["summary"]["read_again"] == 87
+    assert not planned["notes"]
+
+
 def test_delivered_again(kafka: KafkaCluster, group: str) -> None:
     """After a reset a member gets every record from there on."""
     line = ("reset-offsets", group, "--topic", f"{TOPIC}:1", "--to", "40", "--yes")
@@ -175,8 +189,11 @@ def test_deleted_from_a_topic_of_one_partition(kafka: KafkaCluster) -> None:
     create_topics(kafka.bootstrap, {name: 1})
     with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
         admin.types[name] = "share"
-        made = write_commits(admin, {name: {narrow: CommittedOffset(0)}})
-        assert made == {(name, *narrow): None}
+        wanted = {name: {narrow: CommittedOffset(0)}}
+        wait_until(
+            lambda: write_commits(admin, wanted) == {(name, *narrow): None},
+            "the coordinator knows the new topic",
+        )
     gone = ours(kafka, "delete-offsets", name, "--topic", name, "--yes")
     assert [row["result"] for row in gone.document["items"]] == ["done"]
     assert gone.exit_code == 0
