@@ -75,20 +75,20 @@ class Choice(NamedTuple):
         names = sorted(listed)
         if self.every:
             return names, []
-        found: dict[str, None] = {}
+        by_name: dict[str, None] = {}
         errors: list[ItemError] = []
         for text in self.names:
             fitting = [text]
             if GLOB_SIGNS & set(text) and text not in names:
                 fitting = [name for name in names if fnmatch.fnmatchcase(name, text)]
             errors += _unless(fitting, text)
-            found |= dict.fromkeys(fitting)
+            by_name |= dict.fromkeys(fitting)
         for text in self.regex:
             fits = name_pattern(text)
             fitting = [name for name in names if fits(name)]
             errors += _unless(fitting, text)
-            found |= dict.fromkeys(fitting)
-        return list(found), errors
+            by_name |= dict.fromkeys(fitting)
+        return list(by_name), errors
 
 
 def exact_names(names: Iterable[str]) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def timed_look(
         names = [] if question.rates_only else [group.group for group in snapshot.groups]
         between = _looks_between(admin, names, question.over_ms / 1_000)
         before, snapshot = snapshot, once()
-        errors = tuple(_of_vanished(each, before) for each in snapshot.errors)
+        errors = tuple(_of_vanished(error, before) for error in snapshot.errors)
         snapshot = replace(snapshot, errors=errors)
     times, errors = times_of(admin, snapshot, question, printer)
     snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
@@ -208,8 +208,8 @@ def gaps_of(
     except ClusterError as error:
         printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {error.message}")
         return frozenset()
-    for each in errors:
-        printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {each.text}", each.target)
+    for failure in errors:
+        printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {failure.text}", failure.target)
     unread = {error.target for error in errors}
     return frozenset(place for place in places - read.keys() if place[0] not in unread)
 

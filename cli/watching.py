@@ -96,9 +96,9 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Report]) -> None:
 
 
 def _show(
-    printer: Printer, found: Report, items: list[Item], changes: list[Difference] | None
+    printer: Printer, look: Report, items: list[Item], changes: list[Difference] | None
 ) -> None:
-    report = replace(found, items=items)
+    report = replace(look, items=items)
     if printer.options.output != "table":
         changed = None if changes is None else [change._asdict() for change in changes]
         printer.show_line(replace(report, extra={**report.extra, "changes": changed}))

@@ -49,7 +49,7 @@ def topology_text(topology: TopologyNodes) -> str:
     for name, nodes in parts:
         lines.append(f"   Sub-topology: {name}")
         for node in nodes:
-            lines += _lines(node, [each.name for each in nodes if node.name in each.successors])
+            lines += _lines(node, [s.name for s in nodes if node.name in s.successors])
         lines.append("")
     return "\n".join(lines) + "\n"
 

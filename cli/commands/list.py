@@ -159,8 +159,8 @@ def list_command(
         None if regex is None else name_pattern(regex),
         parse_where(where),
     )
-    known = (*COLUMNS, *((EXPIRES,) if expiry else ()))
-    of_known = (column.field for column in known)
+    offered = (*COLUMNS, *((EXPIRES,) if expiry else ()))
+    of_known = (column.field for column in offered)
     chosen = chosen_fields(fields, options, (*of_known, *FIGURES, *TIME_COLUMNS))
     if lag and options.output == "plain":
         raise UsageError("the official layout has no column for lag", hint="use --output table")
@@ -284,7 +284,7 @@ def _listing(
     logs = timed or source in OFFSETS
     inside = logs or dated or bool(filters.topics) or source != "listing"
     if admin is None or inside:
-        found = snapshot_of(
+        report = snapshot_of(
             admin,
             file=file,
             offsets=bool(filters.topics) or logs or dated,
@@ -292,11 +292,11 @@ def _listing(
             progress=printer.progress,
         )
         if admin is None or not filters.topics:
-            return found
+            return report
         # Of a hidden topic brokers show no commits either, so its readers are not known.
         hidden = admin.topics(sorted(filters.topics)).failures
         errors = (broker_error(name, code) for name, code in hidden.items())
-        return replace(found, errors=(*found.errors, *errors))
+        return replace(report, errors=(*report.errors, *errors))
     listing = admin.list_groups(states=filters.states, types=filters.types)
     return ClusterSnapshot(
         captured_at_ms=now_ms(),

@@ -50,7 +50,7 @@ FIGURES: Final[Mapping[str, Column]] = {
         quiet=(None, 0) if field.name == "unknown_partitions" else (),
     )
     for field in GROUP_FIELDS.rows
-    if field.name not in TIME_COLUMNS and field.name not in {each.field for each in COLUMNS}
+    if field.name not in TIME_COLUMNS and field.name not in {column.field for column in COLUMNS}
 }
 """Columns of what conditions may name, where the list does not have it anyway."""
 

@@ -120,14 +120,14 @@ def _contexts() -> list[str]:
 
 def _value_after(words: list[str], flags: tuple[str, ...]) -> str | None:
     """The value of the last of these options in the words."""
-    found = None
+    value_of = None
     for index, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if word in flags and index + 1 < len(words):
-            found = words[index + 1]
+            value_of = words[index + 1]
         elif equals and flag in flags:
-            found = value
-    return found
+            value_of = value
+    return value_of
 
 
 def _names(kind: NameKind, options: GlobalOptions) -> list[str]:

@@ -131,22 +131,22 @@ def parse(words: Sequence[str], tool: Tool) -> Arguments:
         ParseError: an option is not known, lacks its value, or cannot stand without another.
     """
     by_name = {option.name: option for option in tool.options}
-    found: dict[str, tuple[str | None, ...]] = {}
+    named: dict[str, tuple[str | None, ...]] = {}
     rest: list[str] = []
     for given in walk(words, by_name):
         if given.option is None:
             rest.append(given.text or "")
         else:
             value = None if given.option.takes == "nothing" else given.text
-            found[given.option.name] = (*found.get(given.option.name, ()), value)
+            named[given.option.name] = (*named.get(given.option.name, ()), value)
     lonely = [
         name
-        for name in found
-        if by_name[name].only_with and not any(other in found for other in by_name[name].only_with)
+        for name in named
+        if by_name[name].only_with and not any(other in named for other in by_name[name].only_with)
     ]
-    if lonely and "help" not in found:
+    if lonely and "help" not in named:
         raise ParseError(
             f"Option(s) [{', '.join(lonely)}] are unavailable given other options on the command "
             "line"
         )
-    return Arguments(found, tuple(rest), tool)
+    return Arguments(named, tuple(rest), tool)

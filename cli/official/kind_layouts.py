@@ -32,8 +32,8 @@ STATE: Final = Column("STATE")
 
 def states_text(groups: Iterable[Group]) -> str:
     """The list with states."""
-    found = sorted(groups, key=lambda group: utf16_key(group.group))
-    return table([GROUP, STATE], [[group.group, group.state or "Unknown"] for group in found])
+    ordered = sorted(groups, key=lambda group: utf16_key(group.group))
+    return table([GROUP, STATE], [[group.group, group.state or "Unknown"] for group in ordered])
 
 
 def group_text(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: bool) -> str:

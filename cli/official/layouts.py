@@ -92,11 +92,11 @@ def cell(value: object) -> str:
 
 def list_text(groups: Iterable[Group], *, types: bool, states: bool) -> str:
     """The listing: names alone, or a table with types, states or both."""
-    found = sorted(groups, key=lambda group: utf16_key(group.group))
+    ordered = sorted(groups, key=lambda group: utf16_key(group.group))
     if types or states:
-        return group_table(found, types=types, states=states)
+        return group_table(ordered, types=types, states=states)
     shown = for_stdout()
-    return "".join(f"{shown(group.group)}\n" for group in found)
+    return "".join(f"{shown(group.group)}\n" for group in ordered)
 
 
 def described_text(
@@ -178,9 +178,9 @@ def _lines(
     owner: Member | None,
 ) -> list[OffsetLine]:
     lines = []
-    for topic, number in sorted(partitions, key=lambda each: (utf16_key(each[0]), each[1])):
-        known = snapshot.topics.get(topic)
-        log = None if known is None else known.partitions.get(number)
+    for topic, number in sorted(partitions, key=lambda at: (utf16_key(at[0]), at[1])):
+        described = snapshot.topics.get(topic)
+        log = None if described is None else described.partitions.get(number)
         end = None if log is None else log.log_end_offset
         lines.append(OffsetLine(topic, number, offsets.get(topic, {}).get(number), end, owner))
     return lines
@@ -264,7 +264,7 @@ def member_table(group: Group, *, verbose: bool) -> str:
 
 def assignment_text(assignment: Mapping[str, Sequence[int]] | None) -> str:
     """`topic:0,1;topic:2`, ascending; a dash for nothing."""
-    named = sorted((assignment or {}).items(), key=lambda each: utf16_key(each[0]))
+    named = sorted((assignment or {}).items(), key=lambda entry: utf16_key(entry[0]))
     texts = (f"{topic}:{','.join(map(str, sorted(numbers)))}" for topic, numbers in named)
     return cell(";".join(texts))
 

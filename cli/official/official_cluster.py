@@ -46,7 +46,7 @@ def open_cluster(
         raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
     timeout_ms = arguments.number("timeout")
     timeout_ms = DEFAULT_TIMEOUT_MS if timeout_ms is None else _as_int(timeout_ms)
-    if any(_lacks_port(each) for each in (address or "").split(",") if each):
+    if any(_lacks_port(server) for server in (address or "").split(",") if server):
         raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
     try:
         settings = read_settings(address, None if file is None else Path(file))

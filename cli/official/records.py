@@ -79,16 +79,16 @@ def _delete_records(arguments: Arguments) -> int:
         show(RECORDS_BEGIN)
         with Interruption(admin) as interruption:
             try:
-                found = _sent(admin, before, interruption) if before else {}
+                outcomes = _sent(admin, before, interruption) if before else {}
             except KgroupsError as error:
                 if not interruption.asked:
                     raise
                 say(exception_text(error.code, error.message))
                 return EXIT_CODE_INTERRUPTED
-            tell("done" if isinstance(each, int) else result_of(each) for each in found.values())
+            tell("done" if isinstance(a, int) else result_of(a) for a in outcomes.values())
             show(RECORDS_DONE)
             failed = False
-            for at, outcome in sorted(found.items()):
+            for at, outcome in sorted(outcomes.items()):
                 if isinstance(outcome, int):
                     show(record_line(at, outcome))
                 else:
@@ -102,18 +102,18 @@ def _sent(
 ) -> dict[TopicPartition, int | ItemError]:
     """The new start of each partition's log, or why it has none, or that this is not known."""
     doubts: Doubts[TopicPartition] = Doubts()
-    found = interruption.send(lambda: delete_records(admin, before, doubts))
-    if found is None:
+    answers = interruption.send(lambda: delete_records(admin, before, doubts))
+    if answers is None:
         return {at: not_waited_for(f"{at[0]}-{at[1]}") for at in before}
-    told: dict[TopicPartition, int | ItemError] = {}
-    for at, outcome in found.items():
+    results: dict[TopicPartition, int | ItemError] = {}
+    for at, outcome in answers.items():
         if isinstance(outcome, int):
-            told[at] = outcome
+            results[at] = outcome
             continue
         error = doubts.error(at, f"{at[0]}-{at[1]}", outcome)
         assert error is not None, "what failed has a reason"
-        told[at] = error
-    return told
+        results[at] = error
+    return results
 
 
 def _reason(at: TopicPartition, error: ItemError) -> str:
@@ -157,7 +157,7 @@ def offsets_of(text: str) -> dict[TopicPartition, int]:
     rows = document["partitions"]
     if not isinstance(rows, list):
         raise BadFile(f"Expected JSON array, received {_shown(rows)}")
-    found: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     twice: dict[TopicPartition, None] = {}
     for row in rows:
         if not isinstance(row, dict):
@@ -167,13 +167,13 @@ def offsets_of(text: str) -> dict[TopicPartition, int]:
             raise BadFile(f"Expected `String` value, received {_shown(topic)}")
         at = (topic, _number(_field(row, "partition"), "Integer", INT))
         offset = _number(_field(row, "offset"), "Long", LONG)
-        if at in found:
+        if at in offsets:
             twice[at] = None
-        found[at] = offset
+        offsets[at] = offset
     if twice:
         names = ",".join(f"{topic}-{number}" for topic, number in twice)
         raise BadFile(f"Offset json file contains duplicate topic partitions: {names}")
-    return found
+    return offsets
 
 
 def _field(row: dict[str, Any], name: str) -> Any:

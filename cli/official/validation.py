@@ -147,13 +147,13 @@ def types_of(text: str | None) -> tuple[str, ...]:
     return _choices(text, TYPES, "Invalid types list '{}'. Valid types are: ")
 
 
-def _choices(text: str | None, known: Sequence[str], refusal: str) -> tuple[str, ...]:
+def _choices(text: str | None, choices: Sequence[str], refusal: str) -> tuple[str, ...]:
     """The named values in Kafka's spelling; empty items at the end do not count."""
-    spelling = {name.lower(): name for name in known}
+    spelling = {name.lower(): name for name in choices}
     items = (text or "").split(",")
     while items and not items[-1]:
         items.pop()
     names = [item.strip().lower() for item in items]
     if any(name not in spelling for name in names):
-        raise Misuse(refusal.format(text) + ", ".join(known))
+        raise Misuse(refusal.format(text) + ", ".join(choices))
     return tuple(dict.fromkeys(spelling[name] for name in names))

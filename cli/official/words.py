@@ -47,11 +47,11 @@ def exception_text(code: str, text: str | None = None) -> str:
         code: Kafka's error name.
         text: replaces the class's own.
     """
-    known = EXCEPTIONS.get(code)
-    if known is None:
+    exception = EXCEPTIONS.get(code)
+    if exception is None:
         words = "".join(part.capitalize() for part in code.split("_"))
         return f"{_PACKAGE}{words}Exception: {text or code}"
-    return f"{_PACKAGE}{known[0]}: {text or known[1]}"
+    return f"{_PACKAGE}{exception[0]}: {text or exception[1]}"
 
 
 def error_text(code: str) -> str:
@@ -84,8 +84,8 @@ def group_failure(group: str, error: ItemError) -> str:
 
 def doubt_text(doubt: Doubt) -> str:
     """Why it is not known whether a write was done."""
-    known = doubt.code in EXCEPTIONS
-    return f"outcome unknown: {(exception_text(doubt.code) if known else doubt.cause)}"
+    is_listed = doubt.code in EXCEPTIONS
+    return f"outcome unknown: {(exception_text(doubt.code) if is_listed else doubt.cause)}"
 
 
 def failure_text(error: ItemError) -> str:

@@ -49,16 +49,16 @@ def storm_proof(facts: DoctorFacts, finding: Finding, watch: Callable[[], None])
         KgroupsError: the group cannot be simulated.
     """
     cause, client = str(finding.evidence["cause"]), finding.where.get("client_id")
-    found = list(_absences(facts, cause, client))[-MOST:]
-    if not found:
+    absences = list(_absences(facts, cause, client))[-MOST:]
+    if not absences:
         return finding
-    kind, longest_ms = found[-1].kind, max(each.ms for each in found)
-    played = [each._replace(kind=kind) for each in found]
+    kind, longest_ms = absences[-1].kind, max(absence.ms for absence in absences)
+    played = [absence._replace(kind=kind) for absence in absences]
     now = _scenario(facts, client, played)
     longer_ms = -(-3 * longest_ms // 2 // STEP_MS) * STEP_MS
     changed, change = _changed(now, played[0], longer_ms)
-    before, after = (_figures(each, watch) for each in (now, changed))
-    assumes = f"{len(found)} {kind} of up to {longest_ms / 1_000:g}s"
+    before, after = (_figures(scenario, watch) for scenario in (now, changed))
+    assumes = f"{len(absences)} {kind} of up to {longest_ms / 1_000:g}s"
     proof = Proof(change, "simulation", before, after, assumes)
     next_ = f"kgroups explain {change.partition('=')[0].partition(' ')[0]}"
     return replace(finding, proof=proof, next=next_)
@@ -73,7 +73,7 @@ def _absences(facts: DoctorFacts, cause: str, client: object) -> Iterator[Absenc
     gone: Absence | None = None
     gone_ms = 0
     for change in facts.changes or ():
-        seats = [one.seat for one in change.members.gone if one.seat.client_id == client]
+        seats = [gone.seat for gone in change.members.gone if gone.seat.client_id == client]
         is_back = any(seat.client_id == client for seat in change.members.came)
         if seats and change.cause == cause:
             polls = cause == "poll_timeout"
@@ -109,16 +109,16 @@ def _scenario(facts: DoctorFacts, client: object, absences: Sequence[Absence]) -
     scenario = scenario_of_group(facts.snapshot, facts.name)
     (group,) = scenario.groups
     first = absences[0]
-    who = next((one.name for one in group.members if one.client_id == client), None)
+    who = next((member.name for member in group.members if member.client_id == client), None)
     if who is None:  # it is absent now
         who = str(client)
         away = replace(group.members[0], name=who, client_id=who, instance_id=None)
         group = replace(group, members=(*group.members, away))
     events: list[Scheduled] = []
     at_ms = FIRST_MS
-    for each in absences:
-        events.append(Scheduled(_event(group.name, who, each), at_ms=at_ms))
-        at_ms += each.ms + each.limit_ms + FIRST_MS
+    for absence in absences:
+        events.append(Scheduled(_event(group.name, who, absence), at_ms=at_ms))
+        at_ms += absence.ms + absence.limit_ms + FIRST_MS
     group = _with(group, **(_limits(first) if first.limit_ms else {}))
     few = tuple(replace(topic, rate=1.0, backlog=0, backlogs=()) for topic in scenario.topics)
     cluster = replace(scenario.cluster, classic_min_session_timeout_ms=1)
@@ -150,7 +150,7 @@ def _changed(scenario: Scenario, absence: Absence, longer_ms: int) -> tuple[Scen
     words: list[str] = []
     if absence.kind in ("crashes", "restarts"):
         words.append("group.instance.id")
-        members = tuple(replace(one, instance_id=one.name) for one in group.members)
+        members = tuple(replace(member, instance_id=member.name) for member in group.members)
         group = replace(group, members=members)
     if absence.kind != "restarts" and longer_ms > absence.limit_ms:
         name = "max.poll.interval.ms" if absence.kind == "polls" else "session.timeout.ms"
@@ -162,7 +162,7 @@ def _changed(scenario: Scenario, absence: Absence, longer_ms: int) -> tuple[Scen
 def _with(group: GroupPlan, **settings: Any) -> GroupPlan:
     """The group, its members with these settings."""
     members = tuple(
-        replace(one, settings=replace(one.settings, **settings)) for one in group.members
+        replace(member, settings=replace(member.settings, **settings)) for member in group.members
     )
     return replace(group, members=members)
 
@@ -171,6 +171,6 @@ def _figures(scenario: Scenario, watch: Callable[[], None]) -> Mapping[str, floa
     """What the absences come to."""
     (group,) = simulate(scenario, seed=1, watch=watch).groups
     return {
-        "rebalances": sum(each.at_ms >= FIRST_MS for each in group.rebalances),
+        "rebalances": sum(rebalance.at_ms >= FIRST_MS for rebalance in group.rebalances),
         "longest_stop_seconds": round(max(o.longest_stop_ms for o in group.members) / 1_000, 1),
     }

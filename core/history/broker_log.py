@@ -137,20 +137,20 @@ class BrokerLog:
         self._names = [name.encode() for name in changes]
         self._numbers = {
             (name, change.number): change.at_ms
-            for name, each in changes.items()
-            for change in each
+            for name, own in changes.items()
+            for change in own
             if change.kind == "rebalance"
         }
         self._members = {
             (name, gone.seat.member_id)
-            for name, each in changes.items()
-            for change in each
+            for name, own in changes.items()
+            for change in own
             for gone in change.members.gone
         }
         self._groups = {
             seat.member_id: name
-            for name, each in changes.items()
-            for change in each
+            for name, own in changes.items()
+            for change in own
             for seat in (*change.members.came, *(gone.seat for gone in change.members.gone))
             if seat.instance_id is not None
         }
@@ -194,7 +194,7 @@ class BrokerLog:
         """How far its times are ahead of the records', its zone included; None: unknown."""
         if self._agreed[0] != len(self._apart):
             middle = round(median(self._apart))
-            near = sum(abs(each - middle) <= AGREE_MS for each in self._apart)
+            near = sum(abs(offset_ms - middle) <= AGREE_MS for offset_ms in self._apart)
             agree = 2 * near > len(self._apart) and abs(middle) <= MOST_APART_MS
             self._agreed = (len(self._apart), middle if agree else None)
         return self._agreed[1]
@@ -229,15 +229,15 @@ class BrokerLog:
         if self.apart_ms is None:
             return said[-1] if len(said) == 1 else None
         limit = at_ms + self.apart_ms
-        at = bisect_right(said, limit + LATE_MS, key=lambda one: one.at_ms) - 1
+        at = bisect_right(said, limit + LATE_MS, key=lambda saying: saying.at_ms) - 1
         return said[at] if at >= 0 and said[at].at_ms >= limit - EARLY_MS else None
 
     def _number(self, at_ms: int, text: str) -> None:
         for pattern in NUMBERED:
-            found = pattern.search(text)
-            if found is None:
+            match = pattern.search(text)
+            if match is None:
                 continue
-            named = found.groupdict()
+            named = match.groupdict()
             if "old" in named:
                 key = (named["group"], int(named["old"]) + 1)
                 if key in self._numbers:
@@ -251,10 +251,10 @@ class BrokerLog:
             return
 
     def _fence(self, text: str) -> None:
-        found = next(filter(None, (pattern.search(text) for pattern in FENCED)), None)
-        if found is None:
+        match = next(filter(None, (pattern.search(text) for pattern in FENCED)), None)
+        if match is None:
             return
-        named = found.groupdict()
+        named = match.groupdict()
         group = named.get("group") or self._groups.get(named["member"])
         if group is not None and group.encode() in self._names:
             self._fenced.setdefault((group, named["instance"]), set()).add(named["member"])
@@ -262,10 +262,10 @@ class BrokerLog:
 
     def _member(self, at_ms: int, text: str) -> None:
         for saying in SAYINGS:
-            found = saying.pattern.search(text)
-            if found is None:
+            match = saying.pattern.search(text)
+            if match is None:
                 continue
-            named = found.groupdict()
+            named = match.groupdict()
             key = (named["group"], named["member"])
             if key in self._members:
                 reason = named.get("reason")

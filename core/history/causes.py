@@ -107,10 +107,10 @@ def _scene(changes: Sequence[Change], at: int, *, is_deploy: bool) -> Scene:
     return Scene(
         change,
         polls=not is_captured
-        and any(_exceeds(one, one.seat.rebalance_timeout_ms) for one in members.gone),
+        and any(_exceeds(gone, gone.seat.rebalance_timeout_ms) for gone in members.gone),
         sessions=not is_captured
-        and any(_exceeds(one, one.seat.session_timeout_ms) for one in members.gone),
-        commits=any(one.silent_ms is not None for one in members.gone),
+        and any(_exceeds(gone, gone.seat.session_timeout_ms) for gone in members.gone),
+        commits=any(gone.silent_ms is not None for gone in members.gone),
         returns=bool(members.replaced)
         or any(
             is_same_client(gone.seat, seat)
@@ -141,19 +141,19 @@ def _near(changes: Sequence[Change], at: int, step: int) -> Iterable[Change]:
 
 def _exceeds(gone: Departure, limit_ms: int | None) -> bool:
     """Whether it had been silent, since it joined or committed, for this time and little longer."""
-    known = [ms for ms in (gone.stayed_ms, gone.silent_ms) if ms is not None]
+    spans = [ms for ms in (gone.stayed_ms, gone.silent_ms) if ms is not None]
     return (
-        limit_ms is not None and bool(known) and limit_ms <= min(known) <= limit_ms * 1.1 + SLACK_MS
+        limit_ms is not None and bool(spans) and limit_ms <= min(spans) <= limit_ms * 1.1 + SLACK_MS
     )
 
 
 def _deploys(changes: Sequence[Change]) -> set[int]:
     """Places of the changes in which every member of a group was replaced, in turn or at once."""
-    found: set[int] = set()
+    starts: set[int] = set()
     for start, first in enumerate(changes):
-        if start not in found and first.members.gone:
-            found.update(_deploy(changes, start))
-    return found
+        if start not in starts and first.members.gone:
+            starts.update(_deploy(changes, start))
+    return starts
 
 
 def _deploy(changes: Sequence[Change], start: int) -> Iterable[int]:
@@ -170,7 +170,7 @@ def _deploy(changes: Sequence[Change], start: int) -> Iterable[int]:
             continue
         last_ms = change.at_ms
         places.append(at)
-        gone += sum(1 for one in change.members.gone if one.seat.member_id not in new)
+        gone += sum(1 for left in change.members.gone if left.seat.member_id not in new)
         new.update(seat.member_id for seat in change.members.came)
         if gone >= size and len(new) >= size and (change.member_count or 0) >= size:
             return places

@@ -42,10 +42,10 @@ class CommitCounter:
         Args:
             within_ms: since the capture before.
         """
-        is_first, known = self._seen is None, self._seen or {}
-        self._seen = {**known, **offsets}
+        is_first, before = self._seen is None, self._seen or {}
+        self._seen = {**before, **offsets}
         for place, offset in offsets.items():
-            seen, last = known.get(place), self._last.get(place)
+            seen, last = before.get(place), self._last.get(place)
             if last is not None and last[1] == offset:
                 continue
             self._last[place] = at_ms, offset

@@ -323,10 +323,10 @@ class HistoryReader:
             last_ms = self._commits.last_ms(seat)
             return Departure(seat, _since(at_ms, joined_ms), _since(at_ms, last_ms))
 
-        found = difference(self._before, self._now, departed)
+        changed = difference(self._before, self._now, departed)
         joined_ms = None if self._is_torn and not self._before else at_ms
-        self._joined_ms.update(dict.fromkeys((seat.member_id for seat in found.came), joined_ms))
-        return found
+        self._joined_ms.update(dict.fromkeys((seat.member_id for seat in changed.came), joined_ms))
+        return changed
 
     def _owned_now(self) -> Partitions | None:
         """Partitions that members have; None without members."""

@@ -79,7 +79,7 @@ class Figures(NamedTuple):
 def figures(changes: Sequence[Change], span_ms: int) -> Figures:
     """The figures of a group's changes in so much time."""
     rebalances = [change for change in changes if change.kind == "rebalance"]
-    behind = Counter(name for one in rebalances for name in one.members.clients)
+    behind = Counter(name for rebalance in rebalances for name in rebalance.members.clients)
     client, most = max(behind.items(), key=lambda item: item[1], default=(None, 0))
     counted = [change.commits for change in changes if change.commits is not None]
     return Figures(
@@ -92,7 +92,7 @@ def figures(changes: Sequence[Change], span_ms: int) -> Figures:
         round(len(rebalances) * 3_600_000 / span_ms, 2) if span_ms > 0 else 0.0,
         client,
         most,
-        sum(one.count for one in counted),
-        sum(one.backwards for one in counted),
-        sum(one.unowned for one in counted),
+        sum(commits.count for commits in counted),
+        sum(commits.backwards for commits in counted),
+        sum(commits.unowned for commits in counted),
     )

@@ -90,12 +90,12 @@ SAME_CLIENT: Final[tuple[Callable[[Seat], Hashable], ...]] = (
 """By what a member is known again under another id; the best first."""
 
 
-def is_same_client(one: Seat, other: Seat) -> bool:
+def is_same_client(first: Seat, other: Seat) -> bool:
     """Whether two members are one client, as far as their names tell."""
-    if one.instance_id is not None or other.instance_id is not None:
-        return one.instance_id == other.instance_id
-    return one.member_id == other.member_id or (
-        bool(one.client_id) and (one.client_id, one.host) == (other.client_id, other.host)
+    if first.instance_id is not None or other.instance_id is not None:
+        return first.instance_id == other.instance_id
+    return first.member_id == other.member_id or (
+        bool(first.client_id) and (first.client_id, first.host) == (other.client_id, other.host)
     )
 
 

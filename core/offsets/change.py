@@ -82,8 +82,8 @@ class Change(NamedTuple):
         return self._less(self.lag_after, self.lag_before)
 
     def _less(self, more: int | None, less: int | None) -> int | None:
-        known = None not in (self.new, more, less)
-        return max(0, more - less) if known and more is not None and less is not None else None
+        given = None not in (self.new, more, less)
+        return max(0, more - less) if given and more is not None and less is not None else None
 
     def failed(self, error: ItemError) -> "Change":
         """The same change that came to nothing, or of which it is not known."""

@@ -75,8 +75,8 @@ class Checkpoints(NamedTuple):
     def as_group(self, name: str) -> Group:
         """The group as it would stand in the target cluster."""
         offsets: dict[str, dict[int, CommittedOffset]] = {}
-        for (topic, number), found in self.groups.get(name, {}).items():
-            commit = CommittedOffset(found.offset, None, found.metadata)
+        for (topic, number), checkpoint in self.groups.get(name, {}).items():
+            commit = CommittedOffset(checkpoint.offset, None, checkpoint.metadata)
             offsets.setdefault(topic, {})[number] = commit
         return Group(name, "classic", "Empty", offsets=offsets)
 
@@ -131,10 +131,10 @@ def decode_checkpoint(
     version = int.from_bytes(value[:_VERSION_BYTES], "big", signed=True)
     if version != VERSION:
         raise DecodeError(f"version {version} of checkpoints is not known")
-    found = Checkpoint(*_whole(_VALUE, value, _VERSION_BYTES))
-    if found.upstream_offset < 0 or found.offset < 0:
+    checkpoint = Checkpoint(*_whole(_VALUE, value, _VERSION_BYTES))
+    if checkpoint.upstream_offset < 0 or checkpoint.offset < 0:
         raise DecodeError("an offset is negative")
-    return name, found
+    return name, checkpoint
 
 
 def _whole(table: Table, raw: bytes, start: int) -> tuple[Any, ...]:
@@ -163,7 +163,7 @@ def topic_prefix(checkpoint_topic: str, topics: Collection[str]) -> str:
     return ""
 
 
-def translations(found: GroupCheckpoints, prefix: str, source: Group | None) -> list[Translation]:
+def translations(points: GroupCheckpoints, prefix: str, source: Group | None) -> list[Translation]:
     """Each partition that has a checkpoint, or a commit in the source cluster, in order.
 
     Args:
@@ -174,13 +174,13 @@ def translations(found: GroupCheckpoints, prefix: str, source: Group | None) -> 
         for topic, numbers in ((source and source.offsets) or {}).items()
         for number, commit in numbers.items()
     }
-    return [Translation(at, found.get(at), commits.get(at)) for at in sorted({*found, *commits})]
+    return [Translation(at, points.get(at), commits.get(at)) for at in sorted({*points, *commits})]
 
 
-def missing_checkpoint(target: str, one: Translation) -> Change:
+def missing_checkpoint(target: str, missing: Translation) -> Change:
     """The row of a commit that cannot be translated."""
-    change = Change(target, *one.at)
-    text = f"the source group committed {one.source_offset}, but there is no checkpoint of it"
+    change = Change(target, *missing.at)
+    text = f"the source group committed {missing.source_offset}, but there is no checkpoint of it"
     hint = "wait for MirrorMaker 2 to write one, or use --keep-going"
     code = NotFoundError.exit_code
     return change.failed(ItemError(change.target, "NO_CHECKPOINT", text, hint, code))
@@ -195,7 +195,7 @@ def with_notes(
         told: by target group.
     """
     notes: dict[Key, str | None] = {
-        (target, *one.at): one.note for target, each in told.items() for one in each
+        (target, *row.at): row.note for target, rows in told.items() for row in rows
     }
     return [
         change._replace(note="; ".join(filter(None, (change.note, notes.get(change.key)))) or None)
@@ -204,28 +204,28 @@ def with_notes(
 
 
 def translated_group(
-    target: str, each: Sequence[Translation], *, source_known: bool
+    target: str, rows: Sequence[Translation], *, source_known: bool
 ) -> dict[str, object]:
     """What the summary says of a group.
 
     Args:
         source_known: whether the source cluster was asked; else nothing can be found missing.
     """
-    twice = [one.read_again for one in each if one.checkpoint is not None]
+    twice = [row.read_again for row in rows if row.checkpoint is not None]
     return {
         "group": target,
         "translated": len(twice),
-        "missing": len(each) - len(twice) if source_known else None,
+        "missing": len(rows) - len(twice) if source_known else None,
         "read_again": None if None in twice else sum(n for n in twice if n is not None),
         "partitions": [
             {
-                "topic": one.at[0],
-                "partition": one.at[1],
-                "checkpoint_offset": one.checkpoint and one.checkpoint.upstream_offset,
-                "source_offset": one.source_offset,
-                "new_offset": one.checkpoint and one.checkpoint.offset,
-                "read_again": one.read_again,
+                "topic": row.at[0],
+                "partition": row.at[1],
+                "checkpoint_offset": row.checkpoint and row.checkpoint.upstream_offset,
+                "source_offset": row.source_offset,
+                "new_offset": row.checkpoint and row.checkpoint.offset,
+                "read_again": row.read_again,
             }
-            for one in each
+            for row in rows
         ],
     }

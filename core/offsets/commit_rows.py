@@ -136,13 +136,13 @@ def read_commits(
     for raw, row in zip(raws, rows, strict=True):
         lines.setdefault(row.group, []).append(raw)
         topics.update(row.commits)
-    found = {group: CommitRows(group, own) for group, own in lines.items()}
-    for own in found.values():
+    by_group = {group: CommitRows(group, own) for group, own in lines.items()}
+    for own in by_group.values():
         if len(own.lines) > 1:
             places = [row[1:3] for row in own]
             if len(set(places)) < len(places):
                 raise WrongFile("it has a partition of a group twice")
-    return found, topics
+    return by_group, topics
 
 
 def commit_rows(changes: Iterable[Replaced | Change]) -> Iterator[GroupCommits]:

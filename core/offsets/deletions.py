@@ -64,11 +64,11 @@ def plan_deletion(
     Returns:
         One entry a name: planned; refused, as it has members; failed, as it is not there.
     """
-    known = {group.group: group for group in groups}
+    by_name = {group.group: group for group in groups}
     failures = {error.target: error for error in hidden}
     deletions = []
     for name in names:
-        group = known.get(name)
+        group = by_name.get(name)
         deletion = Deletion(name)
         if name in failures:
             deletion = deletion.failed(failures[name])
@@ -123,14 +123,14 @@ def plan_commit_deletions(
 
 def without_commits(changes: Iterable[Change], scope: Scope) -> list[str]:
     """Names of the scope, `topic` or `topic-partition`, for which there is no commit to delete."""
-    found = {(change.topic, change.partition) for change in changes if change.old is not None}
-    topics = {topic for topic, _ in found}
+    with_commit = {(change.topic, change.partition) for change in changes if change.old is not None}
+    topics = {topic for topic, _ in with_commit}
     return [
         *(topic for topic in scope.topics if topic not in topics),
         *(
             f"{topic}-{number}"
             for topic, number in scope.partitions
-            if (topic, number) not in found
+            if (topic, number) not in with_commit
         ),
     ]
 

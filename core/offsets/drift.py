@@ -87,7 +87,7 @@ def deletions_now(
         rows: of the plan, by group.
         groups: as they are now, with their commits.
     """
-    found = []
+    deletions = []
     for deletion in left_out(planned, drift):
         if deletion.error is not None and deletion.error.code == "GROUP_ID_NOT_FOUND":
             deletion = Deletion(deletion.group, result="skipped")
@@ -95,8 +95,8 @@ def deletions_now(
             text = _of_commits(rows[deletion.group], groups.get(deletion.group))
             if text is not None:
                 deletion = drifted(deletion, "OFFSET_MOVED", text, drift)
-        found.append(deletion)
-    return found
+        deletions.append(deletion)
+    return deletions
 
 
 def commits_of(group: Group | None) -> dict[TopicPartition, CommittedOffset]:
@@ -185,12 +185,12 @@ def removals_now(
     here = (group.members if group is not None else None) or ()
     by_id = {member.member_id: member for member in here}
     by_instance = {member.instance_id: member for member in here if member.instance_id is not None}
-    found = []
+    removals = []
     for row in rows:
         member = by_id.get(row.member_id) or by_instance.get(row.instance_id or "")
         if member is None:
             gone = Member(row.member_id, row.client_id, row.host, row.instance_id)
-            found.append(Removal(row.group, gone, result="skipped"))
+            removals.append(Removal(row.group, gone, result="skipped"))
             continue
         removal, text = Removal(row.group, member), None
         if member.member_id != row.member_id:
@@ -203,7 +203,7 @@ def removals_now(
                 f"the member is {member.client_id} on {member.host} now: it was {row.client_id} "
                 f"on {row.host} {_THEN}"
             )
-        found.append(
+        removals.append(
             removal if text is None else drifted(removal, "FENCED_INSTANCE_ID", text, drift)
         )
-    return found
+    return removals

@@ -96,9 +96,9 @@ def group_expiry(
         for number, commit in commits.items()
     }
     times = {
-        at: found
+        at: logged
         for at, offset in held.items()
-        if (found := log.commits.get(at)) is not None and found.offset == offset
+        if (logged := log.commits.get(at)) is not None and logged.offset == offset
     }
     read = _topics_read(group, matches)
     rows = {at: _expiry(group, at[0], times.get(at), log, read) for at in held}
@@ -122,11 +122,11 @@ def _topics_read(
 def _expiry(
     group: Group,
     topic: str,
-    found: CommitTimes | None,
+    times: CommitTimes | None,
     log: GroupLog,
     read: Callable[[str], bool] | None,
 ) -> Expiry:
-    at_ms = None if found is None else found.committed_at_ms
+    at_ms = None if times is None else times.committed_at_ms
     classic = group.type == "classic"
     simple = classic and not group.protocol_type
     if group.members and not simple:
@@ -136,22 +136,22 @@ def _expiry(
             return Expiry(committed_at_ms=at_ms)
         if read(topic):
             return Expiry("in_use", None, at_ms)
-    if found is None or log.retention_ms is None:
+    if times is None or log.retention_ms is None:
         return Expiry(committed_at_ms=at_ms)
-    if found.expires_at_ms is not None:
-        return Expiry("expires", found.expires_at_ms, at_ms)
-    start_ms: int | None = found.committed_at_ms
+    if times.expires_at_ms is not None:
+        return Expiry("expires", times.expires_at_ms, at_ms)
+    start_ms: int | None = times.committed_at_ms
     if classic and not simple and group.state == "Empty":
         if not log.has_record:
             return Expiry(committed_at_ms=at_ms)
-        start_ms = found.committed_at_ms if log.state_since_ms is None else log.state_since_ms
+        start_ms = times.committed_at_ms if log.state_since_ms is None else log.state_since_ms
     assert start_ms is not None, "commits have times"
     return Expiry("expires", start_ms + log.retention_ms, at_ms)
 
 
 def _first(rows: Mapping[TopicPartition, Expiry], group: Group) -> Expiry:
-    known = [row.committed_at_ms for row in rows.values() if row.committed_at_ms is not None]
-    last_ms = max(known) if len(known) == len(rows) and known else None
+    times_ms = [row.committed_at_ms for row in rows.values() if row.committed_at_ms is not None]
+    last_ms = max(times_ms) if len(times_ms) == len(rows) and times_ms else None
     due = [row.expires_at_ms for row in rows.values() if row.expires_at_ms is not None]
     if any(row.expiry == "unknown" for row in rows.values()) or group.offsets is None:
         return Expiry("unknown", None, last_ms)
@@ -167,7 +167,7 @@ def _idle_since(
     """Since when nobody is there and nothing was committed; the later of the two."""
     if group.members is None or group.members or group.offsets is None or len(times) < len(held):
         return None
-    moments = [each.committed_at_ms for each in times.values()]
+    moments = [commit.committed_at_ms for commit in times.values()]
     if group.type == "classic" and group.protocol_type:
         if not log.has_record:
             return None

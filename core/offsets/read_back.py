@@ -26,13 +26,13 @@ def as_wanted(
 
     Many groups are put to the same offsets: a cluster's commits are not held twice so.
     """
-    found: dict[str, dict[int, CommittedOffset]] = {}
+    commits: dict[str, dict[int, CommittedOffset]] = {}
     for (topic, partition), new in wanted.items():
         commit = held.get(topic, {}).get(partition)
         if commit is not None:
             same = new is not None and new.offset == commit.offset
-            found.setdefault(topic, {})[partition] = new if same and new is not None else commit
-    return found
+            commits.setdefault(topic, {})[partition] = new if same and new is not None else commit
+    return commits
 
 
 class ReadBack:
@@ -104,11 +104,11 @@ def _settled(change: Change, commits: Held | None) -> Change:
         return change._replace(note="written, but could not be read back")
     _, topic, partition, old, new, *_ = change
     now = commits.get(topic or "", {}).get(partition or 0)
-    found = None if now is None else now.offset
-    if found == (new and new.offset):
+    offset_now = None if now is None else now.offset
+    if offset_now == (new and new.offset):
         return change if change.error is None else seen(change, is_done=True, text="")
-    text = "no commit" if found is None else found
-    if found != (old and old.offset):
+    text = "no commit" if offset_now is None else offset_now
+    if offset_now != (old and old.offset):
         written = "written, but now" if change.result == "done" else "another write came first:"
         return change.failed(
             ItemError(

@@ -132,17 +132,17 @@ def verify_deletions(
         topics: read afterwards; None if that failed.
     """
     return [
-        _verified(each, topics) if each.result in ("done", "unknown") else each
-        for each in deletions
+        _verified(deletion, topics) if deletion.result in ("done", "unknown") else deletion
+        for deletion in deletions
     ]
 
 
-def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> RecordDeletion:
-    log = None if topics is None else log_of(topics, each.key)
+def _verified(deletion: RecordDeletion, topics: Mapping[str, Topic] | None) -> RecordDeletion:
+    log = None if topics is None else log_of(topics, deletion.key)
     start = None if log is None else log.log_start_offset
-    if start is None or each.new_start is None:
-        if each.result == "unknown":
-            return each
-        return each._replace(note="deleted, but could not be read back")
+    if start is None or deletion.new_start is None:
+        if deletion.result == "unknown":
+            return deletion
+        return deletion._replace(note="deleted, but could not be read back")
     text = f"deleted, but the log still starts at {start}"
-    return seen(each, is_done=start >= each.new_start, text=text)
+    return seen(deletion, is_done=start >= deletion.new_start, text=text)

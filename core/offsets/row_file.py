@@ -105,7 +105,7 @@ def read_document(file: BinaryIO, kind: type[AnyDocument]) -> AnyDocument:
     if file.read(1):
         raise WrongFile("there is text after its end")
     document = _decoded(head + line, kind)
-    document.rows = [Raw(each) for each in lines]
+    document.rows = [Raw(line) for line in lines]
     return document
 
 

@@ -53,7 +53,7 @@ def parse_scope(texts: Iterable[str]) -> Scope:
 def _numbers(part: str, text: str) -> range:
     first, dash, last = part.partition("-")
     last = last if dash else first
-    if not all(each.isascii() and each.isdecimal() and len(each) < 8 for each in (first, last)):
+    if not all(n.isascii() and n.isdecimal() and len(n) < 8 for n in (first, last)):
         raise UsageError(f"`{part}` in `{text}` is not a partition", hint="`orders:0,3-5`")
     if int(last) < int(first):
         raise UsageError(f"`{part}` in `{text}` is not an ascending range", hint="`orders:3-5`")
@@ -69,19 +69,19 @@ def partitions_of(
         scope: what was named.
         topics: the topics that exist, by name.
     """
-    found: set[TopicPartition] = set()
+    chosen: set[TopicPartition] = set()
     errors: list[ItemError] = []
     for topic in scope.topics:
         if topic in topics:
-            found |= {(topic, number) for number in topics[topic].partitions}
+            chosen |= {(topic, number) for number in topics[topic].partitions}
         else:
             errors.append(not_there(topic))
     for topic, number in scope.partitions:
         if topic in topics and number in topics[topic].partitions:
-            found.add((topic, number))
+            chosen.add((topic, number))
         else:
             errors.append(not_there(f"{topic}-{number}"))
-    return sorted(found), errors
+    return sorted(chosen), errors
 
 
 def log_of(topics: Mapping[str, Topic], at: TopicPartition) -> PartitionLog | None:

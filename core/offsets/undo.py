@@ -118,14 +118,14 @@ def _unless_moved(
     if known.saved:
         if is_same(now, left):
             return change
-        told = f"it was {_text(left, now)} when the plan was saved"
-        text, note, hint = f"{_text(now, left)} is committed now: {told}", told, ACCEPT
+        before = f"it was {_text(left, now)} when the plan was saved"
+        text, note, hint = f"{_text(now, left)} is committed now: {before}", before, ACCEPT
     else:
         # a commit that is gone is no progress that could be lost
         if now is None or offset_of(now) == offset_of(left):
             return change
-        told = f"it was {_text(row.old)}, and {_text(row.new)} was written"
-        text, note = f"{_text(now)} was committed since: {told}", f"committed since: {told}"
+        before = f"it was {_text(row.old)}, and {_text(row.new)} was written"
+        text, note = f"{_text(now)} was committed since: {before}", f"committed since: {before}"
         hint = _OVERWRITE
     change = change._replace(note=note)
     return change if known.overwrite_moved else _refused(change, "OFFSET_MOVED", text, hint)

@@ -89,10 +89,10 @@ class Metrics:
 
 PLAN_FIELDS: Final = Fields(
     "a plan",
-    (Field(each.name, "number", *each.metadata["field"]) for each in fields(Metrics)),
+    (Field(figure.name, "number", *figure.metadata["field"]) for figure in fields(Metrics)),
 )
 """Figures that conditions on a plan may name."""
-BY_SIZE: Final = frozenset(each.name for each in fields(Metrics) if each.metadata["by_size"])
+BY_SIZE: Final = frozenset(figure.name for figure in fields(Metrics) if figure.metadata["by_size"])
 
 
 def values_of(metrics: Metrics, *, sizes_only: bool) -> Values:

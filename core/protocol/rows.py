@@ -72,7 +72,7 @@ def decode_commits(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
 def _read_groups(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
     if frame[4]:  # tagged fields behind the correlation id
         return None
-    found: dict[str, Offsets] = {}
+    result: dict[str, Offsets] = {}
     names: dict[str, str] = {}  # each topic's once, however many groups read it
     groups, at = _read_count(frame, 9, _LEAST)  # after the throttle time
     for _ in range(groups):
@@ -93,8 +93,8 @@ def _read_groups(frame: bytes, budget: Budget) -> dict[str, Offsets] | None:
         if frame[at : at + 3] != b"\0\0\0":  # no error, no tagged fields
             return None
         at += 3
-        found[group] = dict(sorted(offsets.items())) if len(offsets) > 1 else offsets
-    return found if frame[at:] == b"\0" else None
+        result[group] = dict(sorted(offsets.items())) if len(offsets) > 1 else offsets
+    return result if frame[at:] == b"\0" else None
 
 
 def _read_rows(frame: bytes, at: int, count: int) -> tuple[dict[int, CommittedOffset], int]:

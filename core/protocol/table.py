@@ -89,7 +89,7 @@ class Table:
 
 def fields_at(fields: list[Field], version: int) -> Iterator[Field]:
     """Those of the fields that a version has."""
-    return (each for each in fields if version in each.versions)
+    return (entry for entry in fields if version in entry.versions)
 
 
 @cache
@@ -104,9 +104,9 @@ def parse_table(text: str) -> Table:
         depth = (len(line) - len(line.lstrip())) // 4
         del levels[depth:]
         fields, within = levels[-1]
-        found = _field(line.split(), within)
-        fields.append(found)
-        levels.append((found.fields, found.versions))
+        entry = _field(line.split(), within)
+        fields.append(entry)
+        levels.append((entry.fields, entry.versions))
     return table
 
 

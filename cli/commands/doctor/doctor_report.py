@@ -74,7 +74,7 @@ def doctor_report(
     every = [finding for result in results for finding in result.findings]
 
     def summary() -> dict[str, Any]:
-        levels = {f"{each}_count": sum(f.level == each for f in every) for each in LEVELS[1:]}
+        levels = {f"{level}_count": sum(f.level == level for f in every) for level in LEVELS[1:]}
         return {"groups": len(results), "finding_count": len(every), **levels}
 
     return Report(
@@ -125,10 +125,10 @@ def _timeouts(facts: DoctorFacts) -> Iterator[tuple[str, Any]]:
             yield f"{field}_source", setting.source
     ids = {member.member_id for member in facts.group.members or ()}
     came = (seat for change in facts.changes or () for seat in change.members.came)
-    sessions = [each.session_timeout_ms for each in came if each.member_id in ids]
-    known = [each for each in sessions if each is not None]
-    if known:
-        yield "session_timeout_seconds", min(known) / 1_000
+    sessions = [seat.session_timeout_ms for seat in came if seat.member_id in ids]
+    known_ms = [timeout for timeout in sessions if timeout is not None]
+    if known_ms:
+        yield "session_timeout_seconds", min(known_ms) / 1_000
         yield "session_timeout_source", "member"
 
 
@@ -150,17 +150,17 @@ def _fact_rows(item: Item) -> Iterator[Row]:
 
 
 def _finding_rows(item: Item) -> Iterator[Row]:
-    for each in item["findings"]:
+    for finding in item["findings"]:
         yield (
             item["group"],
-            each["level"],
-            each["code"],
-            each["certainty"],
-            _place(each["where"]),
-            ", ".join(_figure(name, value) for name, value in each["evidence"].items()),
-            _proof(each["proof"]),
-            each["impact"],
-            each["next"],
+            finding["level"],
+            finding["code"],
+            finding["certainty"],
+            _place(finding["where"]),
+            ", ".join(_figure(name, value) for name, value in finding["evidence"].items()),
+            _proof(finding["proof"]),
+            finding["impact"],
+            finding["next"],
         )
 
 
@@ -211,8 +211,8 @@ def _notes(results: Sequence[Examined], reasons: Mapping[str, str]) -> Iterator[
     for result in results:
         for code, reason in _unexamined(result, reasons):
             codes.setdefault(reason, set()).add(code)
-    for reason, each in sorted(codes.items()):
-        yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(each))} ({reason})")
+    for reason, detectors in sorted(codes.items()):
+        yield Note("NOT_EXAMINED", f"not examined: {', '.join(sorted(detectors))} ({reason})")
 
 
 def found_at(results: Sequence[Examined], level: Level) -> list[ItemError]:

@@ -137,7 +137,7 @@ def check(
         printer.show(fields_report(_tables(), now_ms()))
         return
 
-    def found(options: GlobalOptions) -> Found:
+    def gather(options: GlobalOptions) -> Found:
         gate = gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown)
         named = {name for condition in gate.conditions for name in condition.fields}
         question = time_question(
@@ -161,12 +161,12 @@ def check(
             return judged_throughout(polls, printer, lambda: look(request, printer, admin))
 
     if options.output == "nagios":
-        _end_as_plugin(printer, lambda: found(options))
+        _end_as_plugin(printer, lambda: gather(options))
         return
     if contexts:
-        _end_in_each(printer, contexts, found)
+        _end_in_each(printer, contexts, gather)
         return
-    snapshot, judged, errors = found(options)
+    snapshot, judged, errors = gather(options)
     report = check_report(snapshot, judged, errors)
     forms = {"junit": lambda: junit(judged, errors, snapshot.captured_at_ms)}
     printer.show(replace(report, forms=forms))
@@ -261,23 +261,23 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
     Args:
         once: looks once.
     """
-    found: Found | None = None
+    looked: Found | None = None
     for _ in polls:
-        before = found
-        found = once()
+        before = looked
+        looked = once()
         if before is not None:
             held = throughout(
                 {group.group: group for group in before.judged},
-                {group.group: group for group in found.judged},
+                {group.group: group for group in looked.judged},
             )
-            found = found._replace(judged=list(held.values()))
-        open_ = sum(group.is_open for group in found.judged)
+            looked = looked._replace(judged=list(held.values()))
+        open_ = sum(group.is_open for group in looked.judged)
         if not open_:
             break
         if polls.left_ms:
-            printer.progress(f"{open_:,} of {len(found.judged):,} may fail, {polls.left} to go")
-    assert found is not None, "there is always a first look"
-    return found
+            printer.progress(f"{open_:,} of {len(looked.judged):,} may fail, {polls.left} to go")
+    assert looked is not None, "there is always a first look"
+    return looked
 
 
 def _tables() -> dict[str, Fields]:
@@ -286,7 +286,7 @@ def _tables() -> dict[str, Fields]:
 
 
 def _end_in_each(
-    printer: Printer, contexts: Sequence[GlobalOptions], found: Callable[[GlobalOptions], Found]
+    printer: Printer, contexts: Sequence[GlobalOptions], gather: Callable[[GlobalOptions], Found]
 ) -> None:
     """The groups of several contexts in one report, and the end.
 
@@ -296,7 +296,7 @@ def _end_in_each(
     failed: list[ItemError] = []
 
     def look_in(options: GlobalOptions) -> Report:
-        snapshot, judged, errors = found(options)
+        snapshot, judged, errors = gather(options)
         failed.extend(in_context(options.contexts[0].name, error) for error in failures(judged))
         return check_report(snapshot, judged, errors)
 
@@ -305,12 +305,12 @@ def _end_in_each(
     end_with([*failed, *report.errors])
 
 
-def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:
+def _end_as_plugin(printer: Printer, gather: Callable[[], Found]) -> None:
     """One status line on stdout, and the exit code that monitors expect; of failures too.
 
     Raises:
         typer.Exit: always.
     """
-    _, judged, errors = found()
+    _, judged, errors = gather()
     printer.head(nagios(judged, errors))
     raise typer.Exit(nagios_code(judged, errors))

@@ -201,9 +201,9 @@ def wait_for(
             waited.miss()
             last = error
             continue
-        for each in snapshot.errors:
-            if each.code in LASTING:
-                raise each.as_error()
+        for failure in snapshot.errors:
+            if failure.code in LASTING:
+                raise failure.as_error()
         if isinstance(last, ClusterError):
             printer.note("REACHABLE_AGAIN", "the cluster is reachable again")
         last, at_ms = snapshot, polls.elapsed_ms

@@ -178,15 +178,15 @@ def plan(
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     chosen = chosen or _usual_views(items, printer.options.output)
     said = _said(items, about_blockers=blockers)
-    found = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
+    shown = plan_report(SCHEMA, source.snapshot, items, errors, chosen)
     in_table = printer.options.output == "table"
-    found = replace(found, notes=list(shared_notes(said)), tells_notes=in_table)
+    shown = replace(shown, notes=list(shared_notes(said)), tells_notes=in_table)
     if html is not None:
         from kgroups.cli.commands.plan.plan_page import plan_page  # Altair
         from kgroups.cli.pages.render import write_page
 
-        write_page(html, plan_page(found, items))
-    printer.show(found)
+        write_page(html, plan_page(shown, items))
+    printer.show(shown)
     end_with(errors)
 
 

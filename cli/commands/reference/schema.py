@@ -69,12 +69,12 @@ def schema(
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Every schema that is shipped but the common one, by the name of its document."""
-    found = {
+    paths = {
         entry.name.removesuffix(".json"): entry
         for entry in files("kgroups.cli.schemas").iterdir()
         if entry.name.endswith(".json")
     }
-    return {name: json.loads(found[name].read_bytes()) for name in sorted(found.keys() - {COMMON})}
+    return {name: json.loads(paths[name].read_bytes()) for name in sorted(paths.keys() - {COMMON})}
 
 
 def document_of(words: list[str]) -> str:

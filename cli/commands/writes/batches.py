@@ -95,7 +95,7 @@ def _alike(
 
 
 def is_gone(error: ItemError | None) -> bool:
-    """Whether an item failed because nobody given."""
+    """Whether an item failed because nobody answered."""
     return error is not None and error.code in UNHEARD
 
 

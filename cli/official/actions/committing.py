@@ -67,8 +67,8 @@ def _is_open(
         error = answers[group, *at]
         if not isinstance(error, Doubt):
             continue
-        found = commits.get(at[0], {}).get(at[1])
-        is_there = (found and found.offset) == (commit_ and commit_.offset)
+        committed = commits.get(at[0], {}).get(at[1])
+        is_there = (committed and committed.offset) == (commit_ and commit_.offset)
         answers[group, *at] = None if is_there else error.refuted
         is_open = is_open or isinstance(answers[group, *at], Doubt)
     return is_open

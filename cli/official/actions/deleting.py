@@ -72,21 +72,21 @@ def delete(arguments: Arguments) -> int:
 
 def _refused(tool: Tool, names: Sequence[str], groups: Mapping[str, Group]) -> dict[str, str]:
     """Why groups are not even tried, as the tools that list them first say it."""
-    found = {}
+    texts = {}
     for name in names:
         group = groups.get(name)
         if group is None and tool.kind == "streams":
-            found[name] = (
+            texts[name] = (
                 f"java.lang.IllegalArgumentException: Group '{name}' does not exist or is not a "
                 "streams group."
             )
         elif group is None:
             text = f"Group '{name}' is not a {tool.kind} group."
-            found[name] = exception_text("GROUP_ID_NOT_FOUND", text)
+            texts[name] = exception_text("GROUP_ID_NOT_FOUND", text)
         elif group.state != "Empty":
             text = f"{tool.kind.capitalize()} group '{name}' is not EMPTY."
-            found[name] = exception_text("NON_EMPTY_GROUP", text)
-    return found
+            texts[name] = exception_text("NON_EMPTY_GROUP", text)
+    return texts
 
 
 def _delete_topics(admin: ClusterAdmin, topics: Mapping[str, Sequence[str]]) -> int:
@@ -115,12 +115,12 @@ def _delete(
 ) -> Sequence[Outcome]:
     """What became of each group."""
     try:
-        found = interruption.send(lambda: admin.delete_groups(names) if names else ())
+        errors = interruption.send(lambda: admin.delete_groups(names) if names else ())
     except KgroupsError as error:
         return [Outcome(name, "failed", ItemError.of(name, error)) for name in names]
-    if found is None:
+    if errors is None:
         return [Outcome(name, "unknown", not_waited_for(name)) for name in names]
-    return found
+    return errors
 
 
 def report(outcomes: Sequence[Outcome], tool: Tool, refused: Mapping[str, str]) -> int:

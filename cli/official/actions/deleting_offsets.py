@@ -71,9 +71,9 @@ def delete_offsets(arguments: Arguments) -> int:
             } | dict.fromkeys(scope.partitions)
             with interruption:
                 answers = commit(admin, {group: partitions}, interruption)
-                found = {at: answers[group, *at] for at in partitions}
-                tell(result_of(error) for error in found.values())
-                code = _report(group, found, unknown)
+                outcomes = {at: answers[group, *at] for at in partitions}
+                tell(result_of(error) for error in outcomes.values())
+                code = _report(group, outcomes, unknown)
                 return EXIT_CODE_INTERRUPTED if interruption.asked else code
         except KgroupsError as error:
             code = _stopped(tool, error, scope)
@@ -122,8 +122,8 @@ def _delete_starts(
         reasons = dict.fromkeys(reasons, text)
     elif MISSING in codes:
         text = "There is no offset information to delete."
-        known = admin.topics(list(reasons)).topics
-        reasons |= {topic: text for topic in known if failed[topic].code == MISSING}
+        described = admin.topics(list(reasons)).topics
+        reasons |= {topic: text for topic in described if failed[topic].code == MISSING}
     rows = [
         [topic, f"Error: {reasons[topic]}" if topic in reasons else "Successful"]
         for topic in sorted(errors)
@@ -145,12 +145,12 @@ def _start_reason(error: ItemError) -> str:
 
 def _report(
     group: str,
-    found: Mapping[TopicPartition, ItemError | None],
+    outcomes: Mapping[TopicPartition, ItemError | None],
     unknown: Mapping[str, str],
 ) -> int:
     """Say what became of each partition, and of topics that cannot be looked up; the exit code."""
-    _headline(group, [error.code for error in found.values() if error is not None])
-    rows = {at: None if error is None else _reason(group, error) for at, error in found.items()}
+    _headline(group, [error.code for error in outcomes.values() if error is not None])
+    rows = {at: None if error is None else _reason(group, error) for at, error in outcomes.items()}
     show(status_table(rows, unknown))
     return 1 if unknown or any(rows.values()) else 0
 

@@ -16,17 +16,17 @@ def internal_topics(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, lis
     if not groups:
         return {}
     snapshot = admin.snapshot(groups, offsets=False, log_offsets=False)
-    found: dict[str, list[str]] = {}
+    by_group: dict[str, list[str]] = {}
     for group in snapshot.groups:
         for topic in internal_topics_of(group):
             if is_named_internal(topic, group.group):
-                found.setdefault(group.group, []).append(topic)
+                by_group.setdefault(group.group, []).append(topic)
             else:
                 fail(
                     f"The internal topic '{topic}' is not inferred as internal and thus will not "
                     f"be deleted with the group '{group.group}'."
                 )
-    return found
+    return by_group
 
 
 def topics_to_delete(
@@ -39,13 +39,13 @@ def topics_to_delete(
     """
     if arguments.has("delete-all-internal-topics"):
         return internal_topics(admin, groups)
-    found: dict[str, list[str]] = {}
+    by_group: dict[str, list[str]] = {}
     for topic in dict.fromkeys(arguments.values("delete-internal-topic")):
         owner = next((group for group in groups if is_named_internal(topic, group)), None)
         if owner is None:
             raise LateError(f"'{topic}' is not an internal topic of the group: nothing was written")
-        found.setdefault(owner, []).append(topic)
-    return found
+        by_group.setdefault(owner, []).append(topic)
+    return by_group
 
 
 def delete_after_reset(admin: ClusterAdmin, topics: Mapping[str, Sequence[str]]) -> bool:

@@ -163,18 +163,18 @@ def _failures(
     """What could not be learned, as the tool would say it, with our own words for it."""
     partitions = _unmeasured(tool, snapshot) if offsets else {}
     topics = {topic for topic, _ in partitions}
-    told = {f"{topic}-{number}" for topic, number in partitions} | topics
+    expected = {f"{topic}-{number}" for topic, number in partitions} | topics
     codes = {error.target: error.code for error in snapshot.errors}
     for (topic, number), code in sorted(partitions.items()):
-        known = codes.get(topic, code)
-        yield WRAPPER + exception_text(known), f"partition {topic}-{number} is not measured"
+        failure = codes.get(topic, code)
+        yield WRAPPER + exception_text(failure), f"partition {topic}-{number} is not measured"
     measured = {
         f"{topic.topic}-{number}"
         for topic in snapshot.topics.values()
         for number in topic.partitions
     } | set(snapshot.topics)
     for error in snapshot.errors:
-        if error.target not in told and error.target not in measured:
+        if error.target not in expected and error.target not in measured:
             yield describe_failure(tool, error), _explained(error)
 
 
@@ -186,7 +186,7 @@ def _explained(error: ItemError) -> str | None:
 
 def _unmeasured(tool: Tool, snapshot: ClusterSnapshot) -> dict[TopicPartition, str]:
     """Partitions of the groups that are gone or were refused; leaderless ones are no failure."""
-    found: dict[TopicPartition, str] = {}
+    codes_of: dict[TopicPartition, str] = {}
     for group in snapshot.groups:
         if not tool.counts(group):
             continue
@@ -195,5 +195,5 @@ def _unmeasured(tool: Tool, snapshot: ClusterSnapshot) -> dict[TopicPartition, s
             log = None if topic is None else topic.partitions.get(line.partition)
             code = "UNKNOWN_TOPIC_OR_PARTITION" if log is None else log.error
             if code is not None and code not in LEADERLESS_ERRORS:
-                found[line.topic, line.partition] = code
-    return found
+                codes_of[line.topic, line.partition] = code
+    return codes_of

@@ -130,8 +130,8 @@ def option_scopes(
     for name in scope.topics:
         if name not in topics:
             raise LateError(error_text(failures.get(name, "UNKNOWN_TOPIC_OR_PARTITION")))
-    found, _ = partitions_of(scope, topics)
-    named = sorted({*found, *scope.partitions})
+    chosen, _ = partitions_of(scope, topics)
+    named = sorted({*chosen, *scope.partitions})
     problem = _problem(named, topics, failures)
     if problem is not None:
         raise LateError(problem)

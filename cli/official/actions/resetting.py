@@ -109,8 +109,8 @@ def _report(arguments: Arguments, reset: Reset) -> int:
     tell(Counter(reset.results).elements(), reset.undo)
     if arguments.has("export"):
         plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
-        one = arguments.tool.kind == "share" or len(arguments.values("group")) == 1
-        show(plan_text(plans, with_group=not one))
+        is_single = arguments.tool.kind == "share" or len(arguments.values("group")) == 1
+        show(plan_text(plans, with_group=not is_single))
     elif arguments.tool.kind == "share" and not any(reset.plans.values()):
         show("\n")
     elif reset.plans:
@@ -149,7 +149,7 @@ def reset_table(plans: Mapping[str, Sequence[Change]], tool: Tool = CONSUMER_TOO
     """All plans as one table."""
     rows = [
         [group, topic, str(number), str(offset)]
-        for group, changes in sorted(plans.items(), key=lambda each: utf16_key(each[0]))
+        for group, changes in sorted(plans.items(), key=lambda plan: utf16_key(plan[0]))
         for (topic, number), offset in sorted(_rows(changes))
     ]
     return "\n" + layouts.table(STREAMS_TABLE if tool.kind == "streams" else RESET_TABLE, rows)
@@ -172,13 +172,13 @@ def _groups(arguments: Arguments, admin: ClusterAdmin, reset: Reset) -> list[Gro
     snapshot = admin.snapshot(names, members=arguments.tool != CONSUMER_TOOL, log_offsets=False)
     reset.cluster_id = snapshot.cluster_id
     failures = {error.target: error for error in snapshot.errors}
-    found = {group.group: group for group in snapshot.groups}
+    by_name = {group.group: group for group in snapshot.groups}
     groups: list[Group] = []
     reset.plans = {name: [] for name in names}
     for name in names:
         error = failures.get(name)
         if error is None:
-            groups.append(found[name])
+            groups.append(by_name[name])
         elif error.code == "GROUP_ID_NOT_FOUND" and arguments.tool.kind != "streams":
             kind: GroupType = "share" if arguments.tool.kind == "share" else "classic"
             admin.types[name] = kind
@@ -220,8 +220,8 @@ def _plan(arguments: Arguments, admin: ClusterAdmin, groups: Sequence[Group], re
     for group in free:
         if group.group in scopes:
             own = given.get(group.group)
-            known = Known(topics, at_time, own) if own else shared
-            planned = plan_reset(group, sorted(scopes[group.group]), target, known)
+            measured = Known(topics, at_time, own) if own else shared
+            planned = plan_reset(group, sorted(scopes[group.group]), target, measured)
             reset.plans[group.group] = [
                 _settled(change, target, topics, reset) for change in planned
             ]
@@ -334,9 +334,9 @@ def _write(admin: ClusterAdmin, reset: Reset, interruption: Interruption) -> Non
     }
     answers = commit(admin, wanted, interruption)
     reset.interrupted = interruption.asked
-    found = [result_of(answer) for answer in answers.values()]
-    done, unknown = found.count("done"), found.count("unknown")
-    reset.results = {"done": done, "failed": len(found) - done - unknown, "unknown": unknown}
+    results = [result_of(answer) for answer in answers.values()]
+    done, unknown = results.count("done"), results.count("unknown")
+    reset.results = {"done": done, "failed": len(results) - done - unknown, "unknown": unknown}
     alone = len(reset.plans) == 1 and not reset.interrupted
     for group, commits in wanted.items():
         errors = {at: answers[group, *at] for at in commits if answers[group, *at] is not None}

@@ -21,21 +21,21 @@ def show_topologies(admin: ClusterAdmin, tool: Tool, names: Sequence[str] | None
     if names is None:
         names = [group.group for group in admin.list_groups().groups if tool.counts(group)]
     code = 0
-    found = topologies(admin, names) if names else {}
-    for group in sorted(found, key=utf16_key):
-        told = found[group]
-        if told is None:
+    answers = topologies(admin, names) if names else {}
+    for group in sorted(answers, key=utf16_key):
+        answer = answers[group]
+        if answer is None:
             fail(f"No topology description is stored for streams group '{group}'.")
-        elif isinstance(told, ItemError):
-            if told.code == "UNKNOWN_SERVER_ERROR":
+        elif isinstance(answer, ItemError):
+            if answer.code == "UNKNOWN_SERVER_ERROR":
                 fail(
                     "The broker failed to fetch the topology description for streams group "
                     f"'{group}'. See the broker logs for details."
                 )
             else:
-                fail_command(tool, exception_text(told.code, told.message), told.hint)
+                fail_command(tool, exception_text(answer.code, answer.message), answer.hint)
         else:
-            show(topology_text(told) + "\n")
+            show(topology_text(answer) + "\n")
             continue
         code = 1
     return code

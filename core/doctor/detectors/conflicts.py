@@ -20,9 +20,9 @@ def slow_revocation(facts: DoctorFacts) -> Iterator[Finding]:
     epoch = facts.group.target_epoch
     if not facts.is_unsettled or facts.before is None or epoch is None:
         return
-    stood = {each.member_id: each.member_epoch for each in facts.before.members or ()}
+    stood = {member.member_id: member.member_epoch for member in facts.before.members or ()}
     members = facts.group.members or ()
-    missing = [each for each in map(_missing, members) if each]
+    missing = [seat for seat in map(_missing, members) if seat]
     for member in members:
         behind = member.member_epoch is not None and 0 < member.member_epoch < epoch
         if behind and missing and stood.get(member.member_id) == member.member_epoch:
@@ -128,7 +128,7 @@ def assignor_conflict(facts: DoctorFacts) -> Iterator[Finding]:
 
 def _goes_on(fall: Fall, change: Change) -> bool:
     """Whether clients that left in turn are soon back, with another strategy."""
-    left = [gone.seat for each in fall.changes for gone in each.members.left]
+    left = [gone.seat for change in fall.changes for gone in change.members.left]
     return (
         len(fall.changes) > 1
         and bool(change.protocol and fall.protocol)
@@ -150,7 +150,7 @@ def _conflict(facts: DoctorFacts, fall: Fall, change: Change) -> Finding:
         evidence={
             "old_assignor": fall.protocol,
             "new_assignor": change.protocol,
-            "members_left": sum(len(each.members.left) for each in fall.changes),
+            "members_left": sum(len(change.members.left) for change in fall.changes),
             "roll_seconds": round(took_ms / 1_000, 1),
         },
     )

@@ -121,11 +121,11 @@ def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
 
 def hot_partition(facts: DoctorFacts) -> Iterator[Finding]:
     """Nearly all the lag is in one partition; a burst is, too, until it is read."""
-    known = [row for row in facts.rows or () if row.lag is not None]
-    lag = sum(row.lag or 0 for row in known)
-    if not facts.has_members or len(known) < HOT_PARTITIONS or lag < HOT_LAG:
+    measured = [row for row in facts.rows or () if row.lag is not None]
+    lag = sum(row.lag or 0 for row in measured)
+    if not facts.has_members or len(measured) < HOT_PARTITIONS or lag < HOT_LAG:
         return
-    hottest = max(known, key=lambda row: row.lag or 0)
+    hottest = max(measured, key=lambda row: row.lag or 0)
     share = (hottest.lag or 0) / lag
     if share < HOT_SHARE:
         return
@@ -145,7 +145,7 @@ def hot_partition(facts: DoctorFacts) -> Iterator[Finding]:
         {
             "lag": hottest.lag,
             "share": round(share, 2),
-            "partitions": len(known),
+            "partitions": len(measured),
             "rate_in": rate.rate_in,
             "rate_out": rate.rate_out,
         },

@@ -34,9 +34,9 @@ REMEDIES = {
 def idle_members(facts: DoctorFacts) -> Iterator[Finding]:
     """Members without partitions, in a group at rest."""
     members = facts.group.members or ()
-    if facts.group.state != "Stable" or any(one.assignment is None for one in members):
+    if facts.group.state != "Stable" or any(member.assignment is None for member in members):
         return
-    idle = [one for one in members if not any((one.assignment or {}).values())]
+    idle = [member for member in members if not any((member.assignment or {}).values())]
     if idle:
         yield Finding(
             "IDLE_MEMBERS",
@@ -47,7 +47,7 @@ def idle_members(facts: DoctorFacts) -> Iterator[Finding]:
             evidence={
                 "idle_members": len(idle),
                 "member_count": len(members),
-                "client_ids": sorted({one.client_id for one in idle})[:5],
+                "client_ids": sorted({member.client_id for member in idle})[:5],
             },
         )
 
@@ -55,20 +55,20 @@ def idle_members(facts: DoctorFacts) -> Iterator[Finding]:
 def mixed_applications(facts: DoctorFacts) -> Iterator[Finding]:
     """Members that share no topic: two applications under one group name."""
     sets = {
-        frozenset(one.subscription)
-        for one in facts.group.members or ()
-        if one.subscription and not one.subscription_regex
+        frozenset(member.subscription)
+        for member in facts.group.members or ()
+        if member.subscription and not member.subscription_regex
     }
-    apart = [(one, other) for one in sets for other in sets if not one & other]
+    apart = [(first, other) for first in sets for other in sets if not first & other]
     if apart:
-        one, other = sorted(map(sorted, apart[0]))
+        first, other = sorted(map(sorted, apart[0]))
         yield Finding(
             "MIXED_APPLICATIONS",
             "warning",
             "likely",
             "each deploy of one application makes the other rebalance",
             f"kgroups describe {facts.word} --members --verbose",
-            evidence={"topics": one[:5], "other_topics": other[:5]},
+            evidence={"topics": first[:5], "other_topics": other[:5]},
         )
 
 
@@ -89,21 +89,21 @@ def rebalance_stuck(facts: DoctorFacts) -> Iterator[Finding]:
 def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
     """It rebalances again and again, for a reason that nobody wanted."""
     changes = list(_unwanted(facts.changes or ()))
-    found = figures(changes, facts.span_ms)
-    if found.rebalances < STORM_REBALANCES or not changes:
+    counts = figures(changes, facts.span_ms)
+    if counts.rebalances < STORM_REBALANCES or not changes:
         return
     span_ms = max(changes[-1].at_ms - changes[0].at_ms, 1)
-    per_hour = (found.rebalances - 1) * 3_600_000 / span_ms
+    per_hour = (counts.rebalances - 1) * 3_600_000 / span_ms
     if per_hour < STORM_PER_HOUR:
         return
-    known = [each.cause or "unknown" for each in changes]
-    roots = [cause for cause in known if cause not in ECHOES]
-    causes = Counter(roots if MOST_ECHOES * len(roots) >= len(known) - len(roots) else known)
+    named = [change.cause or "unknown" for change in changes]
+    roots = [cause for cause in named if cause not in ECHOES]
+    causes = Counter(roots if MOST_ECHOES * len(roots) >= len(named) - len(roots) else named)
     cause, count = causes.most_common(1)[0]
     sure: Certainty = next(
-        (each.certainty for each in changes if each.cause == cause and each.certainty), "possible"
+        (c.certainty for c in changes if c.cause == cause and c.certainty), "possible"
     )
-    where = {} if found.client_id is None else {"client_id": found.client_id}
+    where = {} if counts.client_id is None else {"client_id": counts.client_id}
     yield Finding(
         "REBALANCE_STORM",
         "error",
@@ -112,11 +112,11 @@ def rebalance_storm(facts: DoctorFacts) -> Iterator[Finding]:
         REMEDIES.get(cause, f"kgroups history {facts.word}"),
         where,
         {
-            "rebalances": found.rebalances,
+            "rebalances": counts.rebalances,
             "rebalances_per_hour": round(per_hour, 1),
             "cause": cause,
             "of_this_cause": count,
-            "of_this_client": found.client_rebalances,
+            "of_this_client": counts.client_rebalances,
         },
     )
 
@@ -155,12 +155,12 @@ def commit_backwards(facts: DoctorFacts) -> Iterator[Finding]:
                 handover_ms = change.at_ms
         if change.commits is None or member_count == 0:  # a group without members was reset
             continue
-        for each in change.commits.setbacks:
-            of_handover = each.at_ms - handover_ms <= HANDOVER_MS
-            setbacks.setdefault((each.topic, each.partition), []).append((each, of_handover))
-    for (topic, partition), found in setbacks.items():
-        first, _ = found[0]
-        is_usual = len(found) < BACKWARDS_AGAIN and all(of_handover for _, of_handover in found)
+        for step in change.commits.setbacks:
+            of_handover = step.at_ms - handover_ms <= HANDOVER_MS
+            setbacks.setdefault((step.topic, step.partition), []).append((step, of_handover))
+    for (topic, partition), steps in setbacks.items():
+        first, _ = steps[0]
+        is_usual = len(steps) < BACKWARDS_AGAIN and all(of_handover for _, of_handover in steps)
         yield Finding(
             "COMMIT_BACKWARDS",
             "info" if is_usual else "warning",
@@ -169,7 +169,7 @@ def commit_backwards(facts: DoctorFacts) -> Iterator[Finding]:
             f"kgroups history {facts.word}",
             {"topic": topic, "partition": partition},
             {
-                "times": len(found),
+                "times": len(steps),
                 "old_offset": first.old_offset,
                 "new_offset": first.new_offset,
             },

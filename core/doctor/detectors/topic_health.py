@@ -34,7 +34,7 @@ def offsets_expiring(facts: DoctorFacts) -> Iterator[Finding]:
         for expiry in (facts.expiry.rows.values() if facts.expiry is not None else ())
         if expiry.expiry == "expires" and expiry.expires_at_ms is not None
     ]
-    soon = [each for each in left if each < EXPIRES_SOON_S]
+    soon = [seconds for seconds in left if seconds < EXPIRES_SOON_S]
     if soon:
         yield Finding(
             "OFFSETS_EXPIRING",
@@ -72,7 +72,7 @@ def topic_missing(facts: DoctorFacts) -> Iterator[Finding]:
 def stale_commits(facts: DoctorFacts) -> Iterator[Finding]:
     """Commits of topics that no member reads any more, with lag that grows."""
     members = facts.group.members or ()
-    if not members or any(each.subscription is None or each.subscription_regex for each in members):
+    if not members or any(m.subscription is None or m.subscription_regex for m in members):
         return
     read = {topic for member in members for topic in member.subscription or ()}
     lags: dict[str, int] = {}

@@ -19,7 +19,7 @@ class Judged(NamedTuple):
     open_ms: int
 
 
-def judged(one: Transaction, now_ms: int, *, is_sure: bool) -> Judged | None:
+def judged(txn: Transaction, now_ms: int, *, is_sure: bool) -> Judged | None:
     """What is to be said of an open transaction; None of one that is as young as others.
 
     Its coordinator aborts it when it has timed out. One that is open long after, or that no
@@ -28,17 +28,17 @@ def judged(one: Transaction, now_ms: int, *, is_sure: bool) -> Judged | None:
     Args:
         is_sure: whether nobody knows one that is said to be unknown, and it is as old as it seems.
     """
-    if one.started_at_ms is None:
+    if txn.started_at_ms is None:
         return None
-    open_ms = now_ms - one.started_at_ms
-    timeout_ms = one.timeout_ms or MOST_OPEN_MS
+    open_ms = now_ms - txn.started_at_ms
+    timeout_ms = txn.timeout_ms or MOST_OPEN_MS
     if open_ms > timeout_ms + OVERDUE_MS:
-        if one.is_known:
+        if txn.is_known:
             return Judged("error", "certain", open_ms)
         if is_sure:
             return Judged("error", "likely", open_ms)
         return Judged("warning", "possible", open_ms)
-    if one.is_known and open_ms >= max(OPEN_MS, OPEN_SHARE * timeout_ms):
+    if txn.is_known and open_ms >= max(OPEN_MS, OPEN_SHARE * timeout_ms):
         return Judged("warning", "certain", open_ms)
     return None
 
@@ -56,16 +56,16 @@ def holds_back(facts: DoctorFacts, row: OffsetRow) -> bool:
 
 def hanging_transaction(facts: DoctorFacts) -> Iterator[Finding]:
     """An open transaction keeps `read_committed` members from what was written after it."""
-    found = facts.transactions or Transactions()
+    listed = facts.transactions or Transactions()
     behind = {(row.topic, row.partition) for row in facts.rows or () if holds_back(facts, row)}
-    for one in found.open:
+    for txn in listed.open:
         places = [
             held
-            for held in one.partitions
+            for held in txn.partitions
             if held.at in behind and held.first_offset == facts.log_of(*held.at).last_stable_offset
         ]
         is_old = any(_was_open(facts, held) for held in places)
-        judgement = judged(one, facts.snapshot.captured_at_ms, is_sure=is_old and found.is_whole)
+        judgement = judged(txn, facts.snapshot.captured_at_ms, is_sure=is_old and listed.is_whole)
         if not places or judgement is None:
             continue
         topic, partition = places[0].at
@@ -80,7 +80,7 @@ def hanging_transaction(facts: DoctorFacts) -> Iterator[Finding]:
             else f"kgroups transactions {facts.word}",
             {"topic": topic, "partition": partition},
             {
-                **_evidence(one, judgement),
+                **_evidence(txn, judgement),
                 "partitions": len(places),
                 "records_held": sum(held.records_held or 0 for held in places),
             },
@@ -92,20 +92,20 @@ def offsets_pending(facts: DoctorFacts) -> Iterator[Finding]:
     pending = facts.pending
     if pending is None or not pending.partitions:
         return
-    now_ms, found = facts.snapshot.captured_at_ms, pending.transactions
-    for one in found.open:  # the oldest one: which of them holds this group is not told
-        judgement = judged(one, now_ms, is_sure=found.is_whole)
+    now_ms, listed = facts.snapshot.captured_at_ms, pending.transactions
+    for txn in listed.open:  # the oldest one: which of them holds this group is not told
+        judgement = judged(txn, now_ms, is_sure=listed.is_whole)
         if judgement is None:
             return
         topic, partition = min(pending.partitions)
         yield Finding(
             "OFFSETS_PENDING",
             judgement.level,
-            judgement.certainty if len(found.open) == 1 else "likely",
+            judgement.certainty if len(listed.open) == 1 else "likely",
             "members that start, or are given its partitions, wait for its end",
             f"kgroups transactions {facts.word}",
             {"topic": topic, "partition": partition},
-            {**_evidence(one, judgement), "partitions": len(pending.partitions)},
+            {**_evidence(txn, judgement), "partitions": len(pending.partitions)},
         )
         return
 
@@ -118,7 +118,7 @@ def phantom_lag(facts: DoctorFacts) -> Iterator[Finding]:
         is_gap = (row.topic, row.partition, row.committed_offset) in facts.gaps
         if is_gap and row.lag and log.last_stable_offset in (None, log.log_end_offset):
             lags.setdefault(row.topic, []).append(row.lag)
-    for topic, each in lags.items():
+    for topic, lags_of in lags.items():
         yield Finding(
             "PHANTOM_LAG",
             "info",
@@ -126,7 +126,7 @@ def phantom_lag(facts: DoctorFacts) -> Iterator[Finding]:
             "its lag counts in alarms, and is gone with the next record",
             f"kgroups describe {facts.word} --topic {quote(topic)} --over 10s",
             {"topic": topic},
-            {"lag": sum(each), "partitions": len(each), "over_seconds": facts.over_seconds},
+            {"lag": sum(lags_of), "partitions": len(lags_of), "over_seconds": facts.over_seconds},
         )
 
 
@@ -137,10 +137,10 @@ def _was_open(facts: DoctorFacts, held: Held) -> bool:
     return log_in(facts.snapshot_before, *held.at).last_stable_offset == held.first_offset
 
 
-def _evidence(one: Transaction, found: Judged) -> dict[str, object]:
+def _evidence(txn: Transaction, judgement: Judged) -> dict[str, object]:
     return {
-        "producer_id": one.producer_id,
-        "transactional_id": one.transactional_id,
-        "open_seconds": round(found.open_ms / 1_000),
-        "transaction_timeout_seconds": None if one.timeout_ms is None else one.timeout_ms / 1_000,
+        "producer_id": txn.producer_id,
+        "transactional_id": txn.transactional_id,
+        "open_seconds": round(judgement.open_ms / 1_000),
+        "transaction_timeout_seconds": None if txn.timeout_ms is None else txn.timeout_ms / 1_000,
     }

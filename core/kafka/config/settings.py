@@ -231,19 +231,19 @@ def settings_of(
     Raises:
         UsageError: a value cannot be understood, or no address is given.
     """
-    known = to_librdkafka(given)
-    lookup = known.get("client.dns.lookup")
+    translated = to_librdkafka(given)
+    lookup = translated.get("client.dns.lookup")
     if lookup is not None and lookup.value not in DNS_LOOKUPS:
         raise UsageError(
             f"{lookup.place}: `client.dns.lookup` is `{shorten(lookup.value)}`",
             hint=f"expected {' or '.join(DNS_LOOKUPS)}",
         )
     jaas = given.get("sasl.jaas.config")
-    value = {name: item.value for name, item in known.items()}
+    value = {name: item.value for name, item in translated.items()}
     protocol = value.get("security.protocol", "plaintext").upper()
     if protocol not in SECURITY_PROTOCOLS:
-        place = known["security.protocol"].place
-        raise UnknownProtocol(place, known["security.protocol"].value)
+        place = translated["security.protocol"].place
+        raise UnknownProtocol(place, translated["security.protocol"].value)
     username, password = value.get("sasl.username"), value.get("sasl.password")
     module = None if jaas is None else parse_jaas(jaas)
     if module is not None:
@@ -270,7 +270,7 @@ def settings_of(
         tls=tls_of(given),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
-        max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
+        max_answer_bytes=_number(translated, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
         or DEFAULT_ANSWER_BYTES,
         api_timeout_ms=_number(given, _API_TIMEOUT, _API_TIMEOUT_RANGE, "milliseconds"),
     )

@@ -110,7 +110,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         self.begin()
         topic = self._metadata().topics.get(OFFSETS_TOPIC)
         brokers = {broker.id: broker for broker in self._brokers}
-        found: dict[str, Broker] = {}
+        leaders: dict[str, Broker] = {}
         errors: list[ItemError] = []
         for name in dict.fromkeys(groups):
             if topic is None:
@@ -121,10 +121,10 @@ class LibrdkafkaClient(LibrdkafkaSession):
             if leader is None:
                 errors.append(item_error(name, "COORDINATOR_NOT_AVAILABLE"))
             else:
-                found[name] = leader
+                leaders[name] = leader
         return Placement(
             partitions=self._offsets_partitions or None,
-            coordinators=found,
+            coordinators=leaders,
             cluster_id=self._cluster_id,
             bootstrap=self._settings.bootstrap_servers,
             errors=tuple(errors),
@@ -262,10 +262,10 @@ class LibrdkafkaClient(LibrdkafkaSession):
 
     def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
         """The topics that exist, without offsets."""
-        known = self._metadata().topics
+        listed = self._metadata().topics
         topics: dict[str, Topic] = {}
         for name in sorted(wanted):
-            item = known.get(name)
+            item = listed.get(name)
             if item is None or item.error is not None:
                 continue
             topics[name] = Topic(

@@ -95,8 +95,8 @@ class OpenTransaction:
     def records_held(self) -> int | None:
         """Of all its partitions; None if one of them is unknown."""
         held = [partition.records_held for partition in self.partitions]
-        known = [count for count in held if count is not None]
-        return sum(known) if len(known) == len(held) else None
+        counts = [count for count in held if count is not None]
+        return sum(counts) if len(counts) == len(held) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,20 +239,20 @@ async def _told(
         }
 
     results, failures = await cluster.each_broker(one, deadline)
-    told = {producer: row for rows in results.values() for producer, row in rows.items()}
-    return told, {broker: failure.code for broker, failure in failures.items()}
+    descriptions = {producer: row for rows in results.values() for producer, row in rows.items()}
+    return descriptions, {broker: failure.code for broker, failure in failures.items()}
 
 
 def _joined(producers: Sequence[_Producer], rows: Mapping[int, _Told]) -> list[OpenTransaction]:
     """The transactions; partitions that a producer's coordinator does not name are one apart."""
     grouped: dict[tuple[int, bool], list[HeldPartition]] = {}
-    for each in producers:
-        row = rows.get(each.id)
+    for p in producers:
+        row = rows.get(p.id)
         named = row is not None and any(
-            topic.topic == each.held.topic and each.held.partition in topic.partitions
+            topic.topic == p.held.topic and p.held.partition in topic.partitions
             for topic in row.description.topics
         )
-        grouped.setdefault((each.id, named), []).append(each.held)
+        grouped.setdefault((p.id, named), []).append(p.held)
     return [
         _transaction(producer, sorted(held), rows.get(producer), is_known=named)
         for (producer, named), held in grouped.items()

@@ -28,13 +28,13 @@ def pending_offsets(admin: ClusterAdmin, groups: Mapping[str, Collection[TopicPa
 
     async def ask(cluster: Cluster, deadline: Deadline) -> Found:
         placed, lost = await cluster.known_coordinators(list(groups), deadline)
-        found: Found = {name: failure.code for name, failure in lost.items()}
+        states: Found = {name: failure.code for name, failure in lost.items()}
         for name, answer in (await fetch_commits(cluster, placed, deadline, stable=groups)).items():
             if isinstance(answer, BrokerFailure):
-                found[name] = answer.code
+                states[name] = answer.code
             else:
                 pending = (at for at, code in answer.failures.items() if code == PENDING)
-                found[name] = frozenset(pending)
-        return found
+                states[name] = frozenset(pending)
+        return states
 
     return admin.over_wire(ask) if groups else {}

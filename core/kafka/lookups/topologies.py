@@ -41,10 +41,10 @@ def topologies(
 
         return {**lost, **await ask_coordinators(cluster, placed, deadline, on)}
 
-    found = admin.over_wire(ask)
+    answers = admin.over_wire(ask)
     return {
-        group: item_error(group, told) if isinstance(told, BrokerFailure) else told
-        for group, told in found.items()
+        group: item_error(group, answer) if isinstance(answer, BrokerFailure) else answer
+        for group, answer in answers.items()
     }
 
 
@@ -59,10 +59,10 @@ def _topology_of(item: Any) -> TopologyNodes | BrokerFailure | None:
         )
     if status != _THERE or item.topology_description is None:
         return None
-    told = item.topology_description
+    description = item.topology_description
     return TopologyNodes(
-        {part.subtopology_id: tuple(map(_node, part.nodes)) for part in told.subtopologies},
-        tuple((_node(each.source), _node(each.processor)) for each in told.global_stores),
+        {part.subtopology_id: tuple(map(_node, part.nodes)) for part in description.subtopologies},
+        tuple((_node(edge.source), _node(edge.processor)) for edge in description.global_stores),
     )
 
 

@@ -138,8 +138,8 @@ def decode_fetched(api: Api, version: int, frame: bytes, room: Room | None = Non
 
     That is one with an error in it, or of a version that has no groups.
     """
-    found = decode_commits(frame, _budget(frame, room)) if version in BY_NAME else None
-    return decode_response(api, version, frame, room) if found is None else found
+    commits = decode_commits(frame, _budget(frame, room)) if version in BY_NAME else None
+    return decode_response(api, version, frame, room) if commits is None else commits
 
 
 def _budget(frame: bytes, room: Room | None) -> Budget:

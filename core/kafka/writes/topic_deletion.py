@@ -28,7 +28,7 @@ def delete_topics(admin: ClusterAdmin, names: Sequence[str]) -> dict[str, ItemEr
     doubts: Doubts[str] = Doubts()
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Failure]:
-        found: dict[str, Failure] = {}
+        outcomes: dict[str, Failure] = {}
         left = list(dict.fromkeys(names))
         async for _ in Attempts(deadline.part(WRITING), whole=True):
             answers = await _delete(cluster, left, deadline)
@@ -37,15 +37,15 @@ def delete_topics(admin: ClusterAdmin, names: Sequence[str]) -> dict[str, ItemEr
                 if failure == MISSING and doubts.holds(name):
                     failure = None
                 doubts.note(name, failure)
-                found[name] = failure
-            left = [name for name in left if may_repeat(found[name])]
+                outcomes[name] = failure
+            left = [name for name in left if may_repeat(outcomes[name])]
             if not left:
                 break
             cluster.forget_failures()
-        return found
+        return outcomes
 
-    told = admin.over_wire(ask, writes=True)
-    return {name: doubts.error(name, name, failure) for name, failure in told.items()}
+    failures = admin.over_wire(ask, writes=True)
+    return {name: doubts.error(name, name, failure) for name, failure in failures.items()}
 
 
 async def _delete(cluster: Cluster, names: Sequence[str], deadline: Deadline) -> dict[str, Failure]:
