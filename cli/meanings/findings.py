@@ -88,6 +88,11 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "the group was rebalancing all the time that it was watched",
         "look for a member that does not rejoin: it may be busy with a long poll",
     ),
+    "RECORDS_ARCHIVED": (
+        "a share group gave up on records: each was delivered as often as it may be",
+        "find out why members fail on them; `errors.deadletterqueue.topic.name` (Kafka 4.4) keeps "
+        "such records, a reset delivers them again",
+    ),
     "SLOW_REVOCATION": (
         "a member does not give up partitions, and another one waits for them (KIP-848)",
         "look at that member: it commits and revokes only when it polls",

@@ -44,6 +44,7 @@ DETECTORS: Final = (
     Detector("HANGING_TRANSACTION", ("offsets", "transactions"), transactions.hanging_transaction),
     Detector("OFFSETS_PENDING", ("pending",), transactions.offsets_pending),
     Detector("PHANTOM_LAG", ("offsets", "rates"), transactions.phantom_lag),
+    Detector("RECORDS_ARCHIVED", ("deliveries",), topic_health.records_archived),
     Detector("IDLE_MEMBERS", ("members",), stability.idle_members),
     Detector("MIXED_APPLICATIONS", ("members",), stability.mixed_applications),
     Detector("REBALANCE_STUCK", ("long_rates",), stability.rebalance_stuck),
@@ -58,6 +59,18 @@ DETECTORS: Final = (
 
 Of two with one code the first tells more of an object, and the last is the one that is missed.
 """
+
+OF_SHARE_GROUPS: Final = frozenset(
+    {
+        "COORDINATOR_UNSTABLE",
+        "GROUP_NEAR_LIMIT",
+        "NO_CONSUMER",
+        "PARTITIONS_UNAVAILABLE",
+        "RECORDS_ARCHIVED",
+        "TOPIC_MISSING",
+    }
+)
+"""Those that hold for share groups, whose members read the same partitions and commit nothing."""
 
 
 class Examined(NamedTuple):
@@ -85,6 +98,8 @@ def examine(facts: DoctorFacts, prover: Prover | None = None) -> Examined:
     findings: list[Finding] = []
     missing: dict[str, Part] = {}
     for detector in DETECTORS:
+        if facts.group.type == "share" and detector.code not in OF_SHARE_GROUPS:
+            continue
         lacks = next((part for part in detector.needs if not facts.has(part)), None)
         if lacks is not None:
             missing[detector.code] = lacks

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Literal
 
+from kgroups.core.deliveries import DeliveryRow
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
     MemberQuota,
@@ -35,6 +36,7 @@ Part = Literal[
     "settings",
     "own_settings",
     "quotas",
+    "deliveries",
 ]
 """What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
 
@@ -65,6 +67,7 @@ class DoctorFacts:
         settings: that decide about its members; None likewise.
         own_settings: names of those of a group that does not exist; None if they are not told.
         quotas: on its clients that have records to read; None if they are not told.
+        deliveries: of a share group, one a partition; None if they are not told.
         missing: why parts were not looked at, where that is a matter of this group.
     """
 
@@ -90,6 +93,7 @@ class DoctorFacts:
     settings: GroupSettings | None = None
     own_settings: Sequence[str] | None = ()
     quotas: Sequence[MemberQuota] | None = None
+    deliveries: Sequence[DeliveryRow] | None = ()
     missing: Mapping[Part, str] = field(default_factory=dict)
 
     @property
@@ -130,6 +134,7 @@ class DoctorFacts:
             "settings": self.settings,
             "own_settings": self.own_settings,
             "quotas": self.quotas,
+            "deliveries": self.deliveries,
         }[part] is not None
 
     def log_of(self, topic: str, partition: int) -> PartitionLog:

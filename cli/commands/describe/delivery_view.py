@@ -6,16 +6,10 @@ from typing import Final
 from kgroups.cli.exits import Note
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.core.deliveries import (
-    DELIVERY_LIMIT,
-    STATE_TOPIC,
-    DeliveryRow,
-    delivery_rows,
-)
-from kgroups.core.errors import ClusterError, UsageError
+from kgroups.core.deliveries import STATE_TOPIC, DeliveryRow
+from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.group_settings import group_settings
-from kgroups.core.kafka.lookups.share_state import share_states
+from kgroups.core.kafka.lookups.share_state import deliveries
 from kgroups.core.snapshot import ClusterSnapshot
 
 COLUMNS: Final = (
@@ -66,17 +60,16 @@ def learn_deliveries(
     shared = [group for group in snapshot.groups if group.type == "share"]
     if shared:
         printer.progress(f"reading {STATE_TOPIC} for {len(shared):,} groups")
-    states = share_states(admin, shared, snapshot.topics)
+    found = deliveries(admin, shared, snapshot.topics)
     notes = [
         Note("NO_DELIVERIES", f"`{each.group}` is no share group", each.group)
         for each in snapshot.groups
         if each.type != "share"
     ]
-    found = {}
-    for group in shared:
-        limit, note = _limit(admin, group.group)
-        notes += note
-        found[group.group] = delivery_rows(group, snapshot.topics, states[group.group], limit)
+    for name, rows in found.items():
+        if rows and rows[0].delivery_count_limit is None:
+            text = f"how often `{name}` delivers a record requires DESCRIBE_CONFIGS on the group"
+            notes.append(Note("DELIVERIES_UNKNOWN", text, name))
     codes = {row.error for rows in found.values() for row in rows if row.error is not None}
     if codes:
         text = f"`{STATE_TOPIC}` could not be read ({', '.join(sorted(codes))}): it requires READ"
@@ -85,17 +78,6 @@ def learn_deliveries(
         text = "only the memory of brokers has which records members hold now: they count as before"
         notes.append(Note("LOCKS_UNKNOWN", text))
     return found, notes
-
-
-def _limit(admin: ClusterAdmin, group: str) -> tuple[int | None, list[Note]]:
-    try:
-        value = group_settings(admin, group)[DELIVERY_LIMIT].value
-    except ClusterError as failure:
-        text = f"how often `{group}` delivers a record is unknown: {failure}"
-        return None, [Note("DELIVERIES_UNKNOWN", text, group)]
-    except KeyError:
-        return None, []
-    return int(value or 0) or None, []
 
 
 def delivery_view() -> View:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.deliveries import STATE_TOPIC
 from kgroups.core.doctor import cluster_facts
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
@@ -23,6 +24,7 @@ from kgroups.core.kafka.lookups.group_settings import configured_groups, group_s
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions, without_leader
 from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
+from kgroups.core.kafka.lookups.share_state import deliveries
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import is_usual
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
@@ -34,7 +36,11 @@ TRANSACTIONAL_IDS: Final = "requires DESCRIBE on the transactional id"
 CLUSTER_CONFIGS: Final = "DESCRIBE_CONFIGS on the cluster"
 ELECTIONS_MS: Final = 3_600_000
 """How far back elections of coordinators are counted."""
-SIZES: Final = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
+SIZES: Final = {
+    "classic": "group.max.size",
+    "consumer": "group.consumer.max.size",
+    "share": "group.share.max.size",
+}
 MOST_SETTINGS: Final = 20
 """Groups whose own settings are read: a request each."""
 QUOTAS_OF_USERS: Final = "there are quotas of users, and brokers do not tell the users of members"
@@ -50,10 +56,11 @@ def look_around(
         ("transactions", _with_transactions, ("transactions", "pending", "offsets_partition")),
         ("settings", _with_settings, ("settings",)),
         ("quotas", _with_quotas, ("quotas",)),
+        ("deliveries", _with_deliveries, ()),
     )
     if admin is None:
         around = [part for *_, parts in steps for part in parts]
-        return [_without(each, around, NO_CLUSTER) for each in every]
+        return [_undelivered(_without(each, around, NO_CLUSTER), NO_CLUSTER) for each in every]
     for what, step, parts in steps:
         progress(f"looking at {what}")
         try:
@@ -238,6 +245,36 @@ def _quotas_of(
         if size is not None:
             brokers = len({row.leader for row in rows})
             yield MemberQuota(client_id, limit * brokers, read * size)
+
+
+def _with_deliveries(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
+    """The facts with what became of records of the first few share groups."""
+    shared = [facts.group for facts in every if facts.group.type == "share"][:MOST_SETTINGS]
+    if not shared:
+        return list(every)
+    try:
+        found = deliveries(admin, shared, every[0].snapshot.topics)
+    except KgroupsError as error:
+        return [_undelivered(each, error.message) for each in every]
+    told = []
+    for facts in every:
+        rows = found.get(facts.name, [])
+        code = next((row.error for row in rows if row.error is not None), None)
+        if code is not None:
+            facts = _undelivered(facts, why_not(code, f"READ on topic `{STATE_TOPIC}`", "4.1"))
+        elif facts.name in found:
+            facts = replace(facts, deliveries=rows)
+        else:
+            facts = _undelivered(facts, f"looked at for {MOST_SETTINGS} groups")
+        told.append(facts)
+    return told
+
+
+def _undelivered(facts: DoctorFacts, why: str) -> DoctorFacts:
+    """The facts of a share group without deliveries; others have none to miss."""
+    if facts.group.type != "share":
+        return facts
+    return replace(_without(facts, ["deliveries"], why), deliveries=None)
 
 
 def uncoordinated(admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> list[DoctorFacts]:

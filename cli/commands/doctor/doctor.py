@@ -128,9 +128,10 @@ def doctor(
         examined = [
             group
             for group in snapshot.groups
-            if group.group not in unseen and group.type in ("classic", "consumer")
+            if group.group not in unseen and group.type != "streams"
         ]
-        told = _histories(printer, admin, examined, since_ms, captured.history)
+        recorded = [group for group in examined if group.type != "share"]
+        told = _histories(printer, admin, recorded, since_ms, captured.history)
         over_s = None if times is None else captured.over_s or question.over_ms / 1_000
         facts = look_around(
             admin, [_facts(snapshot, group, times, over_s) for group in examined], printer.progress
@@ -365,5 +366,5 @@ def _notes(others: Sequence[str]) -> list[Note]:
     if not others:
         return []
     shown = ", ".join(f"`{name}`" for name in others[:5])
-    text = f"share and streams groups are not examined: {shown}"
+    text = f"streams groups are not examined: {shown}"
     return [Note("GROUPS_LEFT_OUT", text)]

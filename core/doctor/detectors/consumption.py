@@ -36,7 +36,9 @@ def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
         "error" if grows else "info",
         "certain",
         "lag grows until a consumer starts" if grows else "records wait until a consumer starts",
-        f"kgroups history {facts.word}",
+        f"kgroups describe {facts.word} --deliveries"
+        if facts.group.type == "share"
+        else f"kgroups history {facts.word}",
         evidence={"lag": lag, "rate_in": rate, "member_count": 0},
     )
 

@@ -126,3 +126,25 @@ def _unavailable(
             where,
             {"in_sync_replicas": in_sync, "replicas": replicas} if replicas else {},
         )
+
+
+def records_archived(facts: DoctorFacts) -> Iterator[Finding]:
+    """Records of a share group that were delivered as often as may be, and that nobody accepted.
+
+    Those that a member rejected are archived on purpose.
+    """
+    for row in facts.deliveries or ():
+        if row.gave_up:
+            yield Finding(
+                "RECORDS_ARCHIVED",
+                "warning",
+                "certain",
+                "they are not delivered any more, unless the group's offsets are reset",
+                f"kgroups describe {facts.word} --deliveries --verbose",
+                {"topic": row.topic, "partition": row.partition},
+                {
+                    "gave_up": row.gave_up,
+                    "last_delivery": row.last_delivery,
+                    "delivery_count_limit": row.delivery_count_limit,
+                },
+            )

@@ -3,14 +3,19 @@
 from collections.abc import Iterable, Mapping
 
 from kgroups.core.deliveries import (
+    DELIVERY_LIMIT,
     STATE_TOPIC,
+    DeliveryRow,
     SharePartition,
     ShareState,
     decode_state,
+    delivery_rows,
     state_partition,
 )
+from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.lookups.group_settings import group_settings
 from kgroups.core.kafka.lookups.offsets_log import OffsetsLog
 from kgroups.core.kafka.lookups.record_walk import Allowance, End, Spot, Stand, read_each, walk
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
@@ -74,6 +79,33 @@ def share_states(
         for share_partition, (name, partition) in places[place].items():
             found[name][partition] = answer if isinstance(answer, str) else answer[share_partition]
     return found
+
+
+def deliveries(
+    admin: ClusterAdmin, groups: Iterable[Group], topics: Mapping[str, Topic]
+) -> dict[str, list[DeliveryRow]]:
+    """By group, what became of the records of each partition; the limit where one may read it.
+
+    Args:
+        groups: share groups.
+        topics: with their ids and the bounds of their logs.
+    Raises:
+        ClusterError: the cluster cannot be asked, or only through librdkafka.
+    """
+    groups = tuple(groups)
+    states = share_states(admin, groups, topics)
+    return {
+        group.group: delivery_rows(group, topics, states[group.group], _limit(admin, group.group))
+        for group in groups
+    }
+
+
+def _limit(admin: ClusterAdmin, group: str) -> int | None:
+    try:
+        found = group_settings(admin, group).get(DELIVERY_LIMIT)
+    except ClusterError:  # one without the right still has the counts
+        return None
+    return None if found is None else int(found.value or 0) or None
 
 
 async def _read(

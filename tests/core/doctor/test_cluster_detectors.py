@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.deliveries import DeliveryRow
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
     MemberQuota,
@@ -14,7 +15,7 @@ from kgroups.core.doctor.cluster_facts import (
     PendingOffsets,
     Transactions,
 )
-from kgroups.core.doctor.examine import DETECTORS, examine
+from kgroups.core.doctor.examine import DETECTORS, OF_SHARE_GROUPS, examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.history.broker_log import Elections
 from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTransaction
@@ -91,6 +92,12 @@ def configured(*names: str) -> DoctorFacts:
     return replace(facts(state="Dead", commits={}), own_settings=names)
 
 
+def delivered(gave_up: int) -> DoctorFacts:
+    """A share group that has archived two records, and gave up on so many of them."""
+    row = DeliveryRow("t", 0, 5, 100, 1, 3, 2, 0, 5, 4, 1, gave_up)
+    return replace(facts(BOTH), deliveries=[row])
+
+
 Made = Callable[[], DoctorFacts]
 # As in `test_detectors`.
 CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
@@ -103,6 +110,7 @@ CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
     "GROUP_NEAR_LIMIT": (lambda: sized(1), "warning", {}, lambda: sized(2)),
     "THROTTLED": (lambda: limited(700), "warning", {"client_id": "app"}, lambda: limited(690)),
     "ORPHAN_CONFIG": (lambda: configured("consumer.session.timeout.ms"), "info", {}, configured),
+    "RECORDS_ARCHIVED": (lambda: delivered(2), "warning", PLACE, lambda: delivered(0)),
     "HANGING_TRANSACTION": (
         lambda: held(open_for(3 * MINUTE_MS)),
         "error",
@@ -256,3 +264,17 @@ def test_the_partition_of_the_commits_is_looked_at_too() -> None:
 def test_a_group_without_a_limit_is_far_from_it() -> None:
     """Brokers before KIP-848 have none for its groups."""
     assert found(sized(None), "GROUP_NEAR_LIMIT") == []
+
+
+def test_share_groups() -> None:
+    """Only what holds for them is looked for, and only of them are deliveries missed."""
+    given = replace(facts(BOTH), deliveries=None)
+    shared = replace(given, group=replace(given.group, type="share"))
+    looked = examine(shared)
+    codes = {each.code for each in looked.findings} | {code for code, _ in looked.not_examined}
+    assert ("RECORDS_ARCHIVED", "deliveries") in looked.not_examined
+    assert codes <= OF_SHARE_GROUPS
+    assert "RECORDS_ARCHIVED" not in {code for code, _ in examine(facts(BOTH)).not_examined}
+    waiting = facts(state="Empty", commits={"t": {0: 5}})
+    (found,) = examine(replace(waiting, group=replace(waiting.group, type="share"))).findings
+    assert (found.code, found.next) == ("NO_CONSUMER", "kgroups describe g --deliveries")

@@ -111,6 +111,40 @@ def test_a_member_and_what_it_said(kafka: KafkaCluster) -> None:
     )
 
 
+def test_given_up(kafka: KafkaCluster) -> None:
+    """Records that a member releases as often as it gets them, behind one that another one holds:
+    `describe` counts them, and `doctor` says so.
+    """
+    group, topic = "deliveries-given-up", "given-up"
+    create_topics(kafka.bootstrap, {topic: 1})
+    produce(kafka.bootstrap, {(topic, 0): 5})
+    settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "60000"}
+    configure_group(kafka.bootstrap, group, settings)
+    seen: Counter[int] = Counter()
+
+    def release(message: Message) -> AcknowledgeType:
+        seen[message.offset() or 0] += 1
+        return AcknowledgeType.RELEASE
+
+    with Sharer(kafka.bootstrap, group, topic, "holder") as holder:
+        wait_until(lambda: bool(holder.consumer.poll(0.2)), "the first records are held")
+        produce(kafka.bootstrap, {(topic, 0): 10})
+        with Sharer(kafka.bootstrap, group, topic) as member:
+            while any(seen[offset] < LIMIT for offset in range(5, 15)):
+                member.take(1, release)
+        given_up = sum(count == LIMIT for count in seen.values())
+        wait_until(
+            lambda: [row["gave_up"] for row in deliveries(kafka, group)] == [given_up],
+            "all is written that the member said",
+        )
+        looked = run("-b", kafka.bootstrap, "doctor", group, "-o", "json")
+    (item,) = looked.document["items"]
+    (finding,) = (each for each in item["findings"] if each["code"] == "RECORDS_ARCHIVED")
+    assert finding["where"] == {"topic": topic, "partition": 0}
+    assert finding["evidence"]["gave_up"] == given_up >= 10
+    assert not item["not_examined"]
+
+
 def test_others_have_none(kafka: KafkaCluster) -> None:
     """A consumer group is said to be no share group."""
     create_topics(kafka.bootstrap, {"undelivered": 1})
