@@ -62,7 +62,7 @@ changed. What was not examined, and why, is said; --over 30s examines rates
 and stalled partitions too, --captures DIR does so without waiting, from
 captures of `lag collect` of the last --over (10m). The history of up to 20
 groups is read from __consumer_offsets, which requires READ, and from
-captures. Share and streams groups are not covered.
+captures. Streams groups are not covered.
 
 EXAMPLES
   kgroups doctor orders-app

@@ -28,8 +28,9 @@ from tests.support.kafka.guarded import (
 )
 from tests.support.kafka.hung_transactions import left_open
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.share_groups import Sharer, configure_group
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 
@@ -258,3 +259,31 @@ def test_doctor_without_rights_around_the_group(guarded_kafka: KafkaCluster, bob
     finally:
         producer.abort_transaction(30)
         assert run("delete", "mine-held", "--yes", "-b", address).exit_code == 0
+
+
+@pytest.mark.slow("secured brokers; with rights: tests/kafka/reads/test_deliveries.py")
+def test_deliveries_without_the_right_to_read(guarded_kafka: KafkaCluster, bob: As) -> None:
+    """Nothing is counted, and the right that is missing is named; a reset reckons from the lag."""
+    address, group, topic = guarded_kafka.bootstrap, "mine-shared", "mine-shared-topic"
+    create_topics(address, {topic: 1})
+    for operation in (AclOperation.READ, AclOperation.DESCRIBE):
+        allow(address, "User:bob", ResourceType.TOPIC, topic, operation)
+    produce(address, {(topic, 0): 5})
+    configure_group(address, group, {"share.auto.offset.reset": "earliest"})
+    with Sharer(address, group, topic) as member:
+        member.take(5)
+    try:
+        done = bob.run("describe", group, "--deliveries")
+        (row,) = done.document["items"][0]["deliveries"]
+        assert (row["error"], row["acknowledged"]) == (TOPIC, None)
+        said = {note["code"]: note["message"] for note in done.document["notes"]}
+        assert "it requires READ" in said["DELIVERIES_UNKNOWN"]
+        line = ("reset-offsets", group, "--topic", topic, "--to", "earliest", "--dry-run")
+        planned = bob.run(*line).document
+        assert [row["read_again"] for row in planned["items"]] == [5]
+        assert "DELIVERIES_UNKNOWN" in {note["code"] for note in planned["notes"]}
+        (item,) = bob.run("doctor", group).document["items"]
+        lacks = {each["code"]: each["reason"] for each in item["not_examined"]}
+        assert lacks["RECORDS_ARCHIVED"] == "requires READ on topic `__share_group_state`"
+    finally:
+        assert run("delete", group, "--yes", "-b", address).exit_code == 0
