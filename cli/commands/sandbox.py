@@ -34,7 +34,7 @@ SIGTERM stops it cleanly with exit code 0; a second Ctrl-C kills it.
 Records are kept in memory, and in --data-dir if given: then a restart loses
 no record and no committed offset. There is no initial rebalance delay unless
 you set one: --property group.initial.rebalance.delay.ms=3000
-Groups are classic or consumer groups: share and streams groups are not served.
+Share groups and streams groups are not served.
 
 LIMITS (--property, with their defaults)
   socket.request.max.bytes=33554432   longest request
