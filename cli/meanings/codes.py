@@ -249,6 +249,7 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the log has no record to take the time from",
         "use `kgroups reset-offsets` in the other cluster",
     ),
+    "NO_SAME_RECORD": (5, "the record is not in the other cluster", "wait until it is there"),
     "SOURCE_MOVED": (
         1,
         "the source group committed after its offsets were copied",

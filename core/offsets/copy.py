@@ -85,17 +85,22 @@ def verified_copy(
     change: Change,
     sources: Mapping[str, tuple[Group, Group | None]],
     targets: Mapping[str, Group | None],
+    prefix: str = "",
 ) -> Change:
     """A copy after a look at both sides: failed, where one of them has committed since.
 
     Args:
         sources: by the name of the target group: as it was copied, and as it is now.
         targets: as they are now.
+        prefix: that topics have on the side of the targets only.
     """
     if change.result not in ("done", "skipped") or change.topic is None or change.new is None:
         return change
     at = (change.topic, change.partition or 0)
-    then, now = (None if group is None else committed(group, at) for group in sources[change.group])
+    here = (change.topic.removeprefix(prefix), at[1])
+    then, now = (
+        None if group is None else committed(group, here) for group in sources[change.group]
+    )
     target = targets.get(change.group)
     held = None if target is None else committed(target, at)
     if held is None or held.offset != change.new.offset:
@@ -118,20 +123,37 @@ def _by_time(
     found: int | str | None,
     topics: Mapping[str, Topic],
 ) -> Change:
-    old = committed(group, at)
     log = log_of(topics, at)
+    problem = _problem(Change(group.group, *at).target, moment, found, log)
+    to = None if found is None or isinstance(found, str) else found
+    return put_at(group, at, log, problem or to, _note(moment, found))
+
+
+def put_at(
+    group: Group,
+    at: TopicPartition,
+    log: PartitionLog | None,
+    to: int | ItemError | None,
+    note: str,
+) -> Change:
+    """A group of another cluster at an offset there, but not outside the log.
+
+    Args:
+        log: with its bounds, unless there is an error.
+        to: the offset, why there is none, or None for the end of the log.
+    """
+    old = committed(group, at)
     change = Change(group.group, *at, old, lag_before=commit_lag(old, log))
-    problem = _problem(change.target, moment, found, log)
-    if problem is not None:
-        return change.failed(problem)
-    assert log is not None, "checked above"
+    if isinstance(to, ItemError):
+        return change.failed(to)
+    assert log is not None, "there is no offset without"
     end = log.log_end_offset or 0
-    offset = end if found is None else min(max(int(found), log.log_start_offset or 0), end)
+    offset = end if to is None else min(max(int(to), log.log_start_offset or 0), end)
     stays = old is not None and old.offset == offset
     return change._replace(
         new=old if stays else CommittedOffset(offset),
         lag_after=lag_at(offset, log),
-        note=_note(moment, found),
+        note=note,
         result="skipped" if stays else "planned",
     )
 

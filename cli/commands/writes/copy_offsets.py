@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.commands.writes.copy_matches import (
+    COLUMN,
+    Comparison,
+    MatchBy,
+    TopicPrefix,
+    comparison_of,
+    matched_changes,
+)
 from kgroups.cli.commands.writes.copy_sources import (
     Source,
     Sources,
     look_at_checkpoints,
     look_at_sources,
+    refused_type,
     wanted_pairs,
 )
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
@@ -24,12 +33,14 @@ from kgroups.cli.commands.writes.offset_writes import (
     undo_dir_of,
 )
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing, SavePlan
+from kgroups.cli.commands.writes.record_skips import Limit, View
 from kgroups.cli.commands.writes.writing import Run, carry_out
+from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import options_of
+from kgroups.cli.params import GlobalOptions, options_of, within
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.offsets.change import Change
@@ -45,11 +56,18 @@ if TYPE_CHECKING:
 HELP = """Copy committed offsets to another group or cluster.
 
 Within one cluster, offsets are copied with their metadata. To another cluster
-(--to-bootstrap-server, or an address in --to-command-config) they are
-translated by time, because offsets differ there: to the first record that is
+(--to-context, --to-bootstrap-server, or an address in --to-command-config)
+they are translated by time, because offsets differ there: to the first record
 not older than the next record to read. Records of the same millisecond may be
 read twice; none is skipped. A group that has read everything is placed after
-the last record's time.
+the last record's time. --topic-prefix is for topics that are renamed there.
+
+--match records looks for the next record itself: by time, key, headers, value
+and the records around it. READ on the topics of both clusters is required.
+  exact      found: none is skipped, none is read twice
+  ambiguous  several are alike; the earliest is taken
+  not there  not replicated yet, or gone; the row fails (exit code 5)
+--limit bounds what is read in each cluster (1m records; 10 minutes).
 
 Many groups: --from and --to with one `*` each, --map OLD=NEW (repeatable), or
 --map-file FILE with lines `old,new`; to another cluster, --from alone keeps
@@ -63,10 +81,10 @@ one without a checkpoint is a failed row, and notes tell how many records
 would be read twice. Topics are named as in the target cluster.
 
 The source group may be active; the target group must have no members and is
-created if it does not exist. Shows the plan and asks for confirmation unless
---yes (or --execute) is given; without a terminal and without --yes it does
-nothing (exit code 2). Saves replaced offsets to an undo file first, and reads
-back what it wrote.
+created if it does not exist. Share and streams groups are refused. Shows the
+plan and asks for confirmation unless --yes (or --execute) is given; without a
+terminal and without --yes it does nothing (exit code 2). Saves replaced
+offsets to an undo file first, and reads back what it wrote.
 
 RESULTS, one per partition
   planned  would be copied (--dry-run)
@@ -81,8 +99,9 @@ EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --topic orders --yes
   kgroups copy-offsets --from billing --to billing -b east:9092 \\
       --to-bootstrap-server west:9092
+  kgroups copy-offsets --from billing -c east --to-context west \\
+      --match records --topic-prefix east. --dry-run
   kgroups copy-offsets --from 'billing-*' --to 'billing-v2-*' --verify --yes
-  kgroups copy-offsets --map billing=invoices --map shop=store --dry-run
   kgroups copy-offsets --from '*' --checkpoints east.checkpoints.internal \\
       -b east:9092 --to-bootstrap-server west:9092
 """
@@ -116,6 +135,14 @@ def copy_offsets(
             "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
         ),
     ] = None,
+    to_context: Annotated[
+        str | None,
+        typer.Option("--to-context", metavar="CONTEXT", help="Target cluster, by its context."),
+    ] = None,
+    topic_prefix: TopicPrefix = "",
+    match: MatchBy = None,
+    limit: Limit = None,
+    isolation: View = "read_committed",
     checkpoints: Annotated[
         str | None,
         typer.Option(
@@ -137,11 +164,16 @@ def copy_offsets(
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
-    elsewhere = to_bootstrap_server is not None or to_command_config is not None
+    addressed = to_bootstrap_server is not None or to_command_config is not None
+    elsewhere = addressed or to_context is not None
     if verify and dry_run:
         raise UsageError("--verify looks again after a write, and --dry-run writes nothing")
     if checkpoints == "":
         raise UsageError("--checkpoints must name a topic")
+    by_time = elsewhere and checkpoints is None
+    comparison = comparison_of(match, limit, isolation, by_time=by_time)
+    if topic_prefix and not by_time:
+        raise UsageError("--topic-prefix requires another cluster, and no --checkpoints")
     foreign = elsewhere or checkpoints is not None
     wanted = wanted_pairs(from_, to, map_, map_file, elsewhere=foreign)
     scope = parse_scope(topic or ())
@@ -151,19 +183,14 @@ def copy_offsets(
         if checkpoints is None:
             sources = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
         if elsewhere:
-            other = replace(
-                options,
-                bootstrap_server=to_bootstrap_server,
-                command_config=to_command_config,
-                contexts=(),
-            )
+            other = _other(options, to_bootstrap_server, to_command_config, to_context)
             there = cluster_to_change(other, admin.deadline, dry_run=dry_run)
             target = clusters.enter_context(there)
         if checkpoints is not None:
             known = admin if elsewhere else None
             sources = look_at_checkpoints(printer, known, target, checkpoints, wanted, scope)
-        by_time = elsewhere and checkpoints is None
-        looked, changes, logs = _plan(printer, sources, target, admin if by_time else None)
+        here = admin if by_time else None
+        looked, changes, logs = _plan(printer, sources, target, here, topic_prefix, comparison)
         targets = {source.target for source in sources.sources}
         errors = [error for error in looked.errors if error.target not in targets]
         run = Run(printer, target, consent, looked.cluster_id)
@@ -172,32 +199,70 @@ def copy_offsets(
             "copy-offsets",
             folder,
             logs,
-            verify=_verifier(sources, target) if verify else None,
+            verify=_verifier(sources, target, topic_prefix) if verify else None,
             summary=sources.summary,
+            more=lambda change: {} if comparison is None else comparison.told(change),
+            shown=() if comparison is None else (COLUMN,),
         )
         blocked = bool(sources.errors)
         carry_out(run, write, changes, [*errors, *sources.errors], blocked=blocked)
 
 
+def _other(
+    options: GlobalOptions, address: str | None, file: Path | None, context: str | None
+) -> GlobalOptions:
+    """The options with the target cluster in place of the source.
+
+    Raises:
+        UsageError: it is named in two ways, or its context is not known.
+    """
+    other = replace(options, bootstrap_server=address, command_config=file, contexts=())
+    if context is None:
+        return other
+    if address is not None or file is not None:
+        raise UsageError(
+            "--to-context cannot be used with --to-bootstrap-server or --to-command-config"
+        )
+    named = contexts_of((context,))[0]
+    return within(other, {"client", "output", "timeout_ms"}, named)
+
+
 def _plan(
-    printer: Printer, sources: Sources, target: ClusterAdmin, admin: ClusterAdmin | None
+    printer: Printer,
+    sources: Sources,
+    target: ClusterAdmin,
+    admin: ClusterAdmin | None,
+    prefix: str,
+    comparison: Comparison | None,
 ) -> tuple[ClusterSnapshot, list[Change], dict[str, Topic]]:
     """The target groups as they are, the changes, and the topics that these are about.
 
     Args:
-        admin: the cluster of the sources, where offsets are translated by time; None where they
-            are copied as they are.
+        admin: the cluster of the sources, where offsets are translated; None where they are
+            copied as they are.
+        prefix: of topics in the target cluster only.
+        comparison: of records; None where offsets are translated by time.
     """
     by_target = {source.target: source for source in sources.sources}
     looked = target.snapshot(list(by_target), log_offsets=False, progress=printer.progress)
     free, changes = free_groups(looked, list(by_target), create=True)
-    logs = read_logs(target, {name for each in sources.sources for name, _ in each.partitions})
+    refusals = [(group.group, refused_type(group)) for group in free]
+    changes += (
+        Change(name).failed(ItemError.of(name, why)) for name, why in refusals if why is not None
+    )
+    free = [group for group in free if refused_type(group) is None]
+    names = {name for each in sources.sources for name, _ in each.partitions}
+    logs = read_logs(target, {prefix + name for name in names})
     copies = [(group, by_target[group.group]) for group in free]
     if admin is None:
         for group, source in copies:
             changes += plan_copy(group, source.group, source.partitions, logs)
+    elif comparison is not None:
+        clusters = (admin, target)
+        both = (read_logs(admin, names), logs)
+        changes += matched_changes(printer, clusters, copies, both, prefix, comparison)
     else:
-        changes += _by_time(admin, target, copies, logs)
+        changes += _by_time(admin, target, copies, logs, prefix)
     changes = [*sources.refused, *changes]
     if sources.translations:
         changes = with_notes(changes, sources.translations)
@@ -209,6 +274,7 @@ def _by_time(
     target: ClusterAdmin,
     copies: Sequence[tuple[Group, Source]],
     logs: Mapping[str, Topic],
+    prefix: str,
 ) -> list[Change]:
     """The plan for groups of another cluster.
 
@@ -237,23 +303,27 @@ def _by_time(
     for known in rounds:
         told = record_times(admin.settings, known, round(1_000 * admin.ends().left_s))
         times = {
-            at: moment.time_ms
-            for at, moment in told.items()
-            if moment.time_ms is not None and at[0] in logs and at[1] in logs[at[0]].partitions
+            (prefix + topic, number): moment.time_ms
+            for (topic, number), moment in told.items()
+            if moment.time_ms is not None and log_of(logs, (prefix + topic, number)) is not None
         }
         moments.append(told)
         found.append(offsets_at_times(target, times))
     changes: list[Change] = []
     for (group, source), (at_round, lost) in zip(copies, stands, strict=True):
         ordered = {
-            at: lost[at] if at in lost else moments[at_round[at]][at] for at in source.partitions
+            (prefix + at[0], at[1]): lost[at] if at in lost else moments[at_round[at]][at]
+            for at in source.partitions
         }
-        own = {at: found[number].get(at) for at, number in at_round.items()}
+        there = {(prefix + at[0], at[1]): number for at, number in at_round.items()}
+        own = {at: found[number].get(at) for at, number in there.items()}
         changes += plan_copy_by_time(group, ordered, own, logs)
     return changes
 
 
-def _verifier(sources: Sources, target: ClusterAdmin) -> Callable[[Sequence[Change]], list[Change]]:
+def _verifier(
+    sources: Sources, target: ClusterAdmin, prefix: str
+) -> Callable[[Sequence[Change]], list[Change]]:
     """Looks at both sides after the write: who committed since is told."""
 
     def verify(changes: Sequence[Change]) -> list[Change]:
@@ -265,7 +335,7 @@ def _verifier(sources: Sources, target: ClusterAdmin) -> Callable[[Sequence[Chan
             for source in sources.sources
         }
         groups = {name: there.group(name) for name in names}
-        return [verified_copy(change, pairs, groups) for change in changes]
+        return [verified_copy(change, pairs, groups, prefix) for change in changes]
 
     return verify
 

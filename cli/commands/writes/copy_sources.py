@@ -8,7 +8,14 @@ from typing import Any, Final, NamedTuple
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import GLOB_SIGNS
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, counted
+from kgroups.core.errors import (
+    ItemError,
+    KgroupsError,
+    NotFoundError,
+    RefusedError,
+    UsageError,
+    counted,
+)
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
@@ -33,6 +40,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 MAX_BYTES: Final = 16 * MIB
 MAX_LINES: Final = 20
 NONE: Final = "NO_CHECKPOINT"
+OTHER_TYPES: Final = frozenset({"share", "streams"})
 
 
 class Wanted(NamedTuple):
@@ -135,7 +143,8 @@ def look_at_sources(
     """
     pairs = wanted.pairs
     if wanted.pattern is not None:
-        names = [group.group for group in admin.list_groups().groups if group.type != "share"]
+        listed = admin.list_groups().groups
+        names = [group.group for group in listed if group.type not in OTHER_TYPES]
         pairs = tuple(pairs_of_pattern(wanted.pattern, wanted.target, names))
         check_pairs(pairs, elsewhere=elsewhere)
         if not pairs:
@@ -168,9 +177,13 @@ def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
     Raises:
         ClusterError: it may not be looked at, or could not be.
         NotFoundError: nothing is committed for something that is named.
+        RefusedError: it is a share or a streams group.
     """
-    committed_by(looked, pair.source)
     group = looked.needed(pair.source)
+    refusal = refused_type(group)
+    if refusal is not None:
+        raise refusal
+    committed_by(looked, pair.source)
     partitions = copied_partitions(group, scope)
     topics = {topic for topic, _ in partitions}
     missing = [name for name in scope.topics if name not in topics]
@@ -179,6 +192,14 @@ def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"group `{group.group}` committed nothing for {names}")
     return Source(group, partitions, pair.target)
+
+
+def refused_type(group: Group) -> RefusedError | None:
+    """Why nothing is copied from, or to, a group of this type; None if it can be."""
+    if group.type not in OTHER_TYPES:
+        return None
+    text = f"`{group.group}` is a {group.type} group, and only commits of consumers are copied"
+    return RefusedError(text, hint="`kgroups reset-offsets` puts it somewhere else")
 
 
 def look_at_checkpoints(

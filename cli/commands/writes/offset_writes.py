@@ -78,6 +78,7 @@ def offset_write(
     verify: Verify | None = None,
     summary: Mapping[str, Any] | None = None,
     more: Callable[[Change], Mapping[str, Any]] = lambda _: {},
+    shown: tuple[Column, ...] = (),
 ) -> Write[Change]:
     """A write of commits.
 
@@ -89,6 +90,7 @@ def offset_write(
         verify: looks again after the write; what has changed since has failed.
         summary: what else the report's summary says.
         more: what else documents say of a change.
+        shown: the part of that which has columns.
     """
     ids = {name: topic.topic_id for name, topic in topics.items()}
 
@@ -125,8 +127,8 @@ def offset_write(
         verb="change",
         item="partition",
         written="commits are written",
-        columns=COLUMNS,
-        row=lambda change: _row(command, change),
+        columns=(*COLUMNS[:-1], *shown, *COLUMNS[-1:]),
+        row=lambda change: _row(command, change, *_values(more(change), shown)),
         question=lambda planned: about_changes(command, planned, share_groups(run.admin, planned)),
         apply=apply,
         saved_rows=commit_rows,
@@ -156,8 +158,12 @@ def _is_in_place(change: Change) -> bool:
     return change.topic is not None and offset_of(change.old) == offset_of(change.new)
 
 
-def _row(command: str, change: Change) -> Row:
-    """One change in the order of the columns."""
+def _values(told: Mapping[str, Any], columns: Iterable[Column]) -> Iterator[Any]:
+    return (told.get(column.field) for column in columns)
+
+
+def _row(command: str, change: Change, *shown: Any) -> Row:
+    """One change in the order of the columns; `shown` before the note."""
     group, topic, partition, old, new, before, after, _, clamped, _, note, result, error = change
     return (
         group,
@@ -173,6 +179,7 @@ def _row(command: str, change: Change) -> Row:
         clamped,
         result,
         None if error is None else error.code,
+        *shown,
         note,
     )
 

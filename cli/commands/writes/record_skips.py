@@ -104,19 +104,29 @@ def search_of(
     name, equals, value = (header or "").partition("=")
     if header is not None and not (name and equals):
         raise UsageError(f"`{header}` is not NAME=VALUE")
+    most, most_ms = limits_of(limit)
+    return Search(
+        target.number if target.kind == "next" else None,
+        () if key is None else _spellings(key),
+        None if header is None else (name.encode(), _spellings(value)[-1]),
+        most,
+        most_ms,
+        isolation,
+    )
+
+
+def limits_of(limit: str | None) -> tuple[int, int]:
+    """Records, and milliseconds, that `--limit` allows.
+
+    Raises:
+        UsageError: it is neither a number of records nor a time.
+    """
     most = MOST_RECORDS if limit is None else count_of(limit)
     most_ms = MOST_MS if most is not None else duration_ms(limit or "")
     if most_ms is None:
         hint = f"records: `500`, `10k`, `1m`; or a time: {duration_hint()}"
         raise UsageError(f"`{limit}` is neither a number of records nor a time", hint=hint)
-    return Search(
-        target.number if target.kind == "next" else None,
-        () if key is None else _spellings(key),
-        None if header is None else (name.encode(), _spellings(value)[-1]),
-        most or MOST_RECORDS,
-        round(most_ms),
-        isolation,
-    )
+    return most or MOST_RECORDS, round(most_ms)
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:

@@ -43,6 +43,15 @@ class OffsetsLog:
         )
         return start, end
 
+    async def first_at(self, time_ms: int) -> int | None:
+        """Its first record that is not older, in epoch milliseconds; None if every one is.
+
+        Raises:
+            BrokerFailure: it cannot be asked.
+        """
+        offset = await self._bound(time_ms)
+        return None if offset < 0 else offset
+
     async def fetch(self, offset: int, most: int) -> Any:
         """What it holds from there on; None where a quota has emptied the answer (KIP-219).
 

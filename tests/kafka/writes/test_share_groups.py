@@ -14,7 +14,7 @@ from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.share_groups import Sharer, accept, configure_group
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import create_topics, produce
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
 
@@ -132,6 +132,20 @@ def test_delivered_again(kafka: KafkaCluster, group: str) -> None:
         taken = member.take(13, accept)
     assert [m.offset() for m in taken if m.partition() == 1] == [*range(40, 50)]
     assert {m.offset() for m in taken if m.partition() == 0} == {*RELEASED}
+
+
+def test_not_copied(kafka: KafkaCluster, group: str) -> None:
+    """Its start offsets are no commits of a consumer, neither as source nor as target."""
+    line = ("copy-offsets", "--from", group, "--to", f"{group}-copy", "--no-undo", "--yes")
+    outcome = ours(kafka, *line)
+    assert (outcome.exit_code, outcome.document["items"]) == (4, [])
+    assert f"`{group}` is a share group" in outcome.stderr
+    assert ours(kafka, "list", f"{group}-copy").document["items"] == []
+    commit_offsets(kafka.bootstrap, {f"{group}-old": {(TOPIC, 0): 1}})
+    before = starts(kafka, group)
+    line = ("copy-offsets", "--from", f"{group}-old", "--to", group, "--no-undo", "--yes")
+    assert ours(kafka, *line).exit_code == 4
+    assert starts(kafka, group) == before
 
 
 def test_members_are_in_the_way(kafka: KafkaCluster, group: str) -> None:

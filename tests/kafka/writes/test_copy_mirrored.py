@@ -1,0 +1,232 @@
+"""`copy-offsets --match records` behind a real MirrorMaker 2: 10,000 commits, each checked."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as ConfluentPartition
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin._resource import ResourceType
+
+from kgroups.core.snapshot import TopicPartition
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.mirror_maker import mirror_maker
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
+    admin_of,
+    commit_offsets,
+    create_topics,
+    expire_records,
+    fetch_offsets,
+)
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow(
+        "two brokers and MirrorMaker; twin: tests/core/sandbox/suites/test_own_copy_matches.py"
+    ),
+    pytest.mark.timeout(1_500),  # of which the jars of MirrorMaker may take a few minutes, once
+]
+
+TXN, SQUEEZED = "mm-txn", "mm-squeezed"
+PARTITIONS = {TXN: 3, SQUEEZED: 2}
+PLACES = [(topic, number) for topic, count in PARTITIONS.items() for number in range(count)]
+GROUPS = 2_000
+SEED = 37
+Records = dict[TopicPartition, list[tuple[int, bytes]]]
+"""Offsets and values, ascending."""
+
+
+def write(address: str, seed: int, rounds: int) -> None:
+    """Plain records, and those of two producers whose transactions lie within one another."""
+    dice = random.Random(seed)
+    plain = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
+    others = [
+        Producer({"bootstrap.servers": address, "transactional.id": name, "log_level": 0})
+        for name in ("mm-a", "mm-b")
+    ]
+    for producer in others:
+        producer.init_transactions(60)
+    is_open = [False, False]
+    for turn in range(rounds):
+        which = dice.randrange(3)
+        producer = plain if which == 2 else others[which]
+        if which < 2 and not is_open[which]:
+            producer.begin_transaction()
+            is_open[which] = True
+        for number, (topic, partition) in enumerate(PLACES * 3):
+            producer.produce(
+                *(topic, b"%d-%d-%d" % (seed, turn, number)),
+                key=b"k%d" % dice.randrange(700),
+                partition=partition,
+                headers=[("turn", b"%d" % (turn % 10))],
+            )
+        assert producer.flush(60) == 0
+        if which < 2 and dice.random() < 0.4:
+            end = producer.abort_transaction if dice.random() < 0.5 else producer.commit_transaction
+            end(60)
+            is_open[which] = False
+    for producer, begun in zip(others, is_open, strict=True):
+        if begun:
+            producer.commit_transaction(60)
+
+
+def readable(address: str, prefix: str = "") -> Records:
+    """What a reader of committed records gets of each partition."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "mm-reader",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+        }
+    )
+    found: Records = {at: [] for at in PLACES}
+    consumer.assign([ConfluentPartition(prefix + topic, n, 0) for topic, n in PLACES])
+    left = set(PLACES)
+    while left:
+        message = consumer.poll(60)
+        assert message is not None, "a record, or the end of a log"
+        at = ((message.topic() or "").removeprefix(prefix), message.partition() or 0)
+        if message.error():
+            left.discard(at)
+        else:
+            found[at].append((message.offset() or 0, bytes(message.value() or b"")))
+    consumer.close()
+    return found
+
+
+def squeeze(address: str, topic: str, prefix: str) -> None:
+    """Compact a topic once and for all."""
+    before = readable(address, prefix)
+    configure(
+        *(address, prefix + topic),
+        cleanup_policy="compact",
+        segment_ms="1",
+        min_cleanable_dirty_ratio="0.01",
+        max_compaction_lag_ms="1",
+    )
+    last = Producer({"bootstrap.servers": address, "log_level": 0})
+    for number in range(PARTITIONS[topic]):  # in a segment of its own
+        last.produce(prefix + topic, b"last %s" % prefix.encode(), b"last", number)
+    assert last.flush(60) == 0
+
+    def is_squeezed() -> bool:
+        now = readable(address, prefix)
+        wanted = [at for at in PLACES if at[0] == topic]
+        return all(len(now[at]) < 0.9 * len(before[at]) for at in wanted)
+
+    wait_until(is_squeezed, "the log is compacted")
+    configure(address, prefix + topic, cleanup_policy="delete")
+    wait_until(lambda: readable(address, prefix) == readable(address, prefix), "it is at rest")
+
+
+def configure(address: str, topic: str, **config: str) -> None:
+    """Set something on a topic."""
+    entries = [
+        ConfigEntry(name.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in config.items()
+    ]
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+    admin = admin_of(address)  # kept, as its answers end with it
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result(60)
+
+
+@pytest.fixture(scope="module")
+def clusters(kafka: KafkaCluster) -> Iterator[tuple[str, str]]:
+    """East, partly compacted before it was mirrored; west, compacted and expired afterwards."""
+    east = kafka.bootstrap
+    create_topics(east, PARTITIONS)
+    write(east, 1, 150)
+    squeeze(east, SQUEEZED, "")
+    write(east, 2, 150)
+    with KafkaCluster() as other:
+        west = other.bootstrap
+        create_topics(west, {f"east.{topic}": count for topic, count in PARTITIONS.items()})
+        produce_strangers(west)
+        ends = {at: records[-1][1] for at, records in readable(east).items()}
+        with mirror_maker(east, west, "mm-.*") as child:
+
+            def is_mirrored() -> bool:
+                assert child.poll() is None, "MirrorMaker has ended"
+                there = readable(west, "east.")
+                return all(ends[at] in {value for _, value in there[at]} for at in PLACES)
+
+            wait_until(is_mirrored, "all is mirrored")
+        squeeze(west, SQUEEZED, "east.")
+        expire_records(east, {(TXN, 0): readable(east)[TXN, 0][40][0]})
+        expire_records(west, {("east." + TXN, 1): readable(west, "east.")[TXN, 1][60][0]})
+        yield east, west
+
+
+def produce_strangers(west: str) -> None:
+    """Records that are in the target before, so that offsets differ."""
+    producer = Producer({"bootstrap.servers": west, "log_level": 0})
+    for number, (topic, partition) in enumerate(PLACES):
+        for turn in range(17 * (number + 1)):
+            producer.produce("east." + topic, b"stranger %d" % turn, b"s", partition)
+    assert producer.flush(60) == 0
+
+
+def test_10000_commits(clusters: tuple[str, str], tmp_path: Path) -> None:
+    """None is skipped and none read again; what is not there is gone there."""
+    east, west = clusters
+    here, there = readable(east), readable(west, "east.")
+    dice = random.Random(SEED)
+    commits = {
+        f"mm-{n:04}": {
+            at: dice.randint(max(0, here[at][0][0] - 20), here[at][-1][0] + 1) for at in PLACES
+        }
+        for n in range(GROUPS)
+    }
+    commit_offsets(east, commits)
+    outcome = run(
+        *("-b", east, "copy-offsets", "--from", "mm-[0-9]*", "--match", "records", "-o", "json"),
+        *("--to-bootstrap-server", west, "--topic-prefix", "east.", "--limit", "10m"),
+        *("--timeout", "120s", "--keep-going", "--yes", "--undo-dir", str(tmp_path)),
+    )
+    items = outcome.document["items"]
+    assert len(items) == GROUPS * len(PLACES)
+    verdicts: dict[str, int] = {}
+    known = {at: {value for _, value in there[at]} for at in PLACES}
+    for item in items:
+        at = (item["topic"].removeprefix("east."), item["partition"])
+        verdicts[item["match"]] = verdicts.get(item["match"], 0) + 1
+        check(item, commits[item["group"]][at], here[at], there[at], known[at])
+    print(verdicts)
+    assert verdicts["exact"] > 0.9 * len(items), verdicts
+    written = fetch_offsets(west, "mm-0000")
+    assert written == {
+        (item["topic"], item["partition"]): item["new_offset"]
+        for item in items
+        if item["group"] == "mm-0000" and item["new_offset"] is not None
+    }
+
+
+def check(
+    item: dict[str, Any],
+    commit: int,
+    here: list[tuple[int, bytes]],
+    there: list[tuple[int, bytes]],
+    known: set[bytes],
+) -> None:
+    """A row against what readers of both logs get."""
+    read = {value for offset, value in here if offset < commit}
+    unread = [value for offset, value in here if offset >= commit]
+    if item["match"] == "not there":
+        assert not unread or unread[0] not in known, item
+        return
+    assert (item["match"], item["error"]) == ("exact", None), item
+    place = item["new_offset"]
+    skipped = {value for offset, value in there if offset < place}.intersection(unread)
+    again = {value for offset, value in there if offset >= place}.intersection(read)
+    assert (skipped, again) == (set(), set()), item
+    if unread and unread[0] in known:
+        assert dict(there)[place] == unread[0], item
