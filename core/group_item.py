@@ -50,6 +50,8 @@ def describe_item(
     }
     if group.topology is not None:
         item["topology"] = [asdict(part) for part in group.topology]
+    if "planning" in views and group.settings is not None:
+        item["group_configs"] = dict(group.settings)
     if "tasks" in views:
         lags = {(row.topic, row.partition): row.lag for row in rows or ()}
         tasks = task_rows(snapshot, group, lags)

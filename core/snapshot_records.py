@@ -143,6 +143,7 @@ class GroupRecord(Record):
     group_epoch: Int64 | None = None
     target_epoch: Int64 | None = None
     topology: list[SubtopologyRecord] | None = None
+    group_configs: dict[str, str | None] | None = None
     leader: str | None = None
     leader_known_from: Literal["__consumer_offsets"] | None = None
     leader_is_back: bool = False
@@ -247,6 +248,7 @@ def group_of(record: GroupRecord) -> Group:
         offsets_partition=record.offsets_partition,
         group_epoch=record.group_epoch,
         target_epoch=record.target_epoch,
+        settings=record.group_configs,
         topology=msgspec.convert(
             record.topology, tuple[Subtopology, ...] | None, from_attributes=True
         ),
@@ -305,6 +307,7 @@ def group_record(group: Group) -> GroupRecord:
         offsets_partition=group.offsets_partition,
         group_epoch=group.group_epoch,
         target_epoch=group.target_epoch,
+        group_configs=None if group.settings is None else dict(group.settings),
         topology=msgspec.convert(
             group.topology, list[SubtopologyRecord] | None, from_attributes=True
         ),

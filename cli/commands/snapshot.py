@@ -13,6 +13,7 @@ from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
+from kgroups.core.kafka.lookups.group_settings import with_settings
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
 from kgroups.core.times import timestamp
@@ -85,6 +86,7 @@ def save(
         snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
         # A plan from the file knows what a live one knows.
         snapshot = with_leaders(printer, admin, snapshot, asked=False, grows=True, most=None)
+        snapshot = with_settings(admin, snapshot, strict=False)
     write_snapshot(snapshot, file)
     printer.note("SNAPSHOT_SAVED", f"saved {counted(snapshot)} to `{file}`", str(file))
     saved = {

@@ -26,6 +26,7 @@ from kgroups.cli.params import HtmlFile, assignor_names, options_of
 from kgroups.cli.source import cluster
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
+from kgroups.core.kafka.lookups.group_settings import with_settings
 from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -169,9 +170,9 @@ def plan(
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
-    if file is None and _are_streams(source.snapshot):
+    if _are_streams(source.snapshot):
         given = (assignor, leader, leader_from_log, explain, fail_on, html, rounds, outcomes, steps)
-        _show_tasks(printer, source.snapshot, texts, has_views=any(given) or blockers or members)
+        _show_tasks(printer, source.snapshot, texts, file, [*given, blockers, members])
         return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
@@ -191,17 +192,24 @@ def plan(
 
 
 def _show_tasks(
-    printer: Printer, snapshot: ClusterSnapshot, texts: PlanTexts, *, has_views: bool
+    printer: Printer,
+    snapshot: ClusterSnapshot,
+    texts: PlanTexts,
+    file: params.Source,
+    of_partitions: Sequence[object],
 ) -> None:
     """The plans of streams groups.
 
     Args:
-        has_views: whether something was given that only plans of partitions have.
+        file: that the snapshot is from; None for a cluster, which knows their configurations.
+        of_partitions: options that only plans of partitions have, and that are not to be given.
     """
-    if has_views:
+    if any(of_partitions):
         raise UsageError("plans of streams groups have one view, of their tasks")
-    with cluster(printer.options) as admin:
-        planned = tasks_report(admin, snapshot, texts.parsed)
+    if file is None:
+        with cluster(printer.options) as admin:
+            snapshot = with_settings(admin, snapshot, strict=True)
+    planned = tasks_report(snapshot, texts.parsed)
     printer.show(planned)
     end_with(planned.errors)
 

@@ -6,8 +6,6 @@ from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.source import now_ms
-from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.group_settings import group_settings
 from kgroups.core.planning.tasks_plan import TasksPlan, plan_tasks
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -24,18 +22,20 @@ COLUMNS = (
 )
 
 
-def tasks_report(
-    admin: ClusterAdmin, snapshot: ClusterSnapshot, changes: Sequence[object]
-) -> Report:
+def tasks_report(snapshot: ClusterSnapshot, changes: Sequence[object]) -> Report:
     """The plans of groups that are all streams groups.
 
     Raises:
-        ClusterError: their configurations cannot be read.
         UsageError: a change that they cannot have.
     """
     items, said = [], []
     for group in snapshot.groups:
-        settings = {name: s.value for name, s in group_settings(admin, group.group).items()}
+        settings = group.settings or {}
+        if not settings:
+            text = (
+                f"`{group.group}`: its configurations are not known; no standby tasks are assumed"
+            )
+            said.append(Note("OF_A_PLAN", text, group.group))
         standby = int(settings.get("streams.num.standby.replicas") or 0)
         plan = plan_tasks(group, snapshot.topics, changes, standby)
         items.append(_item(group, plan, standby, settings))

@@ -7,8 +7,9 @@ import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, parse_states
 from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.internal_topics import AllInternalTopics, InternalTopics
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, SavePlan, about_groups
-from kgroups.cli.commands.writes.writing import Run, Write, carry_out, explain
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out, explain, with_internal_topics
 from kgroups.cli.expiry import (
     IdleFor,
     idle_groups,
@@ -81,6 +82,8 @@ def delete(
         typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
     ] = None,
     idle_for: IdleFor = None,
+    internal_topic: InternalTopics = None,
+    all_internal_topics: AllInternalTopics = False,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
     ] = False,
@@ -104,8 +107,15 @@ def delete(
         if idle_ms is not None:
             names = _idle(printer, admin, names, idle_ms)
         deletions = looked_at(admin, listing, names)
+        write = with_internal_topics(
+            deletion_write(run),
+            run,
+            planned_of(deletions),
+            internal_topic,
+            all_internal_topics,
+        )
         errors = [*strangers, *listing.errors]
-        carry_out(run, deletion_write(run), deletions, errors, blocked=bool(strangers))
+        carry_out(run, write, deletions, errors, blocked=bool(strangers))
 
 
 def _idle(printer: Printer, admin: ClusterAdmin, names: Sequence[str], idle_ms: int) -> list[str]:

@@ -10,6 +10,7 @@ import typer
 
 from kgroups.cli.choosing import Choice, GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.gates.polling import parse_wait_ms
+from kgroups.cli.commands.writes.internal_topics import AllInternalTopics, InternalTopics
 from kgroups.cli.commands.writes.lookups import (
     committed_by,
     free_groups,
@@ -42,7 +43,7 @@ from kgroups.cli.commands.writes.record_skips import (
 from kgroups.cli.commands.writes.reset_request import Request, request_of
 from kgroups.cli.commands.writes.share_effects import with_effects
 from kgroups.cli.commands.writes.vigil import wait_until_empty
-from kgroups.cli.commands.writes.writing import Run, Write, carry_out
+from kgroups.cli.commands.writes.writing import Run, Write, carry_out, with_internal_topics
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change
@@ -155,6 +156,8 @@ def reset_offsets(
     where_key: WhereKey = None,
     limit: Limit = None,
     isolation: View = "read_committed",
+    internal_topic: InternalTopics = None,
+    all_internal_topics: AllInternalTopics = False,
     undo: Annotated[
         Path | None,
         typer.Option(
@@ -195,6 +198,7 @@ def reset_offsets(
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging, clamp)
     wheres = (where_header, where_key, limit)
+    internals = (internal_topic, all_internal_topics)
     old = choice = request = None
     file = undo or resume
     is_last = undo == LAST
@@ -204,8 +208,8 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = request_of(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
         search = search_of(request.target, *wheres, isolation)
-        request = replace(request, clamp=clamp, search=search)
-    elif any((*alone, *wheres)) or (undo and resume):
+        request = replace(request, clamp=clamp, search=search, internal_topics=internals)
+    elif any((*alone, *wheres, *internals)) or (undo and resume):
         raise UsageError(
             "--undo and --resume take no groups, topics or target: the file names them"
         )
@@ -264,6 +268,7 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
         return passed_items(passages.get(change.key))
 
     ready = write(run, topics=topics, more=passed)
+    ready = with_internal_topics(ready, run, changes, *request.internal_topics)
     carry_out(run, ready, changes, errors, blocked=bool(strangers))
 
 

@@ -20,6 +20,7 @@ class Request:
         given: offsets of a file, by group; those under None are for every group.
         clamp: whether an offset outside the log is moved to its edge, or refused.
         search: for records, where the target is one of them.
+        internal_topics: of streams groups, that are to be deleted: by name, and whether all.
     """
 
     target: Target
@@ -29,6 +30,7 @@ class Request:
     given: Mapping[str | None, Offsets]
     clamp: bool = False
     search: Search | None = None
+    internal_topics: tuple[Sequence[str] | None, bool] = (None, False)
 
 
 def request_of(

@@ -9,6 +9,12 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 import typer
 
 from kgroups.cli.audit_log import tell
+from kgroups.cli.commands.writes.internal_topics import (
+    Topics,
+    delete_with,
+    topics_of,
+    topics_question,
+)
 from kgroups.cli.commands.writes.prompts import Consent, confirmed
 from kgroups.cli.exits import Note, end_with, write_lines
 from kgroups.cli.interruption import Interruption, interrupted_text
@@ -17,7 +23,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.source import now_ms
 from kgroups.cli.write_files import add_outcome, save_plan
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import members_text
 from kgroups.core.offsets.result import RESULTS, Item, WriteItem, planned_of, skip_planned
@@ -76,6 +82,8 @@ class Write(Generic[Item]):
         is_resumable: whether `reset-offsets --resume` takes its undo file.
         summary: what the report's summary says of the items besides the counts.
         more: what documents say of an item besides the columns.
+        internal_topics: of streams groups, that are deleted when their items are done; None where
+            that was not asked for.
     """
 
     command: Command | Literal["transactions.abort"]
@@ -96,6 +104,7 @@ class Write(Generic[Item]):
     is_resumable: bool = True
     summary: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda _: {}
     more: Callable[[Item], Mapping[str, Any]] = lambda _: {}
+    internal_topics: Topics | None = None
 
 
 def carry_out(
@@ -120,7 +129,7 @@ def carry_out(
     planned = planned_of(items)
     blocked = blocked or any(item.error is not None and write.is_blocking(item) for item in items)
     held_back = blocked and not consent.keep_going
-    wanted = bool(planned) and not held_back and not consent.dry_run
+    wanted = bool(planned or write.internal_topics) and not held_back and not consent.dry_run
     agreed = wanted and (consent.yes or _confirmed(run, write, items, planned))
     plan = None if consent.plan is None else _saved_plan(run, write, items, held_back)
     undo: Path | None = None
@@ -130,7 +139,7 @@ def carry_out(
             undo = write.save_undo(planned)
             if undo is not None:
                 printer.note("UNDO_FILE", f"undo file: {undo}", str(undo), of_a_write=True)
-            items, failures = write.apply(run, items, interruption)
+            write, items, failures = _applied(run, write, items, interruption)
             errors = [*errors, *failures]
         elif not consent.dry_run:
             items = skip_planned(items)
@@ -147,7 +156,7 @@ def carry_out(
         elif wanted and not agreed:
             ended = KgroupsError("the confirmation was declined", code="DECLINED")
         notes: list[Note] = []
-        if not planned and not blocked:
+        if not planned and not blocked and not write.internal_topics:
             notes.append(Note("NOTHING_TO_DO", f"nothing to {write.verb}"))
         elif planned and held_back and not consent.dry_run:
             text = f"nothing was {write.verb}d; use --keep-going to {write.verb} what can be"
@@ -168,11 +177,50 @@ def carry_out(
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
+def _applied(
+    run: Run, write: Write[Item], items: Sequence[Item], interruption: Interruption
+) -> tuple[Write[Item], Sequence[Item], list[ItemError]]:
+    """The write with the topics that it has deleted, its items, and what failed besides."""
+    items, failures = write.apply(run, items, interruption)
+    if not write.internal_topics or interruption.asked:
+        return write, items, failures
+    deleted, left = delete_with(run.admin, write.internal_topics, items)
+    return _with_deleted(write, deleted), items, [*failures, *left]
+
+
+def _with_deleted(write: Write[Item], topics: Sequence[str]) -> Write[Item]:
+    """The write, whose summary has the topics that were deleted."""
+    summary = write.summary
+    return replace(write, summary=lambda items: {**summary(items), "deleted_topics": topics})
+
+
+def with_internal_topics(
+    write: Write[Item],
+    run: Run,
+    items: Sequence[WriteItem],
+    named: Sequence[str] | None,
+    every: bool,
+) -> Write[Item]:
+    """The write, which deletes internal topics of its streams groups too, where that is asked for.
+
+    Raises:
+        RefusedError: a named topic is not one.
+        UsageError: the options do not go together.
+    """
+    if not named and not every:
+        return write
+    if run.consent.plan is not None:
+        raise UsageError("a saved plan cannot delete internal topics")
+    groups = sorted({getattr(item, "group", "") for item in items if item.error is None})
+    topics = topics_of(run.printer, run.admin, groups, named, every=every)
+    return replace(_with_deleted(write, []), internal_topics=topics)
+
+
 def _confirmed(
     run: Run, write: Write[Item], items: Sequence[Item], planned: Sequence[Item]
 ) -> bool:
     rows = [write.row(item) for item in items if item.result != "skipped"]
-    question = write.question(planned)
+    question = write.question(planned) + topics_question(write.internal_topics or {})
     return confirmed(run.printer, run.admin, write.columns, rows, question)
 
 

@@ -1,9 +1,11 @@
 """Configurations of a group, as its coordinator tells them, and changes to them."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any, Final
 
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
@@ -14,6 +16,8 @@ from kgroups.core.offsets.group_settings import Setting, Source
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.streams_tasks import PLAN_SETTINGS
 
 _SET, _DELETE = 0, 1  # AlterConfigOp.OpType
 _OF_GROUP: Final = 8
@@ -50,6 +54,27 @@ def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
         return {row.name: _setting(row) for row in rows}
 
     return admin.over_wire(ask)
+
+
+def with_settings(
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, *, strict: bool
+) -> ClusterSnapshot:
+    """The snapshot, whose streams groups know the configurations that plans depend on.
+
+    Args:
+        strict: whether it is a failure if those of a group cannot be read.
+    Raises:
+        ClusterError: they cannot.
+    """
+    groups = []
+    for group in snapshot.groups:
+        if group.type == "streams":
+            with nullcontext() if strict else suppress(ClusterError):
+                found = group_settings(admin, group.group)
+                known = {name: found[name].value for name in PLAN_SETTINGS if name in found}
+                group = replace(group, settings=known)
+        groups.append(group)
+    return replace(snapshot, groups=tuple(groups))
 
 
 def configured_groups(admin: ClusterAdmin) -> tuple[str, ...]:

@@ -208,9 +208,9 @@ async def _write_bundle(
         for group, answer in answers.items():
             rows = wanted[api][group]
             told = answer if isinstance(answer, dict) else dict.fromkeys(rows, answer)
-            for at in rows.keys() - told.keys():  # not answered, or with all of its topic
-                told.setdefault(at, told.get((at[0], EVERY), _UNANSWERED))
-            found[group] |= told
+            found[group] |= {
+                at: told[at] if at in told else told.get((at[0], EVERY), _UNANSWERED) for at in rows
+            }
     return found
 
 

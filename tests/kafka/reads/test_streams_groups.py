@@ -164,6 +164,10 @@ def test_a_real_application(kafka: KafkaCluster, tmp_path: Any) -> None:
         assert {row["subtopology_id"] for row in item["tasks"] if row["role"] == "standby"} == {"1"}
         file = tmp_path / "groups.json"
         assert run("-b", kafka.bootstrap, "snapshot", "save", str(file)).exit_code == 0
+        planned = run("plan", group, "--from", str(file), "-o", "json")
+        assert planned.document["items"][0]["standby_replicas"] == 1
+        live = run("-b", kafka.bootstrap, "plan", group, "-o", "json")
+        assert planned.document["items"] == live.document["items"]
         kept = run("describe", group, "--from", str(file), "--tasks", "-o", "json")
         assert len(kept.document["items"][0]["tasks"]) == 6
         with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
@@ -53,3 +55,44 @@ def test_reset_undo_and_deletion(
     assert (gone.exit_code, results(gone)) == (0, ["done"])
     assert ours(kafka, "describe", group).exit_code == 5
     assert topic_id_of(kafka.bootstrap, f"{group}-store-changelog")
+
+
+def test_internal_topics_go_when_asked_for(
+    kafka: KafkaCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told in a note first, deleted last; one that is not internal is refused at once."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    group, topic = "streams-inner", "streams-inner-t"
+    state = f"{group}-store-changelog"
+    create_topics(kafka.bootstrap, {topic: 1})
+
+    def join() -> None:
+        with hand_member(kafka.address(), group, [subtopology("0", [topic], state)]) as member:
+            wait_until(lambda: member.beat() is not None and bool(member.active), "it has tasks")
+
+    join()
+    to_0 = ("reset-offsets", group, "--to", "earliest", "--topic", topic, "--yes")
+    for strange in (topic, "streams-inner-no-changelog"):
+        refused = ours(kafka, *to_0, "--delete-internal-topic", strange)
+        assert refused.exit_code == 4
+        assert f"`{strange}` is not an internal topic" in refused.stdout
+    both = ("--delete-internal-topic", state, "--delete-all-internal-topics")
+    assert ours(kafka, *to_0, *both).exit_code == 2
+    plan = ours(kafka, *to_0, "--dry-run", "--delete-all-internal-topics")
+    assert [note["code"] for note in plan.document["notes"]] == ["INTERNAL_TOPICS"]
+    assert plan.document["summary"]["deleted_topics"] == []
+    assert topic_id_of(kafka.bootstrap, state)
+    reset = ours(kafka, *to_0, "--delete-internal-topic", state)
+    assert (reset.exit_code, results(reset)) == (0, ["done"])
+    assert reset.document["summary"]["deleted_topics"] == [state]
+    again = ours(kafka, *to_0, "--delete-internal-topic", state)
+    assert again.exit_code == 5  # the topic is gone; the group stands there already
+    assert results(again) == ["skipped"]
+    assert again.document["errors"][0]["code"] == "UNKNOWN_TOPIC_OR_PARTITION"
+    join()  # the broker makes the topic anew
+    gone = ours(kafka, "delete", group, "--delete-all-internal-topics", "--yes")
+    assert (gone.exit_code, results(gone)) == (0, ["done"])
+    assert gone.document["summary"]["deleted_topics"] == [state]
+    with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
+        assert state not in admin.topic_names()
+        assert topic in admin.topic_names()
