@@ -200,7 +200,6 @@ def test_10000_commits(clusters: tuple[str, str], tmp_path: Path) -> None:
         at = (item["topic"].removeprefix("east."), item["partition"])
         verdicts[item["match"]] = verdicts.get(item["match"], 0) + 1
         check(item, commits[item["group"]][at], here[at], there[at], known[at])
-    print(verdicts)
     assert verdicts["exact"] > 0.9 * len(items), verdicts
     written = fetch_offsets(west, "mm-0000")
     assert written == {
@@ -230,3 +229,28 @@ def check(
     assert (skipped, again) == (set(), set()), item
     if unread and unread[0] in known:
         assert dict(there)[place] == unread[0], item
+
+
+def test_log_that_has_times_of_its_own(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """LogAppendTime: records are told by their content alone; --limit says how far it looked."""
+    address = kafka.bootstrap
+    create_topics(address, {"mm-own": 1})
+    create_topics(address, {"east.mm-own": 1}, config={"message.timestamp.type": "LogAppendTime"})
+    producer = Producer({"bootstrap.servers": address, "log_level": 0})
+    for topic, first in (("mm-own", 0), ("east.mm-own", -30)):
+        for number in range(first, 400):
+            time_ms = 1_790_000_000_000 + number
+            producer.produce(topic, b"%d" % number, partition=0, timestamp=time_ms)
+    assert producer.flush(60) == 0
+    commit_offsets(address, {"mm-own-group": {("mm-own", 0): 250}})
+    line = ("-b", address, "copy-offsets", "--from", "mm-own-group", "--to", "mm-own-copy")
+    more = ("--to-bootstrap-server", address, "--topic-prefix", "east.", "--match", "records")
+    keep = ("--undo-dir", str(tmp_path), "-o", "json")
+    cut = run(*line, *more, *keep, "--limit", "170", "--dry-run")
+    assert (cut.exit_code, cut.document["items"][0]["match"]) == (5, "not there")
+    assert "as far as --limit allows" in cut.stderr
+    outcome = run(*line, *more, *keep, "--yes")
+    (item,) = outcome.document["items"]
+    assert (item["match"], item["source_offset"], item["new_offset"]) == ("exact", 250, 280)
+    assert item["matched_written_at"] != item["source_written_at"]
+    assert fetch_offsets(address, "mm-own-copy") == {("east.mm-own", 0): 280}
