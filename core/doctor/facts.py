@@ -16,6 +16,7 @@ from kgroups.core.doctor.cluster_facts import (
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.history.broker_log import Elections
 from kgroups.core.history.changes import Change
+from kgroups.core.history.rivals import Rivalry, worst
 from kgroups.core.lag.group_lag import NO_LOG, OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
 from kgroups.core.lag.window.unread import Place
@@ -105,6 +106,13 @@ class DoctorFacts:
     def word(self) -> str:
         """The name as one types it in a shell."""
         return quote(self.group.group)
+
+    @property
+    def rivals(self) -> Mapping[TopicPartition, Rivalry]:
+        """Partitions that two commit in turn."""
+        return worst(
+            one for each in self.changes or () if each.commits for one in each.commits.rivals
+        )
 
     @property
     def has_members(self) -> bool:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # planning and simulation take 100 ms and more: for such find
     from kgroups.core.planning.changes.kinds import Change
     from kgroups.core.planning.plan import Plan
 
-PROOF_S: Final = 2.0
+PROOF_S: Final = 3.0
 """For one proof."""
-RUN_S: Final[Mapping[Level, float]] = {"info": 1.0, "warning": 6.0, "error": 6.0}
+RUN_S: Final[Mapping[Level, float]] = {"info": 1.0, "warning": 9.0, "error": 9.0}
 """For all proofs of a run, after which those of this level are left out."""
 STRATEGIES: Final = {
     "classic": ("cooperative-sticky", "roundrobin", "range"),

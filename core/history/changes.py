@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from kgroups.core.history.rivals import Rivalry
 from kgroups.core.history.roster import Departure, Difference, Replacement, Seat
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Difference",
     "FirstCommit",
     "Replacement",
+    "Rivalry",
     "Seat",
     "Setback",
 ]
@@ -58,6 +60,7 @@ class Commits:
         unowned: how many were of partitions that no member had, though there were members.
         deleted: commits that were deleted, or expired.
         first: of partitions that were added.
+        rivals: who committed partitions in turn.
     """
 
     count: int = 0
@@ -68,6 +71,7 @@ class Commits:
     unowned: int = 0
     deleted: int = 0
     first: tuple[FirstCommit, ...] = ()
+    rivals: tuple[Rivalry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from uuid import UUID
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
 from kgroups.core.history.assigned import Partitions
 from kgroups.core.history.changes import Change, Commits, FirstCommit, Setback
-from kgroups.core.history.roster import Seat
+from kgroups.core.history.rivals import NO_PRODUCER, Commit, Rivalry, Turns, rivalry_of
+from kgroups.core.history.roster import Roster, Seat
 
 MOST_SETBACKS = 20
 
@@ -20,7 +21,9 @@ class CommitCounter:
 
     def __init__(self, since_ms: int) -> None:
         self._since_ms = since_ms
-        self._last: dict[tuple[str | UUID, int], tuple[int, int]] = {}  # time and offset
+        self._last: dict[
+            tuple[str | UUID, int], tuple[int, int, int]
+        ] = {}  # time, offset, producer
         self._seen: dict[tuple[str, int], int] | None = None  # offsets in captures so far
         self._stood: dict[tuple[str, int], int] = {}  # since when at that offset
         self._added: dict[tuple[str | UUID, int], int] = {}  # when first assigned
@@ -33,6 +36,8 @@ class CommitCounter:
         self._setbacks: list[Setback] = []
         self._partitions: set[tuple[str, int]] = set()
         self._first: list[FirstCommit] = []
+        self._turns: dict[tuple[str, int], Turns] = {}
+        self._ids: dict[tuple[str, int], tuple[UUID, int]] = {}
         self._is_torn = False
         self._within_ms: int | None = None
 
@@ -48,7 +53,7 @@ class CommitCounter:
             seen, last = before.get(place), self._last.get(place)
             if last is not None and last[1] == offset:
                 continue
-            self._last[place] = at_ms, offset
+            self._last[place] = at_ms, offset, NO_PRODUCER
             self._stood[place] = at_ms
             if is_first or at_ms < self._since_ms:
                 continue
@@ -81,6 +86,7 @@ class CommitCounter:
         owned: Partitions | None,
         *,
         is_torn: bool,
+        producer_id: int = NO_PRODUCER,
     ) -> None:
         """One commit, or the deletion of one.
 
@@ -95,9 +101,9 @@ class CommitCounter:
         else:
             if before is None or before[1] != value.offset:
                 self._stood[place] = at_ms
-            self._last[place] = at_ms, value.offset
+            self._last[place] = last = at_ms, value.offset, producer_id
             if value.topic_id is not None:
-                self._last[value.topic_id, key.partition] = at_ms, value.offset
+                self._last[value.topic_id, key.partition] = last
         if at_ms < self._since_ms:
             return
         self._first_ms = at_ms if self._first_ms is None else self._first_ms
@@ -110,6 +116,11 @@ class CommitCounter:
         self._partitions.add(place)
         if before is not None and value.offset < before[1]:
             self._step_back(Setback(at_ms, *place, before[1], value.offset))
+            self._turns.setdefault(place, Turns(Commit(*before[1:])))
+            if value.topic_id is not None:
+                self._ids[place] = value.topic_id, key.partition
+        if place in self._turns:
+            self._turns[place].take(Commit(value.offset, producer_id))
         self._unowned += owned is not None and _has_no_owner(key, value, owned)
 
     def _learn_first(
@@ -127,8 +138,12 @@ class CommitCounter:
         times = (self._last[place][0] for place in seat.partitions if place in self._last)
         return max(times, default=None)
 
-    def counted(self) -> Change | None:
-        """What was counted since the last time; None for nothing."""
+    def counted(self, roster: Roster) -> Change | None:
+        """What was counted since the last time; None for nothing.
+
+        Args:
+            roster: who was in the group meanwhile.
+        """
         if self._first_ms is None:
             return None
         commits = Commits(
@@ -140,6 +155,7 @@ class CommitCounter:
             self._unowned,
             self._deleted,
             tuple(self._first),
+            tuple(filter(None, (self._rivalry(place, roster) for place in self._turns))),
         )
         change = Change(
             self._first_ms,
@@ -150,6 +166,10 @@ class CommitCounter:
         )
         self._begin()
         return change
+
+    def _rivalry(self, place: tuple[str, int], roster: Roster) -> Rivalry | None:
+        by_id = [self._ids[place]] if place in self._ids else []
+        return rivalry_of(self._turns[place], (place, *by_id), roster)
 
 
 def _has_no_owner(key: OffsetCommitKey, value: OffsetCommitValue, owned: Partitions) -> bool:

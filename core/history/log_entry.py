@@ -12,9 +12,11 @@ class LogEntry(NamedTuple):
         offset: in the group's partition of `__consumer_offsets`.
         at_ms: epoch milliseconds, by the coordinator's clock.
         is_torn: compaction has removed records between the group's previous one and this one.
+        producer_id: of the transaction that it was written in; -1: in none.
     """
 
     offset: int
     at_ms: int
     record: Record
     is_torn: bool = False
+    producer_id: int = -1

@@ -78,7 +78,14 @@ class HistoryReader:
         key, value = entry.record
         if isinstance(key, r.OffsetCommitKey):
             assert value is None or isinstance(value, r.OffsetCommitValue)
-            self._commits.take(key, value, entry.at_ms, self._owned_now(), is_torn=entry.is_torn)
+            self._commits.take(
+                key,
+                value,
+                entry.at_ms,
+                self._owned_now(),
+                is_torn=entry.is_torn,
+                producer_id=entry.producer_id,
+            )
             return
         taker = TAKERS.get(type(key))
         if taker is not None:
@@ -336,7 +343,7 @@ class HistoryReader:
 
     def _count_commits(self) -> None:
         """Tell the commits since the last change."""
-        counted = self._commits.counted()
+        counted = self._commits.counted(self._before)
         if counted is not None:
             self.changes.append(replace(counted, type=self._type, number=self._number))
 

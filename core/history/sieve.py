@@ -68,8 +68,11 @@ class Sieve:
         if header.attributes & CONTROL:
             self._mark(header.producer_id, batch)
         elif may_hold(batch, header, self.groups.keys()):
-            entries = list(filter(None, map(self._entry, read_records(batch))))
-            if header.attributes & TRANSACTIONAL:
+            in_transaction = bool(header.attributes & TRANSACTIONAL)
+            producer = header.producer_id if in_transaction else -1
+            found = (self._entry(raw, producer) for raw in read_records(batch))
+            entries = [entry for entry in found if entry is not None]
+            if in_transaction:
                 self._open.setdefault(header.producer_id, []).extend(entries)
             else:
                 self._give(entries)
@@ -92,7 +95,7 @@ class Sieve:
         for name, entry in entries:
             self._take(name, entry)
 
-    def _entry(self, raw: Record) -> tuple[str, LogEntry] | None:
+    def _entry(self, raw: Record, producer: int) -> tuple[str, LogEntry] | None:
         key = raw.key or b""
         end = 2 + _TEXT.size
         if len(key) < end:
@@ -110,7 +113,7 @@ class Sieve:
             return None
         is_torn = self._holes != self._holes_seen.get(name, 0)
         self._holes_seen[name] = self._holes
-        return name, LogEntry(raw.offset, raw.timestamp_ms, record, is_torn)
+        return name, LogEntry(raw.offset, raw.timestamp_ms, record, is_torn, producer)
 
 
 def _text(name: str) -> bytes:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from kgroups.core.errors import counted
-from kgroups.core.history.changes import Change, Commits
+from kgroups.core.history.changes import Change, Commits, Rivalry
 from kgroups.core.history.repeats import Repeat
 from kgroups.core.times import show_ms
 
@@ -70,8 +70,18 @@ def _commits(change: Change) -> str:
         (commits.backwards, f"{commits.backwards:,} backwards"),
         (commits.unowned, f"{commits.unowned:,} without owner"),
         (commits.deleted, f"{counted(commits.deleted, 'commit')} deleted"),
+        *((1, _rivalry(each)) for each in commits.rivals[:NAMED]),
     )
     return ", ".join(text for count, text in parts if count)
+
+
+def _rivalry(found: Rivalry) -> str:
+    """`orders-3 by two in turn (certain: producers 7 and 12; owner app-1)`."""
+    ids = " and ".join(map(str, found.producer_ids))
+    who = [f"producers {ids}"] if ids else []
+    who += [f"owner {_names(found.client_ids)}"] if found.client_ids else []
+    more = f": {'; '.join(who)}" if who else ""
+    return f"{found.topic}-{found.partition} by two in turn ({found.certainty}{more})"
 
 
 def _gap(change: Change) -> str:

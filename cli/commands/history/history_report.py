@@ -218,6 +218,7 @@ def _commits_item(commits: Commits) -> Item:
             }
             for setback in commits.setbacks
         ],
+        "rivals": [one._asdict() for one in commits.rivals],
     }
 
 

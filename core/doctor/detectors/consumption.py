@@ -14,6 +14,7 @@ from kgroups.core.doctor.thresholds import (
 )
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import TimeFigures, is_usual
+from kgroups.core.snapshot import TopicPartition
 
 
 def place(row: OffsetRow) -> dict[str, str | int]:
@@ -22,6 +23,19 @@ def place(row: OffsetRow) -> dict[str, str | int]:
     if row.member_id is not None and row.client_id is not None:
         where |= {"member_id": row.member_id, "client_id": row.client_id}
     return where
+
+
+def rivals(facts: DoctorFacts, at: TopicPartition) -> dict[str, object]:
+    """Evidence of two that commit a partition in turn; empty if there are none."""
+    found = facts.rivals.get(at)
+    if found is None:
+        return {}
+    return {
+        "rivals": found.certainty,
+        "turns": found.turns,
+        "producer_ids": list(found.producer_ids) or None,
+        "owner_client_ids": list(found.client_ids) or None,
+    }
 
 
 def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
@@ -74,6 +88,7 @@ def stalled_partition(facts: DoctorFacts) -> Iterator[Finding]:
                 "lag": row.lag,
                 "committed_offset": row.committed_offset,
                 "over_seconds": facts.over_seconds,
+                **rivals(facts, (row.topic, row.partition)),
             },
         )
 

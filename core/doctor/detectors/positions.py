@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from kgroups.core.doctor.detectors.consumption import place
+from kgroups.core.doctor.detectors.consumption import place, rivals
 from kgroups.core.doctor.detectors.stability import BY_DESIGN
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding, likely_or_possible
@@ -40,6 +40,7 @@ def poison_record(facts: DoctorFacts) -> Iterator[Finding]:
             "members_lost": len(members),
             "client_ids": sorted(set(members.values()))[:5],
             "stood_seconds": round((facts.snapshot.captured_at_ms - since_ms) / 1_000),
+            **rivals(facts, at),
         },
     )
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kgroups.core.doctor.detectors.conflicts import slow_revocation
+from kgroups.core.doctor.detectors.consumption import rivals
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Certainty, Finding
 from kgroups.core.doctor.thresholds import (
@@ -153,24 +154,32 @@ def commit_backwards(facts: DoctorFacts) -> Iterator[Finding]:
             member_count = change.member_count
             if (member_count or 0) > 1 or change.members.gone:
                 handover_ms = change.at_ms
-        if change.commits is None or member_count == 0:  # a group without members was reset
+        if change.commits is None:
             continue
+        contested = {(one.topic, one.partition) for one in change.commits.rivals}
         for step in change.commits.setbacks:
+            if member_count == 0 and (step.topic, step.partition) not in contested:
+                continue  # a group without members was reset
             of_handover = step.at_ms - handover_ms <= HANDOVER_MS
             setbacks.setdefault((step.topic, step.partition), []).append((step, of_handover))
     for (topic, partition), steps in setbacks.items():
         first, _ = steps[0]
+        contest = rivals(facts, (topic, partition))
         is_usual = len(steps) < BACKWARDS_AGAIN and all(of_handover for _, of_handover in steps)
+        why = ", as a new owner begins at the last commit" if is_usual else ""
+        if contest:
+            is_usual, why = False, ": two commit it in turn, each from where it is itself"
         yield Finding(
             "COMMIT_BACKWARDS",
             "info" if is_usual else "warning",
             "certain",
-            "records are read again" + (", as a new owner begins at the last commit" * is_usual),
+            f"records are read again{why}",
             f"kgroups history {facts.word}",
             {"topic": topic, "partition": partition},
             {
                 "times": len(steps),
                 "old_offset": first.old_offset,
                 "new_offset": first.new_offset,
+                **contest,
             },
         )

@@ -566,6 +566,24 @@ def test_a_new_owner_begins_at_the_last_commit() -> None:
     assert finding.level == "warning"
 
 
+def test_two_that_commit_a_partition_in_turn() -> None:
+    """They are in the evidence; in a group without members too, which a reset alone is not."""
+    for members, owners in (([recorded("app-1/a", [0, 1])], ["app-1"]), ([], None)):
+        log = GroupLog().group(1, recorded("app-1/a", [0, 1])).group(2, *members)
+        for turn in range(5):
+            log.commit(0, 50 + turn).commit(0, 20 + turn)
+        given = facts(BOTH, changes=log.read())
+        (finding,) = found(given, "COMMIT_BACKWARDS")
+        assert (finding.level, finding.certainty) == ("warning", "certain")
+        assert "two commit it in turn" in finding.impact
+        assert finding.evidence["rivals"] == "likely"
+        assert finding.evidence["turns"] == 4
+        assert finding.evidence["owner_client_ids"] == owners
+        standing = watched(replace(stalled(), changes=given.changes), stalled())
+        (told,) = found(replace(standing, rows=stalled().rows), "STALLED_PARTITION")
+        assert "rivals" not in told.evidence  # of another partition
+
+
 def test_a_member_that_restarts_is_not_behind() -> None:
     """All that is unread has come between the looks."""
     (finding,) = found(

@@ -84,10 +84,14 @@ class GroupLog:
         """The classic group is deleted."""
         return self.add(r.GroupMetadataKey("g"), None)
 
-    def commit(self, partition: int, offset: int | None, *, topic: str = "t") -> Self:
-        """A commit, or its deletion."""
+    def commit(
+        self, partition: int, offset: int | None, *, topic: str = "t", producer: int = -1
+    ) -> Self:
+        """A commit, or its deletion; in a transaction of this producer."""
         value = None if offset is None else r.OffsetCommitValue(offset)
-        return self.add(r.OffsetCommitKey("g", topic, partition), value)
+        self.add(r.OffsetCommitKey("g", topic, partition), value)
+        self.entries[-1] = self.entries[-1]._replace(producer_id=producer)
+        return self
 
     def joins(self, name: str, *, instance: str | None = None) -> Self:
         """What a KIP-848 member said of itself."""
