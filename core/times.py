@@ -1,7 +1,8 @@
 """Durations and instants: the one grammar of every option and file.
 
     duration  500ms, 10s, 1.5m, 1h30m, 7d, 2w, 250us, PT1H30M
-    instant   2026-11-21T06:00:00Z, 2026-11-21T08:00+02:00; or a duration, counted back from now
+    instant   2026-11-21T06:00:00Z, 2026-11-21T08:00+02:00; 06:00Z, the last time it was that
+              late; or a duration, counted back from now
 
 A bare number has no unit and is refused, except where its one unit is documented (`bare`); a time
 without a zone is refused, since it would mean another instant on another machine. Pure: the time
@@ -12,9 +13,11 @@ import datetime
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from kgroups.core.errors import UsageError
+
+_Zoned = TypeVar("_Zoned", datetime.datetime, datetime.time)
 
 UNITS_MS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -40,7 +43,8 @@ _ISO: Final = (
     r"(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?"
 )
 _ISO_UNITS: Final = ("d", "h", "m", "s")
-_INSTANT: Final = r"(?a)\d{4}-\d\d-\d\d(?:[T ].*)?"
+_CLOCK: Final = r"(?a)\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?"
+_INSTANT: Final = rf"(?a)\d{{4}}-\d\d-\d\d(?:[T ].*)?|{_CLOCK[4:]}"
 
 
 def duration_ms(text: str, *, bare: str | None = None) -> float | None:
@@ -96,14 +100,14 @@ def duration_hint(bare: str = "s") -> str:
 
 
 def parse_instant_ms(text: str, now_ms: int) -> int:
-    """Epoch milliseconds of an ISO 8601 time with its zone, or of a duration ago.
+    """Epoch milliseconds of an ISO 8601 time with its zone, of the clock, or a duration ago.
 
     Raises:
         UsageError: neither, a time without a zone, that never was, or before 1970.
     """
     word = text.strip()
     if re.fullmatch(_INSTANT, word):
-        instant = _iso_ms(word)
+        instant = _clock_ms(word, now_ms) if re.fullmatch(_CLOCK, word) else _iso_ms(word)
     else:
         ago = duration_ms(word)
         if ago is None:
@@ -117,23 +121,47 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
     return instant
 
 
+def parse_moment_ms(text: str, now_ms: int) -> int:
+    """As `parse_instant_ms`, of a time that has come.
+
+    Raises:
+        UsageError: it has not; or as of `parse_instant_ms`.
+    """
+    instant = parse_instant_ms(text, now_ms)
+    if instant > now_ms:
+        raise UsageError(f"`{text}` is in the future")
+    return instant
+
+
 def is_instant(text: str) -> bool:
     """Whether a text looks like a time of the calendar, valid or not."""
     return re.fullmatch(_INSTANT, text.strip()) is not None
 
 
 def _iso_ms(text: str) -> int:
+    return epoch_ms(_zoned(datetime.datetime, text))
+
+
+def _clock_ms(text: str, now_ms: int) -> int:
+    """The last time that clocks of a zone showed this."""
+    clock = _zoned(datetime.time, text)
+    now = instant_of(now_ms).astimezone(clock.tzinfo)
+    instant = datetime.datetime.combine(now.date(), clock)
+    return epoch_ms(instant if instant <= now else instant - datetime.timedelta(days=1))
+
+
+def _zoned(kind: type[_Zoned], text: str) -> _Zoned:
     try:
-        instant = datetime.datetime.fromisoformat(text)
+        found = kind.fromisoformat(text)
     except ValueError as error:
         raise UsageError(
             f"`{text}` is not a time", hint="write it like `2026-11-21T06:00:00Z`"
         ) from error
-    if instant.tzinfo is None:
+    if found.tzinfo is None:
         raise UsageError(
             f"`{text}` has no zone", hint="add `Z` for UTC, or an offset like `+02:00`"
         )
-    return epoch_ms(instant)
+    return found
 
 
 def epoch_ms(instant: datetime.datetime) -> int:

@@ -118,6 +118,16 @@ KINDS: Final[Mapping[str, Kind]] = {
             ),
         ),
     ),
+    "moments": Kind(
+        "random lives of a group, asked for what it had committed at moments of it",
+        500,
+        (
+            Run(
+                "-s tests/core/history/test_random_moments.py",
+                lambda count: {"KGROUPS_FUZZ_MOMENTS": str(count)},
+            ),
+        ),
+    ),
     "plans": Kind(
         "moves of groups whose members share buckets of hash tables, beside a coordinator",
         300,

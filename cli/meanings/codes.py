@@ -79,6 +79,7 @@ _OWN: Final[Mapping[str, _Row]] = {
         "KGROUPS_READ_ONLY is set, so nothing is written",
         "unset it, or use --dry-run to see the plan",
     ),
+    "COMMIT_UNKNOWN": (4, "it is not known what was committed then", "--captures may tell it"),
     "PROTECTED_CONTEXT": (
         4,
         "the context is protected from writes",

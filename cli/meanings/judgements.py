@@ -144,6 +144,17 @@ EXPIRIES: Final[Rows] = {
         "read the notes on stderr; it requires READ on `__consumer_offsets`",
     ),
 }
+EXACTNESS: Final[Rows] = {
+    "exact": ("the commit at that time; without an offset, nothing was committed", None),
+    "at_the_latest": (
+        "so it stood at `known_at`, and commits between that and the time asked for may be missing",
+        "captures of `lag collect` taken more often tell more",
+    ),
+    "unknown": (
+        "compaction has removed the records that would tell it, and no capture does",
+        "--captures DIR reads captures of `lag collect`",
+    ),
+}
 CAUSES: Final[Rows] = {
     "compaction": ("compaction has removed the records in between", None),
     "between_captures": ("between two captures, and no record of it is left", None),
@@ -208,6 +219,7 @@ WORDS_OF: Final[Mapping[Kind, Rows]] = {
     "lag_status": STATUSES,
     "result": RESULTS,
     "expiry": EXPIRIES,
+    "exactness": EXACTNESS,
     "cause of a change": CAUSES,
 }
 """Every word by the field that holds it."""

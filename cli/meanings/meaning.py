@@ -29,6 +29,7 @@ Kind = Literal[
     "lag_status",
     "result",
     "expiry",
+    "exactness",
     "cause of a change",
 ]
 

@@ -5,12 +5,12 @@ its marker says that it committed.
 """
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.core.coordinator.log.record_codec import decode_record
-from kgroups.core.history.log_entry import LogEntry
+from kgroups.core.history.log_entry import WHOLE, LogEntry
 from kgroups.core.protocol.batches import (
     CONTROL,
     TRANSACTIONAL,
@@ -56,6 +56,7 @@ class Sieve:
         self._take, self._unread = take, unread
         self._next = 0  # offset
         self._holes = 0
+        self._whole_from = WHOLE  # or an offset
         self._holes_seen: dict[str, int] = {}
         self._open: dict[int, list[tuple[str, LogEntry]]] = {}  # by producer
 
@@ -64,6 +65,7 @@ class Sieve:
         end = header.base_offset + header.last_offset_delta + 1
         if header.record_count < end - self._next:
             self._holes += 1
+            self._whole_from = header.base_offset
         self._next = end
         if header.attributes & CONTROL:
             self._mark(header.producer_id, batch)
@@ -83,17 +85,18 @@ class Sieve:
         Compaction removes aborted records, and later the markers of both kinds.
         """
         for entries in self._open.values():
-            self._give(each for each in entries if stable < 0 or each[1].offset < stable)
+            held = (each for each in entries if stable < 0 or each[1].offset < stable)
+            self._give(_counting(held, None))
 
     def _mark(self, producer: int, batch: bytes) -> None:
         entries = self._open.pop(producer, ())
         for marker in read_records(batch):
             if is_commit_marker(marker):
-                self._give(entries)
+                self._give(_counting(entries, marker.timestamp_ms))
 
     def _give(self, entries: Iterable[tuple[str, LogEntry]]) -> None:
         for name, entry in entries:
-            self._take(name, entry)
+            self._take(name, entry._replace(whole_from=self._whole_from))
 
     def _entry(self, raw: Record, producer: int) -> tuple[str, LogEntry] | None:
         key = raw.key or b""
@@ -113,7 +116,15 @@ class Sieve:
             return None
         is_torn = self._holes != self._holes_seen.get(name, 0)
         self._holes_seen[name] = self._holes
-        return name, LogEntry(raw.offset, raw.timestamp_ms, record, is_torn, producer)
+        return name, LogEntry(
+            raw.offset, raw.timestamp_ms, record, is_torn, producer, raw.timestamp_ms
+        )
+
+
+def _counting(
+    entries: Iterable[tuple[str, LogEntry]], at_ms: int | None
+) -> Iterator[tuple[str, LogEntry]]:
+    return ((name, entry._replace(counts_ms=at_ms)) for name, entry in entries)
 
 
 def _text(name: str) -> bytes:

@@ -19,7 +19,7 @@ class Known:
     Args:
         topics: with the bounds of their logs.
         at_time: for a time, the first offset that is not older; None where there is none.
-        given: for a file, another group or a search for records, the offsets asked for.
+        given: for a file, another group, a moment or a search for records, the offsets asked for.
     """
 
     topics: Mapping[str, Topic]
@@ -55,7 +55,7 @@ class Known:
             case "time":
                 found = self.at_time.get(at)
                 return log.log_end_offset if found is None else found
-            case "file" | "group" | "next" | "first":
+            case "file" | "group" | "committed" | "next" | "first":
                 return self.given.get(at)
 
 

@@ -5,16 +5,26 @@ from typing import Final, Literal
 
 from kgroups.core.counts import parse_count
 from kgroups.core.errors import UsageError
-from kgroups.core.times import duration_ms, is_instant, parse_instant_ms
+from kgroups.core.times import duration_ms, is_instant, parse_instant_ms, parse_moment_ms
 
 TargetKind = Literal[
-    "earliest", "latest", "current", "next", "first", "offset", "shift", "time", "file", "group"
+    "earliest",
+    "latest",
+    "current",
+    "next",
+    "first",
+    "offset",
+    "shift",
+    "time",
+    "file",
+    "group",
+    "committed",
 ]
 
 FORMS: Final = (
     "earliest, latest, current, next, `next:5`, first, an offset (`1500`), a shift (`+10`, "
     "`-10`), a time with its zone (`2026-11-21T06:00:00Z`), a span of time (`1h30m`), "
-    "`file:PATH` or `group:NAME`"
+    "`committed@TIME`, `file:PATH` or `group:NAME`"
 )
 
 _WORDS: Final[dict[str, TargetKind]] = {
@@ -23,6 +33,7 @@ _WORDS: Final[dict[str, TargetKind]] = {
     "current": "current",
     "first": "first",
 }
+COMMITTED_AT: Final = "committed@"
 MAX_OFFSET: Final = 2**63 - 1
 
 
@@ -49,13 +60,16 @@ def parse_target(text: str, now_ms: int) -> Target:
         text: one of the forms of `FORMS`.
         now_ms: epoch milliseconds, from which a span of time counts back.
     Raises:
-        UsageError: the text is none, or a time without zone, before 1970 or that never was.
+        UsageError: the text is none, or a time without zone, before 1970 or that never was; or
+            one of a commit that has not come.
     """
     word = text.strip()
     kind = _WORDS.get(word.lower())
     if kind is not None:
         return Target(kind)
     prefix, colon, name = word.partition(":")
+    if word.startswith(COMMITTED_AT):
+        return Target("committed", parse_moment_ms(word.removeprefix(COMMITTED_AT), now_ms))
     if prefix.lower() == "next":
         return Target("next", parse_count(name) if colon else 1)
     if colon and name and prefix in ("file", "group"):

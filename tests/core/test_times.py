@@ -92,11 +92,27 @@ def test_instants() -> None:
     assert parse_instant_ms("90m", NOW_MS) == NOW_MS - 90 * MINUTE_MS
 
 
+def test_times_of_the_clock() -> None:
+    """The last time that it was that late in the zone, this millisecond included."""
+    noon_ms = parse_instant_ms("2026-11-21T12:00Z", NOW_MS)
+    for text, instant in {
+        "12:00Z": "2026-11-21T12:00Z",
+        "12:00:01Z": "2026-11-20T12:00:01Z",
+        "03:00+00:00": "2026-11-21T03:00Z",
+        "01:00+14:00": "2026-11-22T01:00+14:00",
+        "03:00+14:00": "2026-11-21T03:00+14:00",
+        "23:00-12:00": "2026-11-20T23:00-12:00",
+    }.items():
+        assert parse_instant_ms(text, noon_ms) == parse_instant_ms(instant, noon_ms), text
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("2026-11-21T06:00:00", "has no zone"),
         ("2026-11-21", "has no zone"),
+        ("03:00", "has no zone"),
+        ("25:00Z", "is not a time"),
         ("2026-13-21T06:00:00Z", "is not a time"),
         ("yesterday", "is not a time"),
         ("1500", "is not a time"),

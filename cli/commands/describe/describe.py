@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import typer
 
+from kgroups.cli.captures import Captures
 from kgroups.cli.choosing import (
     AllGroups,
     Choice,
@@ -83,6 +84,7 @@ EXAMPLES
   kgroups describe billing --lag-time --over 10s
   kgroups describe --where 'lag > 10k or lost > 0'
   kgroups describe orders-app --watch 2
+  kgroups describe orders-app --at 03:00Z --captures ~/captures
   kgroups describe -- -odd-name
 
 TIMES    (of partitions and of groups; null or - is unknown)
@@ -93,6 +95,14 @@ TIMES    (of partitions and of groups; null or - is unknown)
                   partitions that are stalled; rebalances seen
   --expiry        when commits are deleted: of groups without members, and of
                   topics that no member reads (reads __consumer_offsets)
+
+THE PAST (--at 2h, --at 03:00Z, --at 2026-11-21T03:00Z)
+  What the named groups had committed then, deleted ones too, from the records
+  of __consumer_offsets (requires READ) and with --captures DIR from captures
+  of `lag collect`. Nothing is guessed; EXACTNESS says of each row:
+  exact          the commit at that time; without an offset: there was none
+  at_the_latest  so it stood at KNOWN-AT; commits after that may be missing
+  unknown        compaction has removed what would tell it
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -161,27 +171,31 @@ def describe(
     record_times: RecordTimes = False,
     over: Over = None,
     expiry: ShowExpiry = False,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="What was committed then: 2h, 03:00Z."),
+    ] = None,
+    captures: Captures = None,
     watch: Watch = None,
     fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
+    if at is not None or captures is not None:
+        from kgroups.cli.commands.describe.moment_view import describe_at  # records: 40 ms
+
+        describe_at(ctx, at, captures)
+        return
     options = options_of(ctx, several=True)
     contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     topics = split_names(topic)
     filtered = bool(topics) or where is not None
     choice = choice_of(groups, regex, every=all_groups or (filtered and not (groups or regex)))
-    views: list[ItemView] = []
-    if state:
-        views.append("state")
-    if members:
-        views.append("members")
-    if tasks:
-        views.append("tasks")
-    if deliveries:
-        views.append("deliveries")
+    asked: dict[ItemView, bool] = {"state": state, "members": members, "tasks": tasks}
+    asked["deliveries"] = deliveries
+    views = [view for view, is_asked in asked.items() if is_asked]
     if offsets or not views:
         views.append("offsets")
     by_lag = sort == "lag" or top is not None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -301,10 +302,11 @@ def _read_histories(
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    from kgroups.cli.group_histories import read_histories  # records: 40 ms of a start
+    from kgroups.cli.group_histories import read_histories, readers_of  # records: 40 ms of a start
 
     names = [group.group for group in groups]
-    readers, _, logs, _ = read_histories(printer, admin, names, since_ms, lambda _: captures)
+    make = partial(readers_of, names, since_ms)
+    readers, _, logs, _ = read_histories(printer, admin, names, make, lambda _: captures)
     if logs is None:
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))

@@ -1,12 +1,12 @@
 """`kgroups history`: what became of groups, out of `__consumer_offsets`."""
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kgroups.cli.broker_logs import check_logs, log_notes, read_logs
-from kgroups.cli.captures import Captures, read_captures
+from kgroups.cli.captures import Captures
 from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.history.change_text import time_text
 from kgroups.cli.commands.history.history_report import (
@@ -18,26 +18,22 @@ from kgroups.cli.commands.history.history_report import (
     view_of,
 )
 from kgroups.cli.exits import Note, end_with
-from kgroups.cli.group_histories import GroupHistories, read_histories, readers_of
+from kgroups.cli.group_histories import (
+    open_histories,
+    readers_of,
+    unread_groups,
+)
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import HtmlFile, options_of
-from kgroups.cli.source import cluster, now_ms, unknown_group
-from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
-from kgroups.core.errors import ClusterError, ItemError
+from kgroups.cli.source import now_ms
 from kgroups.core.extras import require_extra
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.reader import HistoryReader
-from kgroups.core.kafka.answers import Placement
-from kgroups.core.kafka.lookups.group_log import GroupLogs
-from kgroups.core.lag.stores.places import Place
-from kgroups.core.protocol.errors import broker_error
-from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_instant_ms
 
 SCHEMA = "kgroups.history/1"
-DENIED = "TOPIC_AUTHORIZATION_FAILED"
 
 HELP = """Show what happened to groups, and why.
 
@@ -99,20 +95,15 @@ def history(
     check_logs(log or [])
     until_ms = now_ms()
     since_ms = parse_instant_ms(since or "24h", until_ms)
-    if captures is None:
-        with cluster(options) as admin:
-            histories = read_histories(printer, admin, names, since_ms)
-    else:
-        histories = _with_captures(printer, names, captures, (since_ms, until_ms))
+    make = partial(readers_of, names, since_ms)
+    histories = open_histories(printer, names, make, captures, (since_ms, until_ms))
+    errors = unread_groups(names, histories, captures)
     readers, placement, logs, looks = histories
-    if logs is None:
-        raise _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).as_error()
-    errors = _errors(names, placement, logs, readers, captures)
     failed = {error.target for error in errors}
     found = [_history(name, readers[name]) for name in names if name not in failed]
     read = read_logs(log or [], {one.group: one.changes for one in found})
     found = [explained(one, read) for one in found]
-    broken = logs.unread.broken
+    broken = {} if logs is None else logs.unread.broken
     folded = options.output == "table"
     notes = [*log_notes(read)]
     notes += (n for one in found for n in _notes(one, since_ms, broken.get(one.group, 0)))
@@ -137,33 +128,6 @@ def history(
     end_with(errors)
 
 
-def _with_captures(
-    printer: Printer, names: list[str], folder: Place, window: tuple[int, int]
-) -> GroupHistories:
-    """Histories from records and captures, or from captures alone where there are no records."""
-    options, since_ms = printer.options, window[0]
-
-    def captures_of(name: str | None) -> Sequence[ClusterSnapshot]:
-        return read_captures(options, folder, names, name, window)
-
-    given = (options.bootstrap_server, options.command_config, options.context)
-    why = "no cluster given"
-    if any(given):
-        try:
-            with cluster(options) as admin:
-                found = read_histories(printer, admin, names, since_ms, captures_of)
-            if found.logs is not None:
-                return found
-            why = _unread(OFFSETS_TOPIC, DENIED, OFFSETS_TOPIC).message
-        except ClusterError as error:
-            why = error.message
-    printer.note("LOG_UNREAD", f"from captures only: {why}")
-    captures = captures_of(None)
-    readers = readers_of(names, since_ms, captures)
-    placement = Placement(None, {}, captures[0].cluster_id)
-    return GroupHistories(readers, placement, GroupLogs(), captures)
-
-
 def _history(name: str, reader: HistoryReader) -> GroupHistory:
     return GroupHistory(
         name,
@@ -174,44 +138,6 @@ def _history(name: str, reader: HistoryReader) -> GroupHistory:
         reader.whole_since_ms,
         reader.members,
     )
-
-
-def _errors(
-    names: list[str],
-    placement: Placement,
-    logs: GroupLogs,
-    readers: Mapping[str, HistoryReader],
-    captures: Place | None,
-) -> list[ItemError]:
-    """Groups of which nothing is known: no record could be read, or there is none."""
-    told = {name for name in names if readers[name].captures and not readers[name].records}
-    errors = [error for error in placement.errors if error.target not in told]
-    failed = {error.target for error in errors}
-    for name in names:
-        if name in failed or name in told:
-            continue
-        if name in logs.failures:
-            errors.append(_unread(name, logs.failures[name], _place(name, placement)))
-        elif not readers[name].records:
-            if name in logs.unread.others:
-                text = f"`{name}` is a share or streams group"
-                errors.append(broker_error(name, "UNSUPPORTED_VERSION", text))
-            else:
-                place = _place(name, placement) if placement.coordinators else str(captures)
-                errors.append(unknown_group(name, f"`{place}`"))
-    return errors
-
-
-def _unread(name: str, code: str, place: str) -> ItemError:
-    """The failure of a group whose partition cannot be read."""
-    if code == DENIED:
-        text = f"not authorized to read `{OFFSETS_TOPIC}`"
-        return broker_error(name, code, text, "DESCRIBE and READ on the topic are required")
-    return broker_error(name, code, f"`{place}` cannot be read ({code})")
-
-
-def _place(name: str, placement: Placement) -> str:
-    return f"{OFFSETS_TOPIC}-{offsets_partition(name, placement.partitions or 1)}"
 
 
 def _notes(found: GroupHistory, since_ms: int, broken: int) -> list[Note]:

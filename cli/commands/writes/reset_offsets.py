@@ -8,15 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
+from kgroups.cli.captures import Captures
 from kgroups.cli.choosing import Choice, GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.gates.polling import parse_wait_ms
 from kgroups.cli.commands.writes.internal_topics import AllInternalTopics, InternalTopics
 from kgroups.cli.commands.writes.lookups import (
-    committed_by,
     free_groups,
     read_logs,
     resolved,
     warn_of_unknown_ids,
+)
+from kgroups.cli.commands.writes.moment_targets import (
+    asked_partitions,
+    given_offsets,
+    moment_item,
+    moments_of,
+    with_moments,
 )
 from kgroups.cli.commands.writes.offset_writes import (
     AllTopics,
@@ -49,14 +56,13 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
 from kgroups.core.kafka.lookups.record_search import Passed
 from kgroups.core.kafka.reads.log_bounds import led_only
 from kgroups.core.offsets.change import Change, Key
 from kgroups.core.offsets.commit_rows import Replaced
-from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.undo import KnownRows, plan_resume, plan_undo
 from kgroups.core.offsets.write_file import WriteFile
@@ -85,6 +91,7 @@ TARGETS (--to)
   90m, 1h30m, PT2H      a duration ago
   file:PATH             lines `[group,]topic,partition,offset`
   group:NAME            the committed offsets of another group
+  committed@03:00Z      what the group had committed then, deleted groups too
 An offset outside the log is refused, or with --clamp moved to its edge. What
 other targets give is clamped without being asked, and the row says so.
 
@@ -101,17 +108,19 @@ records and transactions' markers (READ on the topic is required), at most
 --limit 1m records or, by --limit 30s, so long; rows say what they skip.
 
 EXAMPLES
-  kgroups reset-offsets billing --to earliest --topic orders --dry-run
+  kgroups reset-offsets billing --to earliest --topic orders:0,3-5 --dry-run
   kgroups reset-offsets billing --to next --topic orders:3
   kgroups reset-offsets billing --to first --where-header v=2 --topic orders:3
-  kgroups reset-offsets billing --to 2h --all-topics
-  kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
-  kgroups reset-offsets billing --to group:billing-old --yes
+  kgroups reset-offsets billing --to committed@2h --captures ~/captures
   kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
   kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
   kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
   kgroups reset-offsets --undo last
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
+
+THE PAST (--to committed@03:00Z)
+Reads __consumer_offsets (requires READ) and --captures, as `kgroups describe
+--at` does; partitions of which it is not known are refused.
 
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --undo last those in the newest
@@ -158,6 +167,7 @@ def reset_offsets(
     isolation: View = "read_committed",
     internal_topic: InternalTopics = None,
     all_internal_topics: AllInternalTopics = False,
+    captures: Captures = None,
     undo: Annotated[
         Path | None,
         typer.Option(
@@ -197,7 +207,7 @@ def reset_offsets(
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     alone = (groups, regex, topic, to, all_groups, all_topics, only_lagging, clamp)
-    wheres = (where_header, where_key, limit)
+    wheres = (where_header, where_key, limit, captures)
     internals = (internal_topic, all_internal_topics)
     old = choice = request = None
     file = undo or resume
@@ -206,8 +216,9 @@ def reset_offsets(
         if overwrite_moved:
             raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
-        request = request_of(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
-        search = search_of(request.target, *wheres, isolation)
+        which = {"all_topics": all_topics, "only_lagging": only_lagging}
+        request = request_of(to, topic or (), captures, **which)
+        search = search_of(request.target, where_header, where_key, limit, isolation)
         request = replace(request, clamp=clamp, search=search, internal_topics=internals)
     elif any((*alone, *wheres, *internals)) or (undo and resume):
         raise UsageError(
@@ -256,16 +267,21 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
     )
     if choice.every:
         names = [group.group for group in looked.groups if group.offsets]
+    absent = names if request.target.kind == "committed" else ()
+    if absent:
+        moments, lost = moments_of(run, names, request)
+        request = replace(request, moments=moments)
+        names, strangers = list(moments), [*strangers, *lost]
     passages: Passages = {}
     changes, topics = _reset_changes(
         run, looked, names, request, passages, in_use=run.consent.dry_run
     )
     changes = with_effects(run, looked, changes, topics)
-    errors = [*strangers, *untold(looked, changes)]
+    errors = [*strangers, *untold(looked, changes, may_be_absent=absent)]
     run = replace(run, cluster_id=looked.cluster_id)
 
     def passed(change: Change) -> Mapping[str, Any]:
-        return passed_items(passages.get(change.key))
+        return {**passed_items(passages.get(change.key)), **moment_item(change, request.moments)}
 
     ready = write(run, topics=topics, more=passed)
     ready = with_internal_topics(ready, run, changes, *request.internal_topics)
@@ -328,7 +344,7 @@ def _reset_changes(
         passages: filled with what a search passes.
         in_use: plan for groups with members, too: each row is refused with them.
     """
-    free, refused = free_groups(looked, names)
+    free, refused = free_groups(looked, names, create=bool(request.moments))
     held = {
         change.group: change.error
         for change in refused
@@ -336,14 +352,14 @@ def _reset_changes(
     }
     changes = [change for change in refused if change.group not in held]
     free += [group for group in looked.groups if group.group in held]
-    given = {group.group: _given(looked, group.group, request) for group in free}
+    given = {group.group: given_offsets(looked, group.group, request) for group in free}
     topics = read_logs(
         run.admin,
         request.scope.names
         or {
             topic
             for group in free
-            for topic, _ in (given[group.group] or committed_partitions(group))
+            for topic, _ in asked_partitions(group, given[group.group], request)
         },
         looked.topics,
     )
@@ -354,9 +370,8 @@ def _reset_changes(
     shared = Known(topics, at_time)
     for group in free:
         own = given[group.group]
-        if own:
-            scope = request.scope
-            partitions = [at for at in sorted(own) if not scope.names or scope.holds(at)]
+        if own or request.moments:
+            partitions = asked_partitions(group, own, request)
         elif request.target.kind in ("file", "group"):
             partitions = []
         else:
@@ -379,22 +394,7 @@ def _reset_changes(
             planned = [
                 with_passed(change, passages.get(change.key), request.search) for change in planned
             ]
+        planned = with_moments(planned, request.moments)
         error = held.get(group.group)
         changes += planned if error is None else [change.failed(error) for change in planned]
     return changes, topics
-
-
-def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
-    """Offsets that a file or another group gives for a group; empty for other targets.
-
-    Raises:
-        NotFoundError: the file has no line for the group; there is no such other group.
-    """
-    if request.target.kind == "file":
-        found = request.given.get(name) or request.given.get(None)
-        if not found:
-            raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
-        return found
-    if request.target.kind == "group":
-        return committed_by(looked, request.target.name)
-    return {}

@@ -27,6 +27,7 @@ from kgroups.core.coordinator.kip848.group import Kip848GroupState
 from kgroups.core.coordinator.kip848.member import MemberState
 from kgroups.core.history.broker_log import REASONS, SAYINGS
 from kgroups.core.history.causes import RULES
+from kgroups.core.history.moment import EXACTNESSES
 from kgroups.core.lag.group_times import Method
 from kgroups.core.lag.rules import LagStatus
 from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
@@ -116,6 +117,7 @@ WORDS: Final[dict[Kind, set[str]]] = {
     "lag_status": set(get_args(LagStatus)),
     "result": set(RESULTS),
     "expiry": set(EXPIRY_WORDS),
+    "exactness": set(EXACTNESSES),
     "cause of a change": {
         *(rule.cause for rule in RULES),
         *(saying.cause for saying in SAYINGS if saying.cause),

@@ -35,6 +35,8 @@ TARGETS = {
     "500ms": Target("time", NOW_MS - 500),
     "PT1H30M": Target("time", NOW_MS - HOUR_MS * 3 // 2),
     "p1dt0.5s": Target("time", NOW_MS - 24 * HOUR_MS - 500),
+    "committed@90m": Target("committed", NOW_MS - 90 * 60_000),
+    "committed@1970-01-01T00:00:01Z": Target("committed", 1_000),
     "file:/tmp/a:b.csv": Target("file", name="/tmp/a:b.csv"),
     "group:other:one": Target("group", name="other:one"),
 }
@@ -58,6 +60,9 @@ def test_target(text: str) -> None:
         ("1.5", "is not a target"),
         ("-1h", "is not a target"),
         ("1h ago", "is not a target"),
+        ("committed@", "is not a time"),
+        ("committed@03:00", "has no zone"),
+        ("committed@2099-01-01T00:00Z", "is in the future"),
         ("P", "is not a target"),
         ("PT", "is not a target"),
         ("file:", "is not a target"),
