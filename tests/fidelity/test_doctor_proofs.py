@@ -9,7 +9,6 @@ import pytest
 from tests.support.cli.runner import run
 from tests.support.doctor.faults import SESSION
 from tests.support.doctor.played_group import WAIT_S, Place, PlayedGroup
-from tests.support.fidelity.hosts.pool import present_libraries
 from tests.support.fidelity.libraries import Library
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
@@ -63,8 +62,6 @@ def proved_storm(place: Place, group: PlayedGroup) -> dict[str, Any] | None:
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
 def test_a_longer_session(place: Place, library: Library) -> None:
     """A member that pauses for longer than its session; then it has the session that is advised."""
-    if library not in present_libraries():
-        pytest.skip(f"{library} is missing")
     short = group_of(place, library, "short", dict(SESSION))
     before = rebalances(place, short)
     for _ in range(TIMES):

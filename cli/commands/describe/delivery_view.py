@@ -62,20 +62,20 @@ def learn_deliveries(
         printer.progress(f"reading {STATE_TOPIC} for {len(shared):,} groups")
     found = deliveries(admin, shared, snapshot.topics)
     notes = [
-        Note("NO_DELIVERIES", f"`{each.group}` is no share group", each.group)
+        Note("NO_DELIVERIES", f"`{each.group}` is not a share group", each.group)
         for each in snapshot.groups
         if each.type != "share"
     ]
     for name, rows in found.items():
         if rows and rows[0].delivery_count_limit is None:
-            text = f"how often `{name}` delivers a record requires DESCRIBE_CONFIGS on the group"
+            text = f"the delivery limit of `{name}` requires DESCRIBE_CONFIGS on the group"
             notes.append(Note("DELIVERIES_UNKNOWN", text, name))
     codes = {row.error for rows in found.values() for row in rows if row.error is not None}
     if codes:
-        text = f"`{STATE_TOPIC}` could not be read ({', '.join(sorted(codes))}): it requires READ"
+        text = f"cannot read `{STATE_TOPIC}` ({', '.join(sorted(codes))}): READ is required"
         notes.append(Note("DELIVERIES_UNKNOWN", text))
     if any(group.members for group in shared):
-        text = "only the memory of brokers has which records members hold now: they count as before"
+        text = "records that members hold now are shown in their last stored state"
         notes.append(Note("LOCKS_UNKNOWN", text))
     return found, notes
 

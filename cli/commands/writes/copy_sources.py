@@ -199,7 +199,7 @@ def refused_type(group: Group) -> RefusedError | None:
     if group.type not in OTHER_TYPES:
         return None
     text = f"`{group.group}` is a {group.type} group, and only commits of consumers are copied"
-    return RefusedError(text, hint="`kgroups reset-offsets` puts it somewhere else")
+    return RefusedError(text, hint="use `kgroups reset-offsets` to move its offsets")
 
 
 def look_at_checkpoints(

@@ -53,7 +53,9 @@ def topics_of(
     for group in looked.groups:
         for topic in internal_topics_of(group) if group.type == "streams" else ():
             if not is_named_internal(topic, group.group):
-                text = f"`{topic}` stays: its name is not one of internal topics of {group.group}"
+                text = (
+                    f"keeping `{topic}`, which is not named as an internal topic of {group.group}"
+                )
                 printer.note("TOPIC_KEPT", text, topic)
             elif every or topic in (named or ()):
                 found.setdefault(group.group, []).append(topic)
