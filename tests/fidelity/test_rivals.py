@@ -29,7 +29,7 @@ Commit = Callable[[int], None]
 
 
 @contextmanager
-def assigner_of(address: str, name: str, **settings: str) -> Iterator[Consumer]:
+def consuming(address: str, name: str, **settings: str) -> Iterator[Consumer]:
     """A consumer of the group of this name, whose client id is `owner` unless it is said."""
     consumer = Consumer(
         {
@@ -50,7 +50,7 @@ def assigner_of(address: str, name: str, **settings: str) -> Iterator[Consumer]:
 @contextmanager
 def owner_of(address: str, name: str, protocol: str = "classic") -> Iterator[Consumer]:
     """One that has subscribed, and owns the partition."""
-    with assigner_of(address, name, **{"group.protocol": protocol}) as owner:
+    with consuming(address, name, **{"group.protocol": protocol}) as owner:
         owner.subscribe([name])
         owns = lambda: owner.poll(0.5) or owner.assignment()  # noqa: E731
         wait_until(owns, "it owns the partition", timeout_s=PATIENCE_S)
@@ -60,7 +60,7 @@ def owner_of(address: str, name: str, protocol: str = "classic") -> Iterator[Con
 @contextmanager
 def assigned_to(address: str, name: str) -> Iterator[Consumer]:
     """One that assigns the partition itself."""
-    with assigner_of(address, name, **{"client.id": "rival"}) as rival:
+    with consuming(address, name, **{"client.id": "rival"}) as rival:
         rival.assign([TopicPartition(name, 0, 0)])
         yield rival
 
