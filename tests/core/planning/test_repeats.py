@@ -13,12 +13,12 @@ from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
 from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
 from kgroups.core.errors import KgroupsError
-from kgroups.core.planning import prospects
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes import search
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
+from kgroups.core.planning.outcomes.search import Effort
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.planning.settle import Settled
@@ -164,8 +164,7 @@ def test_what_is_complete_has_every_outcome(
         found = {}
         watched.remembers, spared = True, watched.spared
         for runs in (FEW, EVERY):
-            monkeypatch.setattr(prospects, "MAX_RUNS", runs)
-            found[runs] = plan_group(*case, leader=library).outcomes
+            found[runs] = plan_group(*case, leader=library, effort=Effort(runs=runs)).outcomes
             if not found[FEW].complete or watched.spared == spared:
                 break
             watched.remembers = False

@@ -105,6 +105,9 @@ def test_a_member_and_what_it_said(kafka: KafkaCluster) -> None:
     table = run("-b", kafka.bootstrap, "describe", group, "--deliveries")
     assert table.exit_code == 0
     assert "GAVE-UP" in table.stdout
+    chosen = ("--fields", "partition,no_state", "-o", "csv")
+    table = run("-b", kafka.bootstrap, "describe", group, "--deliveries", *chosen)
+    assert table.stdout.split() == ["partition,no_state", "0,5", "1,0"]
     configure_group(kafka.bootstrap, group, {"share.delivery.count.limit": "2"})
     assert sum(row["last_delivery"] for row in deliveries(kafka, group)) == sum(
         row["available"] for row in deliveries(kafka, group)
