@@ -277,7 +277,7 @@ def test_deliveries_without_the_right_to_read(guarded_kafka: KafkaCluster, bob: 
         (row,) = done.document["items"][0]["deliveries"]
         assert (row["error"], row["acknowledged"]) == (TOPIC, None)
         said = {note["code"]: note["message"] for note in done.document["notes"]}
-        assert "it requires READ" in said["DELIVERIES_UNKNOWN"]
+        assert "READ is required" in said["DELIVERIES_UNKNOWN"]
         line = ("reset-offsets", group, "--topic", topic, "--to", "earliest", "--dry-run")
         planned = bob.run(*line).document
         assert [row["read_again"] for row in planned["items"]] == [5]
