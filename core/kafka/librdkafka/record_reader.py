@@ -82,7 +82,7 @@ class RecordReader:
         left = set(starts)
         heard = time.monotonic()
         while left and not self._is_over(time.monotonic() - heard):
-            for message in consumer.consume(AT_ONCE, timeout=POLL_S):
+            for message in self._heard():
                 heard = time.monotonic()
                 at = (message.topic(), message.partition())
                 error = message.error()
@@ -97,6 +97,11 @@ class RecordReader:
                     consumer.incremental_unassign([ConfluentPartition(*at)])
         consumer.incremental_unassign([ConfluentPartition(*at) for at in left])
         return times
+
+    def _heard(self) -> list[Any]:
+        """What has come: `consume` would wait until it has as many as it may give."""
+        first = self._consumer.poll(POLL_S)
+        return [] if first is None else [first, *self._consumer.consume(AT_ONCE, timeout=0)]
 
 
 def _told(message: Any, error: KafkaError | None) -> RecordTime:
@@ -134,6 +139,7 @@ def record_reader(
         auto_offset_reset="earliest",
         isolation_level=isolation,
         queued_min_messages=1,
+        fetch_queue_backoff_ms=1,  # by default a second between two fetches of a partition
         fetch_wait_max_ms=50,
         fetch_message_max_bytes=FETCH_BYTES,
     )

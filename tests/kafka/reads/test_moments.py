@@ -68,6 +68,14 @@ def test_times_of_the_next_records(settings: ClientSettings) -> None:
     assert next_record_times(settings, []) == ({}, ())
 
 
+def test_a_partition_that_many_groups_read(settings: ClientSettings) -> None:
+    """Each place is a fetch of its own; none waits for the pauses of a reader that has enough."""
+    places = [(TOPIC, 0, offset) for offset in range(600)]
+    times, errors = next_record_times(settings, places)
+    assert not errors
+    assert times == {place: NOON_MS + place[2] // 10 * MINUTE_MS for place in places}
+
+
 def test_a_cluster_that_is_not_there() -> None:
     """The failure is that of an unreachable cluster."""
     nowhere = read_settings("127.0.0.1:1", None)
