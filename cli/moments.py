@@ -39,6 +39,11 @@ def capture_window(at_ms: int) -> tuple[int, int]:
     return max(0, at_ms - CAPTURES_MS), at_ms
 
 
+def tell_moment(printer: Printer, at_ms: int) -> None:
+    """Say which time is meant, as `03:00` or `2h` do not."""
+    printer.note("AS_OF", f"committed offsets are those of {timestamp(at_ms)}")
+
+
 def read_moment(
     printer: Printer, admin: ClusterAdmin, names: Sequence[str], at_ms: int, folder: Place | None
 ) -> tuple[dict[str, Standings], list[ItemError]]:

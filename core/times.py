@@ -1,12 +1,13 @@
 """Durations and instants: the one grammar of every option and file.
 
     duration  500ms, 10s, 1.5m, 1h30m, 7d, 2w, 250us, PT1H30M
-    instant   2026-11-21T06:00:00Z, 2026-11-21T08:00+02:00; 06:00Z, the last time it was that
-              late; or a duration, counted back from now
+    instant   2026-11-21T06:00:00Z, 2026-11-21T08:00+02:00; 06:00 or 08:00+02:00, the last time
+              it was that late; or a duration, counted back from now
 
-A bare number has no unit and is refused, except where its one unit is documented (`bare`); a time
-without a zone is refused, since it would mean another instant on another machine. Pure: the time
-of day is an argument. Kafka's own tools have a grammar of their own (`cli/official`).
+A bare number has no unit and is refused, except where its one unit is documented (`bare`). A time
+of day is in UTC unless it says otherwise, as all times are shown; a date without a zone is refused,
+since whoever wrote it may have meant another. Pure: the time of day is an argument. Kafka's own
+tools have a grammar of their own (`cli/official`).
 """
 
 import datetime
@@ -103,7 +104,7 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
     """Epoch milliseconds of an ISO 8601 time with its zone, of the clock, or a duration ago.
 
     Raises:
-        UsageError: neither, a time without a zone, that never was, or before 1970.
+        UsageError: neither, a date without a zone, that never was, or before 1970.
     """
     word = text.strip()
     if re.fullmatch(_INSTANT, word):
@@ -113,7 +114,7 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
         if ago is None:
             raise UsageError(
                 f"`{text}` is not a time",
-                hint="write it like `2026-11-21T06:00:00Z`, or `2h` for two hours ago",
+                hint="write it like `2026-11-21T06:00Z`, `06:00` (UTC), or `2h` for two hours ago",
             )
         instant = now_ms - round(ago)
     if instant < 0:  # ListOffsets takes negative times for codes of its own
@@ -143,8 +144,8 @@ def _iso_ms(text: str) -> int:
 
 
 def _clock_ms(text: str, now_ms: int) -> int:
-    """The last time that clocks of a zone showed this."""
-    clock = _zoned(datetime.time, text)
+    """The last time that clocks of a zone showed this; without a zone those of UTC."""
+    clock = _zoned(datetime.time, text if re.search("[Z+-]", text) else f"{text}Z")
     now = instant_of(now_ms).astimezone(clock.tzinfo)
     instant = datetime.datetime.combine(now.date(), clock)
     return epoch_ms(instant if instant <= now else instant - datetime.timedelta(days=1))

@@ -6,6 +6,7 @@ from typing import Final
 from kgroups.cli.meanings.meaning import Meaning
 
 NOTE_CODES: Final[Mapping[str, str]] = {
+    "AS_OF": "the time at which offsets were committed",
     "CHANGED_AGAIN": "a commit changed again after it was written",
     "CHECKPOINTS_READ": "how many commits were translated by MirrorMaker's checkpoints",
     "CLIENT_CHOSEN": "librdkafka is used for this cluster, and why",

@@ -84,7 +84,7 @@ EXAMPLES
   kgroups describe billing --lag-time --over 10s
   kgroups describe --where 'lag > 10k or lost > 0'
   kgroups describe orders-app --watch 2
-  kgroups describe orders-app --at 03:00Z --captures ~/captures
+  kgroups describe orders-app --at 03:00 --captures ~/captures
   kgroups describe -- -odd-name
 
 TIMES    (of partitions and of groups; null or - is unknown)
@@ -96,10 +96,11 @@ TIMES    (of partitions and of groups; null or - is unknown)
   --expiry        when commits are deleted: of groups without members, and of
                   topics that no member reads (reads __consumer_offsets)
 
-THE PAST (--at 2h, --at 03:00Z, --at 2026-11-21T03:00Z)
+THE PAST (--at 2h, --at 03:00, --at 2026-11-21T03:00Z)
   What the named groups had committed then, deleted ones too, from the records
   of __consumer_offsets (requires READ) and with --captures DIR from captures
-  of `lag collect`. Nothing is guessed; EXACTNESS says of each row:
+  of `lag collect`. 03:00 is the last 03:00 in UTC, 03:00+02:00 elsewhere.
+  Nothing is guessed; EXACTNESS says of each row:
   exact          the commit at that time; without an offset: there was none
   at_the_latest  so it stood at KNOWN-AT; commits after that may be missing
   unknown        compaction has removed what would tell it
@@ -173,7 +174,7 @@ def describe(
     expiry: ShowExpiry = False,
     at: Annotated[
         str | None,
-        typer.Option("--at", metavar="TIME", help="What was committed then: 2h, 03:00Z."),
+        typer.Option("--at", metavar="TIME", help="What was committed then: 2h, 03:00."),
     ] = None,
     captures: Captures = None,
     watch: Watch = None,

@@ -14,6 +14,7 @@ from kgroups.cli.moments import (
     moment_readers,
     standing_fields,
     standings_of,
+    tell_moment,
 )
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -65,6 +66,7 @@ def describe_at(ctx: typer.Context, at: str | None, captures: Place | None) -> N
     generated_ms = now_ms()
     at_ms = parse_moment_ms(at, generated_ms)
     printer = Printer(options)
+    tell_moment(printer, at_ms)
     make = moment_readers(names, at_ms)
     histories = open_histories(printer, names, make, captures, capture_window(at_ms))
     errors = unread_groups(names, histories, captures)

@@ -6,7 +6,7 @@ from typing import Any
 from kgroups.cli.commands.writes.lookups import committed_by
 from kgroups.cli.commands.writes.reset_request import Moments, Request
 from kgroups.cli.commands.writes.writing import Run
-from kgroups.cli.moments import Standings, read_moment, standing_fields
+from kgroups.cli.moments import Standings, read_moment, standing_fields, tell_moment
 from kgroups.core.errors import ItemError, NotFoundError, RefusedError, counted
 from kgroups.core.history.moment import Standing
 from kgroups.core.offsets.change import Change
@@ -25,6 +25,7 @@ def moments_of(
         KgroupsError: as of `read_moment`.
     """
     at_ms = request.target.number
+    tell_moment(run.printer, at_ms)
     found, errors = read_moment(run.printer, run.admin, names, at_ms, request.captures)
     left: dict[str, Standings] = {}
     for name, rows in found.items():

@@ -91,7 +91,7 @@ TARGETS (--to)
   90m, 1h30m, PT2H      a duration ago
   file:PATH             lines `[group,]topic,partition,offset`
   group:NAME            the committed offsets of another group
-  committed@03:00Z      what the group had committed then, deleted groups too
+  committed@03:00       what the group had committed then, deleted groups too
 An offset outside the log is refused, or with --clamp moved to its edge. What
 other targets give is clamped without being asked, and the row says so.
 
@@ -118,7 +118,7 @@ EXAMPLES
   kgroups reset-offsets --undo last
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 
-THE PAST (--to committed@03:00Z)
+THE PAST (--to committed@03:00, the last 03:00 in UTC)
 Reads __consumer_offsets (requires READ) and --captures, as `kgroups describe
 --at` does; partitions of which it is not known are refused.
 

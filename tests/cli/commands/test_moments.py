@@ -96,7 +96,7 @@ def test_a_whole_log(address: str, tmp_path: Path) -> None:
     assert {row[1] for row in rows(at(address, "whole", before))} == {None}
     words = ("-b", address, "--undo-dir", str(tmp_path), "--yes", "-o", "json")
     done = run("reset-offsets", "whole", "--to", f"committed@{then}", *words).document
-    assert [note["code"] for note in done["notes"]] == ["NO_COMMIT_THEN", "UNDO_FILE"]
+    assert [note["code"] for note in done["notes"]] == ["AS_OF", "NO_COMMIT_THEN", "UNDO_FILE"]
     (row, _) = done["items"]
     assert (row["new_offset"], row["result"], row["exactness"]) == (5, "done", "exact")
     assert fetch_offsets(address, "whole") == {("t", 0): 5, ("t", 1): 0, ("t", 2): 3}
@@ -146,7 +146,7 @@ def test_what_captures_tell(past: Past) -> None:
     assert row["known_at"] <= then
     alone = run(*words)
     assert {row[2:] for row in rows(alone)} == {("at_the_latest", "captures")}
-    assert [note["code"] for note in alone.document["notes"]] == ["LOG_UNREAD"]
+    assert [note["code"] for note in alone.document["notes"]] == ["AS_OF", "LOG_UNREAD"]
     reset = ("reset-offsets", "g", "--to", f"committed@{then}", "--captures", captures)
     planned = run(*reset, "--topic", "t:0", "-b", address, "--dry-run", "-o", "json")
     (change,) = planned.document["items"]
@@ -155,7 +155,7 @@ def test_what_captures_tell(past: Past) -> None:
 
 
 MISTAKES = {
-    "describe g --at 03:00": "`03:00` has no zone",
+    "describe g --at 2026-11-21T03:00": "`2026-11-21T03:00` has no zone",
     "describe g --at 2099-01-01T00:00Z": "is in the future",
     "describe g --at 2h --members": "--members and --at cannot be used together",
     "describe g --at 2h --from x": "--from and --at cannot be used together",
