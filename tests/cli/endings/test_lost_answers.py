@@ -16,7 +16,7 @@ from tests.support.endings.program import run_program
 from tests.support.endings.world import PARTITIONS, TOPIC, World, filled
 from tests.support.hostile.tampering import TamperingProxy, lose
 
-LONG_MS: Final = 12_000
+LONG_MS: Final = 6_000
 """Of which two thirds are for writing again and again."""
 
 # Of one group: the proxy passes on a request when the one before it is answered.

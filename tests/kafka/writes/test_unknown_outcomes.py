@@ -33,10 +33,10 @@ LONG = ("--timeout", "60s")
 """For what ends as soon as everything is known."""
 
 SHORT = ("--timeout", "6s")
-"""For what is waited for in vain."""
-
-ENOUGH = ("--timeout", "10s")
 """For what is asked again after a part of this time."""
+
+VAIN = ("--timeout", "4s")
+"""For what is waited for in vain."""
 
 
 class World:
@@ -137,7 +137,7 @@ def test_every_answer_is_lost(world: World, command: str) -> None:
     """What is carried out is `done`, though no answer ever said so."""
     api, line = WRITES[command]
     with proxied(world, **{api: lose}) as address:
-        outcome = run("-b", address, *ENOUGH, *line(world), "-o", "json")
+        outcome = run("-b", address, *SHORT, *line(world), "-o", "json")
     assert outcome.exit_code == 0, outcome.stderr
     assert results(outcome) == {"done"}
     assert outcome.document["errors"] == []
@@ -164,7 +164,7 @@ def test_nobody_knows(world: World, command: str) -> None:
     """A request that is not answered and not carried out so far is `unknown`: exit code 3."""
     api, line = WRITES[command]
     with proxied(world, api) as address:
-        outcome = run("-b", address, *SHORT, *line(world), "-o", "json")
+        outcome = run("-b", address, *VAIN, *line(world), "-o", "json")
     assert outcome.exit_code == 3, outcome.stderr
     assert results(outcome) == {"unknown"}
     summary = outcome.document["summary"]
@@ -183,9 +183,7 @@ def test_resume_settles_it(world: World, tmp_path: Path, *, written: bool) -> No
     if written:
         deaf = {"offset_commit": lose, "offset_fetch": after(1, never)}
     with proxied(world, *withheld, **deaf) as address:
-        outcome = run(
-            "-b", address, *SHORT, *world.reset("--undo-dir", str(tmp_path)), "-o", "json"
-        )
+        outcome = run("-b", address, *VAIN, *world.reset("--undo-dir", str(tmp_path)), "-o", "json")
     assert outcome.exit_code == 3, outcome.stderr
     assert results(outcome) == {"unknown"}
     assert world.stands() == ({0: 40, 1: 40} if written else {0: 10, 1: 11})
@@ -230,7 +228,7 @@ def test_commits_of_before_are_shown_until_the_end(world: World) -> None:
         wire.send(rewritten(wire, change))
 
     with proxied(world, offset_fetch=after(0, of_before)) as address:
-        outcome = run("-b", address, *SHORT, *world.reset("--no-undo"), "-o", "json")
+        outcome = run("-b", address, *VAIN, *world.reset("--no-undo"), "-o", "json")
     assert outcome.exit_code == 1
     assert {row["error"] for row in outcome.document["items"]} == {"NOT_VERIFIED"}
     assert "still reads back as 10" in outcome.stderr + str(outcome.document["errors"])
@@ -289,7 +287,7 @@ def test_members_of_whom_nobody_knows(world: World) -> None:
     """The member is still there, and the request may still come: `unknown`."""
     with removable(world) as group, proxied(world, "leave_group") as address:
         line = ("remove-members", group, "--instance", "till-0", "--yes", "-o", "json")
-        outcome = run("-b", address, *SHORT, *line)
+        outcome = run("-b", address, *VAIN, *line)
     assert outcome.exit_code == 3, outcome.stderr
     assert results(outcome) == {"unknown"}
 
@@ -301,7 +299,7 @@ def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
     commits = {world.group: {(world.topic, 0): CommittedOffset(40)}}
     with proxied(world, *apis) as address:
         settings = ClientSettings(address, through_librdkafka=through_librdkafka)
-        with ClusterAdmin(settings, timeout_ms=4_000) as admin:
+        with ClusterAdmin(settings, timeout_ms=3_000) as admin:
             (error,) = write_commits(admin, commits).values()
             assert isinstance(error, Doubt)
             assert error.in_flight
@@ -314,7 +312,7 @@ def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
     assert world.stands() == {0: 10, 1: 11}
     with proxied(world, delete_groups=lose) as address:
         settings = ClientSettings(address, through_librdkafka=through_librdkafka)
-        with ClusterAdmin(settings, timeout_ms=12_000) as admin:
+        with ClusterAdmin(settings, timeout_ms=6_000) as admin:
             (outcome,) = admin.delete_groups([world.group])
             assert (outcome.result, outcome.error) == ("done", None)
 

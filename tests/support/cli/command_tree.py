@@ -1,5 +1,6 @@
 """The command tree as the tests walk it."""
 
+from functools import cache
 from typing import Any
 
 from typer.main import get_command
@@ -7,9 +8,10 @@ from typer.main import get_command
 from kgroups.cli.app import program
 
 
-def command_paths() -> list[tuple[str, ...]]:
+@cache
+def command_paths() -> tuple[tuple[str, ...], ...]:
     """Words of every command and noun that is not hidden; the program itself is `()`."""
-    return [(), *_below(get_command(program()), ())]
+    return ((), *_below(get_command(program()), ()))
 
 
 def _below(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:

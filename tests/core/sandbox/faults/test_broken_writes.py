@@ -90,7 +90,7 @@ def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
     fault = cluster.add_fault(
         Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
     )
-    with reset(cluster, tmp_path, "--timeout", "15s") as process:
+    with reset(cluster, tmp_path, "--timeout", "8s") as process:
         wait_until(lambda: fault.hits > 0, "the second batch is on its way")
         cluster.stop_broker(1)
         stdout, stderr = process.communicate(timeout=WAIT_S)

@@ -86,6 +86,8 @@ def test_members_find_their_group_again(tmp_path: Path) -> None:
                 lambda: len(one.values) + len(two.values) == 8, what="records after the restart"
             )
             wait_for_shares([2, 2], one, two)
+            for member in (one, two):
+                member.leave()  # while there is somebody to tell
 
 
 def test_fewer_brokers(tmp_path: Path) -> None:
