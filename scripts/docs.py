@@ -90,6 +90,13 @@ def truth_table() -> str:
     return "\n".join(rows)
 
 
+def scenes_table() -> str:
+    """Faults that take a broker of their own, or members that are made for them."""
+    rows = ["| what was done | finding |", "|---|---|"]
+    scenes = json.loads((ROOT / "tests" / "data" / "doctor_scenes.json").read_text())
+    return "\n".join([*rows, *(f"| {done} | `{row['code']}` |" for done, row in scenes.items())])
+
+
 def deviations_table() -> str:
     """Where the official grammar differs from Kafka's tools on purpose."""
     rows = ["| Kafka's tools | kgroups |", "|---|---|"]
@@ -185,6 +192,7 @@ BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
     ("docs/doctor.md", "findings", findings_table),
     ("docs/doctor.md", "truth", truth_table),
+    ("docs/doctor.md", "scenes", scenes_table),
     ("docs/official-tools.md", "deviations", deviations_table),
     ("docs/official-tools.md", "tasks", tasks_table),
     ("docs/broker-versions.md", "releases", releases_table),

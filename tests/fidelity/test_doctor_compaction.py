@@ -27,7 +27,11 @@ pytestmark = [
 ]
 
 SPEC: Final = ClusterSpec(
-    properties={"log.cleaner.backoff.ms": "200", "offsets.topic.num.partitions": "1"}
+    properties={
+        "log.cleaner.backoff.ms": "200",
+        "offsets.topic.num.partitions": "1",
+        "offsets.retention.minutes": "60",
+    }
 )
 CLEANED: Final = {
     "cleanup.policy": "compact",
@@ -105,6 +109,27 @@ def test_lag_that_compaction_has_emptied(address: str) -> None:
     assert finding["evidence"]["lag"] == facts[GONE]["lag"] >= 5
     assert "PHANTOM_LAG" not in {each["code"] for each in found[KEPT]}
     assert facts[KEPT]["lag"] == facts[GONE]["lag"]
+
+
+def test_commits_that_brokers_will_delete(address: str) -> None:
+    """An hour after the last member left; while there is one, they stay."""
+    topic, left, stays = "expiring", "expiring-left", "expiring-stays"
+    create_topics(address, {topic: 1})
+    groups = {
+        name: LiveGroup(address, name, [MemberSpec("app", (topic,))]) for name in (left, stays)
+    }
+    with ExitStack() as held:
+        for group in groups.values():
+            held.enter_context(group).wait_stable(1)
+            group.members[0].commit({(topic, 0): 0})
+        groups[left].close()
+        outcome = run("doctor", left, stays, "-b", address, "-o", "json", "--timeout", "60s")
+    found = {item["group"]: item["findings"] for item in outcome.document["items"]}
+    assert "OFFSETS_EXPIRING" not in {each["code"] for each in found[stays]}
+    (finding,) = [each for each in found[left] if each["code"] == "OFFSETS_EXPIRING"]
+    assert (finding["level"], finding["certainty"]) == ("warning", "certain")
+    assert finding["evidence"]["expires_in_seconds"] <= 3_600
+    assert finding["evidence"]["partitions"] == 1
 
 
 def rebalances(address: str, *words: str) -> Items:

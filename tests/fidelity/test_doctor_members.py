@@ -41,7 +41,7 @@ class Worker:
             "log_level": 0,
             **{name.replace("_", "."): value for name, value in settings.items()},
         }
-        if "group.protocol" in self.settings:
+        if self.settings.get("group.protocol") == "consumer":
             del self.settings["session.timeout.ms"], self.settings["heartbeat.interval.ms"]
         self.topic = f"dm-{group}"
         self.ends = threading.Event()
@@ -282,11 +282,18 @@ def test_a_record_that_the_application_cannot_process(kafka: KafkaCluster, held:
     assert others <= {"REBALANCE_STORM", "REBALANCE_STUCK"}
 
 
+@pytest.mark.parametrize(
+    ("protocol", "state", "code"),
+    [
+        ("classic", "PreparingRebalance", "REBALANCE_STUCK"),
+        ("consumer", "Reconciling", "SLOW_REVOCATION"),
+    ],
+)
 def test_a_member_that_does_not_give_up_its_partitions(
-    kafka: KafkaCluster, held: ExitStack
+    kafka: KafkaCluster, held: ExitStack, protocol: str, state: str, code: str
 ) -> None:
     """It is busy with a record, and does not poll; the new member waits for half of its share."""
-    address, name = kafka.bootstrap, "holds"
+    address, name = kafka.bootstrap, f"holds-{protocol}"
     topic_of(address, name, {0: 1})
     busy, rest = threading.Event(), threading.Event()
 
@@ -294,23 +301,25 @@ def test_a_member_that_does_not_give_up_its_partitions(
         busy.set()
         rest.wait(PATIENCE_S)
 
-    slow = Worker(address, name, "slow", group_protocol="consumer", max_poll_interval_ms=600_000)
+    slow = Worker(address, name, "slow", group_protocol=protocol, max_poll_interval_ms=600_000)
     slow.processed = take_long
     slow.start()
     held.callback(slow.end)
     held.callback(rest.set)
     wait_until(busy.is_set, "it is busy", timeout_s=PATIENCE_S)
-    new = Worker(address, name, "new", group_protocol="consumer").start()
+    new = Worker(address, name, "new", group_protocol=protocol).start()
     held.callback(new.end)
     wait_until(
-        lambda: described(address, name)[0] == "Reconciling",
+        lambda: described(address, name)[0] == state,
         "the new one waits",
         timeout_s=PATIENCE_S,
         pause_s=1,
     )
-    found = of_code(
-        [each for each in examined(address, name, *OVER) if each["code"] != "STALLED_PARTITION"],
-        "SLOW_REVOCATION",
-    )
-    assert (found["level"], found["where"]["client_id"]) == ("warning", "slow")
-    assert found["evidence"]["waiting_partitions"] == 1
+    findings = examined(address, name, *OVER)
+    found = of_code([each for each in findings if each["code"] != "STALLED_PARTITION"], code)
+    assert found["level"] == "warning"
+    if code == "SLOW_REVOCATION":
+        assert found["where"]["client_id"] == "slow"
+        assert found["evidence"]["waiting_partitions"] == 1
+    else:
+        assert found["evidence"]["state"] == state

@@ -1,7 +1,9 @@
 """Detectors of what is around a group: where each fires, and where it nearly does."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -22,6 +24,7 @@ from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTran
 from kgroups.core.snapshot import Group
 from tests.core.doctor.test_detectors import BOTH, CASES, WELL, facts, found, logs_of, only, watched
 
+ROOT: Final = Path(__file__).parents[3]
 NOW_MS: Final = 10_000
 MINUTE_MS: Final = 60_000
 HELD: Final = only("t", last_stable_offset=90)
@@ -130,6 +133,21 @@ CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
 def test_every_detector_has_a_case() -> None:
     """Nothing is left out."""
     assert CASES.keys() | CLUSTER_CASES.keys() == {detector.code for detector in DETECTORS}
+
+
+def test_every_code_is_caused_on_a_real_broker() -> None:
+    """By a fault of the table of libraries, or by a test of its own, which exists."""
+    truth, scenes = (
+        json.loads((ROOT / "tests" / "data" / f"doctor_{name}.json").read_text())
+        for name in ("truth", "scenes")
+    )
+    caused = {row["code"] for row in (*truth.values(), *scenes.values())}
+    assert caused == {detector.code for detector in DETECTORS}
+    for row in scenes.values():
+        file, name = row["test"].split("::")
+        text = (ROOT / file).read_text()
+        assert f"def {name}(" in text
+        assert row["code"] in text
 
 
 @pytest.mark.parametrize("code", CLUSTER_CASES)

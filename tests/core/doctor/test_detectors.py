@@ -579,9 +579,17 @@ def test_two_that_commit_a_partition_in_turn() -> None:
         assert finding.evidence["rivals"] == "likely"
         assert finding.evidence["turns"] == 4
         assert finding.evidence["owner_client_ids"] == owners
-        standing = watched(replace(stalled(), changes=given.changes), stalled())
-        (told,) = found(replace(standing, rows=stalled().rows), "STALLED_PARTITION")
-        assert "rivals" not in told.evidence  # of another partition
+
+
+@pytest.mark.parametrize(("contested", "expected"), [(0, None), (1, "likely")])
+def test_a_stalled_partition_that_two_commit(contested: int, expected: str | None) -> None:
+    """Partition 1 stands still: only its own rivals are in the evidence."""
+    log = GroupLog().group(1, recorded("app-1/a", [0, 1]))
+    for turn in range(5):
+        log.commit(contested, 50 + turn).commit(contested, 20 + turn)
+    (finding,) = found(replace(stalled(), changes=log.read()), "STALLED_PARTITION")
+    assert finding.where["partition"] == 1
+    assert finding.evidence.get("rivals") == expected
 
 
 def test_a_member_that_restarts_is_not_behind() -> None:
