@@ -72,6 +72,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "STOPPED": "the collector was stopped by a signal",
     "TOPIC_IDS_UNKNOWN": "recreated topics cannot be detected without topic ids",
     "TOPIC_KEPT": "a topic is kept, because its name is not that of an internal topic",
+    "TOPOLOGY_UNKNOWN": "the nodes of a streams application are not known, and why",
     "TRANSACTIONS_UNTOLD": "brokers did not tell which transactions they coordinate",
     "TRIALS_WITHOUT_VALUE": "trials were refused, or did not settle",
     "UNCOMMITTED_PARTITIONS": "partitions have no commit, so their lag is not known",

@@ -27,6 +27,7 @@ from kgroups.cli.commands.describe.describe_report import (
     with_leader_ends,
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
+from kgroups.cli.commands.describe.topology_view import with_topologies
 from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import Note, end_with
 from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
@@ -108,7 +109,8 @@ THE PAST (--at 2h, --at 03:00, --at 2026-11-21T03:00Z)
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
   --members  members with their number of partitions and their lag
-  --tasks    tasks of streams groups: active, standby and warm-up, with member
+  --tasks    tasks of streams groups: active, standby, warm-up, with member;
+             --verbose adds the nodes of the topology if brokers keep it
   --deliveries
              records of share groups that are available again, acknowledged
              or archived, and how often they were delivered; what is not
@@ -325,10 +327,10 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
         said += untold
     if printer.options.verbose and admin is not None and "offsets" in views:
         report = with_leader_ends(report, leader_ends(admin, snapshot.topics))
-    report = request.chosen.of(report)
+    report = with_topologies(request.chosen.of(report), printer, admin, snapshot)
     said += _notes(request, snapshot)
     told = printer.options.output in ("table", "plain")
-    return replace(report, plain=plain, notes=said, tells_notes=told)
+    return replace(report, plain=plain, notes=[*said, *report.notes], tells_notes=told)
 
 
 def _notes(request: Request, snapshot: ClusterSnapshot) -> Iterator[Note]:

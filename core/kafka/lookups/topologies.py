@@ -15,6 +15,8 @@ from kgroups.core.protocol.writer import Struct
 from kgroups.core.topology_nodes import Node, NodeKind, TopologyNodes
 
 _KINDS: Final[dict[int, NodeKind]] = {1: "source", 2: "processor", 3: "sink"}
+_SINCE: Final = 1  # version of StreamsGroupDescribe: Kafka 4.4
+_TOO_OLD: Final = "requires brokers of Kafka 4.4 or later"
 _FAILED, _THERE = 2, 3  # StreamsGroupTopologyDescriptionStatus
 
 
@@ -36,7 +38,9 @@ def topologies(
                 include_authorized_operations=False,
                 include_topology_description=True,
             )
-            _, answer = await cluster.ask(broker, Api.STREAMS_GROUP_DESCRIBE, message, limit)
+            version, answer = await cluster.ask(broker, Api.STREAMS_GROUP_DESCRIBE, message, limit)
+            if version < _SINCE:
+                return dict.fromkeys(names, BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD))
             return {item.group_id: _topology_of(item) for item in answer.groups}
 
         return {**lost, **await ask_coordinators(cluster, placed, deadline, on)}

@@ -415,6 +415,74 @@ def test_a_broker_of_4_4_names_the_assignor_of_a_streams_group() -> None:
     assert (group.type, group.state, group.assignor) == ("streams", "Empty", "sticky")
 
 
+def _node(name: str, kind: int, successors: list[str], **more: Any) -> Struct:
+    plain: dict[str, Any] = {"source_topics": [], "sink_topic": None, "stores": []}
+    return Struct(name=name, node_type=kind, successors=successors, **(plain | more))
+
+
+_NODES = [
+    _node("in", 1, ["count"], source_topics=["t"]),
+    _node("count", 2, ["out"], stores=["counts"]),
+    _node("out", 3, [], sink_topic="u"),
+]
+_GLOBAL = Struct(source=_node("all", 1, ["keep"]), processor=_node("keep", 2, []))
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "said"),
+    [
+        (1, 3, None),
+        (1, 2, "the broker failed to fetch the topology description"),
+        (1, 1, "they need `group.streams.topology.description.plugin.class`"),
+        (0, 0, "requires brokers of Kafka 4.4 or later"),
+    ],
+    ids=["described", "failed", "not stored", "4.3"],
+)
+def test_topology_of_a_streams_group(version: int, status: int, said: str | None) -> None:
+    """`describe --tasks --verbose`: nodes, or a note why there are none."""
+    row: dict[str, Any] = {"group_id": "a", "error_code": 0, "group_state": "Empty", "members": []}
+    row |= {"group_epoch": 3, "assignment_epoch": 3, "topology": None}
+    if version:
+        parts = [Struct(subtopology_id="0", nodes=_NODES)]
+        there = Struct(subtopologies=parts, global_stores=[_GLOBAL]) if said is None else None
+        row |= {"topology_description_status": status, "topology_description": there}
+    answer = Struct(groups=[Struct(**row)], throttle_time_ms=0)
+    frame = write_response(Api.STREAMS_GROUP_DESCRIBE, 0, 0, answer)[9:]
+    brokers = Brokers()
+    with _scripted(brokers, {"streams_group_describe": version, "describe_groups": -1}) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["streams_group_describe"] = lambda version, _: (
+            {"groups": [row]} if version else bytes(frame)
+        )
+        line = ("-b", broker.address, "describe", "a", "--tasks", "--verbose")
+        told, table = run(*line, "-o", "json"), run(*line)
+    (item,) = told.document["items"]
+    notes = [n["message"] for n in told.document["notes"] if n["code"] == "TOPOLOGY_UNKNOWN"]
+    if said is not None:
+        assert (item["topology_description"], table.stdout, table.exit_code) == (None, "", 0)
+        assert len(notes) == 1
+        assert notes[0].startswith("no topology nodes of `a`: ")
+        assert said in notes[0]
+        assert said in table.stderr
+        return
+    found = item["topology_description"]
+    names = [(node["name"], node["kind"]) for node in found["subtopologies"][0]["nodes"]]
+    assert names == [("in", "source"), ("count", "processor"), ("out", "sink")]
+    assert found["subtopologies"][0]["nodes"][1]["stores"] == ["counts"]
+    assert found["global_stores"][0]["processor_node"]["name"] == "keep"
+    assert notes == []
+    lines = table.stdout.splitlines()
+    assert lines[:4] == [
+        "TOPOLOGY",
+        "Group: a",
+        "   Sub-topology: 0",
+        "    Source: in (topics: [t])",
+    ]
+    assert "    Processor: count (stores: [counts])" in lines
+    assert "   Sub-topology: 1 for global store (will not generate tasks)" in lines
+    assert all(line.strip(" -") for line in lines)
+
+
 @pytest.mark.parametrize("code", [NOT_COORDINATOR, LOADING])
 def test_moving_or_loading_coordinator_is_asked_again(code: int) -> None:
     """Errors that pass are waited out; the coordinator is looked up anew."""

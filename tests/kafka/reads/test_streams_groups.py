@@ -177,6 +177,32 @@ def test_a_real_application(kafka: KafkaCluster, tmp_path: Any) -> None:
 
 
 @pytest.mark.slow(
+    "a broker that keeps topologies, and a JVM; quick twin: tests/core/kafka/test_odd_brokers.py"
+)
+def test_topology_nodes_of_a_real_application() -> None:
+    """As Kafka Streams described them to the broker, in the document and below the tasks."""
+    kept = {"group.streams.topology.description.plugin.class": "KeptTopologies"}
+    with KafkaCluster(ClusterSpec(properties=kept)) as cluster:
+        topics = ("nodes-in", "nodes-out")
+        create_topics(cluster.bootstrap, dict.fromkeys(topics, 1))
+        with word_count(cluster.bootstrap, "nodes", topics) as application:
+            application.line_that("RUNNING")
+            wait_until(
+                lambda: described(cluster, "nodes", "--tasks", "--verbose")["topology_description"],
+                "the broker has the description",
+            )
+            item = described(cluster, "nodes", "--tasks", "--verbose")
+            table = run("-b", cluster.bootstrap, "describe", "nodes", "--tasks", "--verbose")
+        parts = item["topology_description"]["subtopologies"]
+        assert [part["subtopology_id"] for part in parts] == ["0", "1"]
+        nodes = [node for part in parts for node in part["nodes"]]
+        assert {topic for node in nodes for topic in node["topics"]} >= {*topics}
+        assert len([store for node in nodes for store in node["stores"]]) == 1
+        assert all(f": {node['name']} (" in table.stdout for node in nodes)
+        assert described(cluster, "nodes", "--tasks").get("topology_description") is None
+
+
+@pytest.mark.slow(
     "a broker started anew; groups that it serves: tests/kafka/reads/test_streams_groups.py"
 )
 def test_brokers_that_serve_them_no_more() -> None:

@@ -1,0 +1,89 @@
+"""`describe --tasks --verbose`: the nodes of streams applications, as their brokers keep them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from kgroups.cli.exits import Note
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.topologies import topologies
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.topology_nodes import TopologyNodes, topology_text
+
+FIELD = "topology_description"
+
+
+def with_topologies(
+    report: Report, printer: Printer, admin: ClusterAdmin | None, snapshot: ClusterSnapshot
+) -> Report:
+    """A verbose report of tasks with the nodes of each streams group, or a note why there are none.
+
+    In tables they stand below the rest, in the layout of Kafka's `Topology.describe`.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    wanted = printer.options.verbose and any(view.name == "task" for view in report.views)
+    groups = [group.group for group in snapshot.groups if group.type == "streams"]
+    if admin is None or not wanted or not groups:
+        return report
+    found = topologies(admin, groups)
+    as_text = printer.options.output == "table"
+    known = {name: each for name, each in found.items() if isinstance(each, TopologyNodes)}
+    document_of = report.document_of
+
+    def document(item: Any) -> Item:
+        made = document_of(item)
+        name = made["group"]
+        if name not in found:
+            return made
+        return {**made, FIELD: topology_item(known[name]) if name in known else None}
+
+    def lines(item: Any) -> Iterator[Row]:
+        if (name := item["group"]) in known:
+            yield from ((line,) for line in _text(name, known[name]))
+
+    shown = (View("line", (Column("topology", "TOPOLOGY"),), lines),) if as_text and known else ()
+    notes = [
+        Note("TOPOLOGY_UNKNOWN", f"no topology nodes of `{name}`: {_why(each)}", name)
+        for name, each in found.items()
+        if not isinstance(each, TopologyNodes)
+    ]
+    return replace(
+        report,
+        document_of=document,
+        views=[*report.views, *shown],
+        notes=[*report.notes, *notes],
+    )
+
+
+def _text(group: str, topology: TopologyNodes) -> list[str]:
+    """Lines of a table: without empty ones, which it would show as unknown."""
+    return [f"Group: {group}", *filter(None, topology_text(topology).splitlines()[1:])]
+
+
+def _why(answer: ItemError | None) -> str:
+    if answer is not None:
+        return answer.message
+    return (
+        "the brokers hold no description of it; they need "
+        "`group.streams.topology.description.plugin.class`, and the application Kafka Streams 4.4"
+    )
+
+
+def topology_item(topology: TopologyNodes) -> Item:
+    """A topology in a document."""
+    return {
+        "subtopologies": [
+            {"subtopology_id": name, "nodes": [node._asdict() for node in nodes]}
+            for name, nodes in topology.subtopologies.items()
+        ],
+        "global_stores": [
+            {"source_node": source._asdict(), "processor_node": processor._asdict()}
+            for source, processor in topology.global_stores
+        ],
+    }
