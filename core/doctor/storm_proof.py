@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from kgroups.core.coordinator.config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding, Proof
 from kgroups.core.simulation.engine.run import simulate
@@ -60,7 +61,12 @@ def storm_proof(facts: DoctorFacts, finding: Finding, watch: Callable[[], None])
     before, after = (_figures(scenario, watch) for scenario in (now, changed))
     assumes = f"{len(absences)} {kind} of up to {longest_ms / 1_000:g}s"
     proof = Proof(change, "simulation", before, after, assumes)
-    next_ = f"kgroups explain {change.partition('=')[0].partition(' ')[0]}"
+    is_own = change.startswith(SESSION_TIMEOUT)  # of the group: one can set it from here
+    next_ = (
+        f"kgroups config {facts.word} --set {change}"
+        if is_own
+        else f"kgroups explain {change.partition('=')[0].partition(' ')[0]}"
+    )
     return replace(finding, proof=proof, next=next_)
 
 
@@ -76,8 +82,9 @@ def _absences(facts: DoctorFacts, cause: str, client: object) -> Iterator[Absenc
         seats = [gone.seat for gone in change.members.gone if gone.seat.client_id == client]
         is_back = any(seat.client_id == client for seat in change.members.came)
         if seats and change.cause == cause:
-            polls = cause == "poll_timeout"
-            limit_ms = seats[0].rebalance_timeout_ms if polls else seats[0].session_timeout_ms
+            limit_ms = seats[0].session_timeout_ms or _group_session_ms(facts)
+            if cause == "poll_timeout":
+                limit_ms = seats[0].rebalance_timeout_ms
             gone, gone_ms = None, change.at_ms
             if cause == "restart":
                 gone = Absence("restarts", 0, 0)
@@ -94,6 +101,13 @@ def _absences(facts: DoctorFacts, cause: str, client: object) -> Iterator[Absenc
                 if ms <= LONGEST_MS:
                     yield gone._replace(ms=ms)
             gone = None
+
+
+def _group_session_ms(facts: DoctorFacts) -> int | None:
+    """The session timeout of all members of a KIP-848 group; None if it is not known."""
+    own = {} if facts.settings is None else facts.settings.own
+    text = own[SESSION_TIMEOUT].value if SESSION_TIMEOUT in own else None
+    return None if text is None else int(text)
 
 
 KINDS: Final = {"poll_timeout": "polls", "session_timeout": "pauses"}
@@ -119,9 +133,14 @@ def _scenario(facts: DoctorFacts, client: object, absences: Sequence[Absence]) -
     for absence in absences:
         events.append(Scheduled(_event(group.name, who, absence), at_ms=at_ms))
         at_ms += absence.ms + absence.limit_ms + FIRST_MS
-    group = _with(group, **(_limits(first) if first.limit_ms else {}))
+    group = _limited(group, first, first.limit_ms) if first.limit_ms else group
     few = tuple(replace(topic, rate=1.0, backlog=0, backlogs=()) for topic in scenario.topics)
-    cluster = replace(scenario.cluster, classic_min_session_timeout_ms=1)
+    cluster = replace(
+        scenario.cluster,
+        classic_min_session_timeout_ms=1,
+        consumer_min_session_timeout_ms=1,
+        consumer_min_heartbeat_interval_ms=1,
+    )
     return replace(scenario, topics=few, groups=(group,), events=tuple(events), cluster=cluster)
 
 
@@ -136,12 +155,15 @@ def _event(group: str, who: str, absence: Absence) -> ScenarioEvent:
     return RollingRestart(group, (who,), down_ms=ms)
 
 
-def _limits(absence: Absence, ms: int = 0) -> dict[str, Any]:
-    """Settings with the timeout that matters to an absence."""
+def _limited(group: GroupPlan, absence: Absence, limit_ms: int) -> GroupPlan:
+    """The group with another value of the timeout that matters to an absence."""
     if absence.kind == "polls":
-        return {"max_poll_interval_ms": ms or absence.limit_ms}
-    limit_ms = ms or absence.limit_ms
-    return {"session_timeout_ms": limit_ms, "heartbeat_interval_ms": min(3_000, limit_ms // 3)}
+        return _with(group, max_poll_interval_ms=limit_ms)
+    beat_ms = min(3_000, limit_ms // 3)
+    if group.protocol == "consumer":  # the brokers decide
+        config = {SESSION_TIMEOUT: str(limit_ms), HEARTBEAT_INTERVAL: str(beat_ms)}
+        return replace(group, config={**group.config, **config})
+    return _with(group, session_timeout_ms=limit_ms, heartbeat_interval_ms=beat_ms)
 
 
 def _changed(scenario: Scenario, absence: Absence, longer_ms: int) -> tuple[Scenario, str]:
@@ -154,8 +176,10 @@ def _changed(scenario: Scenario, absence: Absence, longer_ms: int) -> tuple[Scen
         group = replace(group, members=members)
     if absence.kind != "restarts" and longer_ms > absence.limit_ms:
         name = "max.poll.interval.ms" if absence.kind == "polls" else "session.timeout.ms"
+        if name == "session.timeout.ms" and group.protocol == "consumer":
+            name = SESSION_TIMEOUT
         words.append(f"{name}={longer_ms}")
-        group = _with(group, **_limits(absence, longer_ms))
+        group = _limited(group, absence, longer_ms)
     return replace(scenario, groups=(group,)), " and ".join(words)
 
 

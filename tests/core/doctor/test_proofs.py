@@ -1,15 +1,20 @@
 """Advice that is tried: what it would come to, where it would not help, and when time is over."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from kgroups.core.coordinator.config import SESSION_TIMEOUT
 from kgroups.core.doctor import proofs
+from kgroups.core.doctor.cluster_facts import GroupSettings
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding, Proof
 from kgroups.core.doctor.proofs import Prover
 from kgroups.core.history.changes import Change
+from kgroups.core.history.roster import Departure, Difference
+from kgroups.core.offsets.group_settings import Setting
 from tests.core.doctor.test_detectors import (
     BOTH,
     facts,
@@ -82,6 +87,43 @@ def test_a_storm_is_played_again(
     assert (proof.change, proof.by, proof.assumes) == (change, "simulation", assumes)
     assert (proof.before["rebalances"], proof.after["rebalances"]) == (before, 0)
     assert finding.next == f"kgroups explain {change.partition('=')[0]}"
+
+
+def of_kip848(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The same changes of members whose session is not in the records."""
+
+    def bare(gone: Departure) -> Departure:
+        return gone._replace(seat=gone.seat._replace(session_timeout_ms=None))
+
+    def with_bare(members: Difference) -> Difference:
+        pairs = tuple(pair._replace(old=bare(pair.old)) for pair in members.replaced)
+        return members._replace(left=tuple(map(bare, members.left)), replaced=pairs)
+
+    return tuple(replace(change, members=with_bare(change.members)) for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("session_ms", "back_ms", "longer_ms"), [(6_000, 8_000, 30_000), (45_000, 8_000, None)]
+)
+def test_a_session_of_the_group(session_ms: int, back_ms: int, longer_ms: int | None) -> None:
+    """The brokers' setting is played, and its advice is of the group; not beyond their bounds."""
+    given = facts(*PAIR, changes=of_kip848(away(46_000, back_ms)))
+    own = {SESSION_TIMEOUT: Setting(str(session_ms), "default")}
+    group = replace(given.group, type="consumer", assignor="uniform")
+    given = replace(
+        given,
+        group=group,
+        snapshot=replace(given.snapshot, groups=(group,)),
+        settings=GroupSettings(None, "", own),
+    )
+    (finding,) = found(given, "REBALANCE_STORM")
+    if longer_ms is None:
+        assert finding.proof is None
+        return
+    proof = proof_of(finding)
+    assert proof.change == f"consumer.session.timeout.ms={longer_ms}"
+    assert (proof.before["rebalances"], proof.after["rebalances"]) == (2 * TIMES, 0)
+    assert finding.next == f"kgroups config g --set {proof.change}"
 
 
 def test_a_member_that_is_away_just_now() -> None:
