@@ -1,6 +1,6 @@
 """`kgroups list`: the groups of a cluster."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -54,7 +54,12 @@ from kgroups.cli.params import (
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
-from kgroups.core.conditions.group_figures import OFFSETS, Source, source_of_fields
+from kgroups.core.conditions.group_figures import (
+    OFFSETS,
+    Source,
+    isolation_for,
+    source_of_fields,
+)
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
@@ -178,7 +183,7 @@ def list_command(
         timed = question.is_asked
 
         def once() -> ClusterSnapshot:
-            return _listing(admin, printer, filters, file, source, timed=timed, dated=dated)
+            return _listing(admin, printer, filters, file, source, named, timed=timed, dated=dated)
 
         listing, times = timed_look(printer, admin, question, once)
         said: list[Note] = []
@@ -270,6 +275,7 @@ def _listing(
     filters: Filters,
     file: Path | None,
     source: Source,
+    named: Set[str],
     *,
     timed: bool,
     dated: bool = False,
@@ -278,6 +284,7 @@ def _listing(
 
     Args:
         source: what has to be asked for conditions and figures.
+        named: these.
         timed: whether commits and logs are needed too, for figures of time.
         dated: whether commits are.
     """
@@ -289,6 +296,7 @@ def _listing(
             file=file,
             offsets=bool(filters.topics) or logs or dated,
             log_offsets=logs,
+            isolation=isolation_for(named, "read_uncommitted"),
             progress=printer.progress,
         )
         if admin is None or not filters.topics:

@@ -118,6 +118,11 @@ STATUSES: Final[Rows] = {
         "with --over: the commit stands still while records wait, and a member owns the partition",
         "look at the owner's log: it may be stuck on a record",
     ),
+    "held": (
+        "an open transaction, not the consumer, holds the partition: a read_committed consumer "
+        "gets no record from the last stable offset on, where the commit stands",
+        "`kgroups transactions GROUP` shows which",
+    ),
 }
 RESULTS: Final[Rows] = {
     "planned": ("it would be done: --dry-run shows the plan only", "run it without --dry-run"),

@@ -51,6 +51,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
             "kafka_consumergroup_group_beyond_end_partitions",
             "Partitions of a group whose committed offset is beyond the log end.",
         ),
+        Family(
+            "kafka_consumergroup_group_held_partitions",
+            "Partitions of a group that an open transaction holds, not the consumer.",
+        ),
         Family("kafka_consumergroup_group_lost", "Records that expired before a group read them."),
         Family(
             "kafka_consumergroup_group_rate_in", "Records written per second to what a group reads."
@@ -85,6 +89,7 @@ _OF_GROUPS: Final[Mapping[str, str]] = {
     "unknown_partitions": "kafka_consumergroup_group_unknown_partitions",
     "unowned_partitions": "kafka_consumergroup_group_unowned_partitions",
     "beyond_end_partitions": "kafka_consumergroup_group_beyond_end_partitions",
+    "held_partitions": "kafka_consumergroup_group_held_partitions",
     "lost": "kafka_consumergroup_group_lost",
     "rate_in": "kafka_consumergroup_group_rate_in",
     "rate_out": "kafka_consumergroup_group_rate_out",

@@ -28,6 +28,7 @@ STYLES: dict[str, dict[str, str]] = {
         "beyond_end": "red",
         "topic_missing": "red",
         "leaderless": "red",
+        "held": "yellow",
     },
     "level": {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"},
     "result": {

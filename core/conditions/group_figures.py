@@ -18,6 +18,7 @@ from kgroups.core.lag.group_lag import (
     owners_known,
 )
 from kgroups.core.lag.group_times import GroupTimes, Times, group_times
+from kgroups.core.lag.held_back import held_partition_count
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -33,16 +34,21 @@ class GroupFacts(NamedTuple):
         partitions: that it reads or has committed; None if its commits are not known.
         lag: None likewise.
         times: None if nothing was asked about time.
+        held_partitions: None if last stable offsets are not known.
     """
 
     group: Group
     partitions: int | None
     lag: LagSummary | None
     times: GroupTimes | None = None
+    held_partitions: int | None = None
 
 
 def facts_of(
-    group: Group, rows: Collection[OffsetRow] | None, times: GroupTimes | None = None
+    group: Group,
+    rows: Collection[OffsetRow] | None,
+    times: GroupTimes | None = None,
+    held_partitions: int | None = None,
 ) -> GroupFacts:
     """A group with the figures of its partitions.
 
@@ -51,7 +57,8 @@ def facts_of(
     """
     if rows is None:
         return GroupFacts(group, None, None)
-    return GroupFacts(group, len(rows), lag_summary(rows, owned=owners_known(group)), times)
+    lag = lag_summary(rows, owned=owners_known(group))
+    return GroupFacts(group, len(rows), lag, times, held_partitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,17 @@ _FIGURES: Final = (
         lambda lag: lag.beyond_end_partitions,
     ),
     _Figure(
+        Field(
+            "held_partitions",
+            "number",
+            "partitions",
+            "partitions that an open transaction holds, not the consumer",
+            whole="partitions",
+        ),
+        "offsets",
+        lambda facts: facts.held_partitions,
+    ),
+    _Figure(
         Field("lag_seconds", "number", SECONDS, "age of the oldest unread record"), "times", _age
     ),
     _of_rates("rate_in", "records/s", "records written per second; needs --over"),
@@ -210,6 +228,11 @@ def source_of_fields(names: Iterable[str]) -> Source:
     return max((_SOURCES[name] for name in names), key=_ORDER.index, default="listing")
 
 
+def isolation_for(names: Collection[str], isolation: Isolation) -> Isolation:
+    """What is asked of logs: last stable offsets, too, where a field counts by them."""
+    return "read_committed" if "held_partitions" in names else isolation
+
+
 def figures_of(facts: GroupFacts, source: Source = "offsets") -> dict[str, Value]:
     """The figures that this much asking tells, in the order of the table."""
     asked = _ORDER[: _ORDER.index(source) + 1]
@@ -235,7 +258,8 @@ def figures_in(
     if source in OFFSETS and group.offsets is not None:
         rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
         timed = None if times is None else group_times(snapshot, group, rows, times)
-    return figures_of(facts_of(group, rows, timed), source)
+    held = None if rows is None else held_partition_count(snapshot, group)
+    return figures_of(facts_of(group, rows, timed, held), source)
 
 
 def document_of(figures: Mapping[str, Value]) -> dict[str, Any]:

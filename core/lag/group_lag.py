@@ -219,10 +219,10 @@ def check_isolation(
     if lacks_them:
         raise UsageError(
             (
-                f"`--isolation read_committed` requires last stable offsets, which {where} does "
-                "not have"
+                "`--isolation read_committed` (or `held_partitions`) requires last stable offsets, "
+                f"which {where} does not have"
             ),
-            hint="leave out `--isolation`, or save a new snapshot",
+            hint="leave it out, or save a new snapshot",
         )
 
 

@@ -4,8 +4,7 @@ A `read_committed` consumer gets no record from the last stable offset on, which
 open transaction begins (KIP-98). One that reads uncommitted records commits beyond it.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from kgroups.core.errors import counted
 from kgroups.core.lag.uncommitted import NAMED, ranges_text
@@ -30,9 +29,24 @@ def held_partitions(snapshot: ClusterSnapshot, group: Group) -> dict[TopicPartit
     return held
 
 
-def held_notes(snapshot: ClusterSnapshot) -> Iterator[str]:
-    """A sentence for each of the first groups that have such partitions."""
-    held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
+def held_partition_count(snapshot: ClusterSnapshot, group: Group) -> int | None:
+    """How many they are; None where commits, or the last stable offset of one, are not known."""
+    if group.offsets is None:
+        return None
+    for topic, commits in group.offsets.items():
+        for number in commits:
+            log = log_of(snapshot.topics, (topic, number))
+            if log is not None and log.error is None and log.last_stable_offset is None:
+                return None
+    return len(held_partitions(snapshot, group))
+
+
+def held_notes(held: Mapping[str, Mapping[TopicPartition, int]]) -> Iterator[str]:
+    """A sentence for each of the first groups that have such partitions.
+
+    Args:
+        held: `held_partitions` by group.
+    """
     names = [name for name, partitions in held.items() if partitions]
     for name in names[:NAMED]:
         records, places = counted(sum(held[name].values()), "record"), ranges_text([*held[name]])
@@ -40,18 +54,3 @@ def held_notes(snapshot: ClusterSnapshot) -> Iterator[str]:
             f"an open transaction, not the consumer, holds `{name}` back: {records} of {places}; "
             f"`kgroups transactions {name}` shows it"
         )
-
-
-def without_stable_offsets(snapshot: ClusterSnapshot) -> ClusterSnapshot:
-    """The snapshot as if last stable offsets had not been asked for."""
-    topics = {
-        name: replace(
-            topic,
-            partitions={
-                number: log._replace(last_stable_offset=None)
-                for number, log in topic.partitions.items()
-            },
-        )
-        for name, topic in snapshot.topics.items()
-    }
-    return replace(snapshot, topics=topics)

@@ -11,7 +11,8 @@ The first rule that fits a partition names its status:
     beyond_end       the commit lies after the log's end (truncated or recreated): lag 0
     ok               lag is end minus commit
 
-Two looks tell one more, `stalled` (`group_times`).
+Two looks tell one more, `stalled` (`group_times`), and last stable offsets another, `held`
+(`held_back`).
 
 A share group's commit is its start offset. What it has acknowledged or archived beyond it is no
 lag: its coordinator tells how much is left, and what was written since is not counted.
@@ -28,7 +29,7 @@ from kgroups.core.snapshot import CommittedOffset, PartitionLog
 _OfOneLook = Literal[
     "ok", "no_commit", "below_log_start", "beyond_end", "topic_missing", "leaderless", "unknown"
 ]
-LagStatus = Literal[_OfOneLook, "stalled"]
+LagStatus = Literal[_OfOneLook, "stalled", "held"]
 Isolation = Literal["read_uncommitted", "read_committed"]
 Uncommitted = Literal["start", "end"]
 

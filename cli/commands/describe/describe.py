@@ -50,11 +50,12 @@ from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import topics_of
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
+from kgroups.core.conditions.group_figures import isolation_for
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.leader_ends import leader_ends
-from kgroups.core.lag.held_back import held_notes, without_stable_offsets
+from kgroups.core.lag.held_back import held_notes, held_partitions
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.uncommitted import uncommitted_notes
 from kgroups.core.protocol.errors import broker_error
@@ -136,6 +137,8 @@ STATUS           (shown if any partition is not ok)
   unknown          the commit or the log could not be read
   stalled          with --over: the commit stands still while records wait,
                    and a member owns the partition
+  held             an open transaction, not the consumer, holds the partition:
+                   the commit is the last stable offset (of named groups)
 """
 
 
@@ -270,6 +273,14 @@ class Request(NamedTuple):
     expiry: bool = False
 
 
+def _isolation(request: Request, admin: ClusterAdmin | None) -> Isolation:
+    """What logs are asked for: of a few groups last stable offsets, one request more a leader."""
+    if admin is not None and "offsets" in request.views and request.choice.plain is not None:
+        return "read_committed"
+    fields = () if request.where is None else request.where.fields
+    return isolation_for(fields, request.isolation)
+
+
 def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Report:
     """What the groups are like now.
 
@@ -280,8 +291,6 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
     views = request.views
     needs_offsets = request.where is not None and request.where.needs_offsets
     with_offsets = set(views) != {"state"} or bool(request.topics) or needs_offsets
-    # For a few groups one request more of each leader, along with the others.
-    asks_stable = admin is not None and "offsets" in views and request.choice.plain is not None
 
     def once() -> ClusterSnapshot:
         return snapshot_of_choice(
@@ -289,7 +298,7 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
             request.choice,
             file=request.file,
             offsets=with_offsets,
-            isolation="read_committed" if asks_stable else request.isolation,
+            isolation=_isolation(request, admin),
             progress=printer.progress,
         )
 
@@ -297,9 +306,8 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
-    said = [Note("HELD_BY_TRANSACTION", text) for text in held_notes(snapshot)]
-    if asks_stable and request.isolation == "read_uncommitted":
-        snapshot = without_stable_offsets(snapshot)
+    held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
+    said = [Note("HELD_BY_TRANSACTION", text) for text in held_notes(held)]
     if request.where is not None:
         snapshot = request.where.cut(snapshot, said.append, times)
     deliveries, unknown = delivery_view.learn_deliveries(printer, admin, snapshot, views)
@@ -310,6 +318,7 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
         uncommitted=request.uncommitted,
         isolation=request.isolation,
         times=times,
+        held=held,
         deliveries=deliveries,
     )
     if request.by_lag:

@@ -1,7 +1,7 @@
 """Described groups as a report: items, the rows of each view, and what to know of them."""
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
@@ -22,7 +22,7 @@ from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
 from kgroups.core.lag.group_times import Times, group_times
-from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted
 from kgroups.core.rounds import REBALANCING
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 from kgroups.core.streams_tasks import TaskRow, not_ready_causes
@@ -113,6 +113,7 @@ assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields
 
 assert [column.field for column in TASK_COLUMNS[1:]] == list(TaskRow._fields)
 
+_NONE_HELD: Final[Mapping[str, Container[TopicPartition]]] = {}
 _NONE: Final[Mapping[str, list[DeliveryRow]]] = {}
 
 _member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
@@ -125,6 +126,7 @@ def describe_items(
     uncommitted: Uncommitted | None,
     isolation: Isolation,
     times: Times | None = None,
+    held: Mapping[str, Container[TopicPartition]] = _NONE_HELD,
     deliveries: Mapping[str, list[DeliveryRow]] = _NONE,
 ) -> Iterator[dict[str, Any]]:
     """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
@@ -139,14 +141,20 @@ def describe_items(
             item["member_count"] = None if group.members is None else len(group.members)
         if times is not None and rows is not None:
             found = item[TIMES] = group_times(snapshot, group, rows, times)
-            if found.stalled and "offsets" in item:
-                item["offsets"] = [
-                    row._replace(lag_status="stalled")
-                    if (row.topic, row.partition) in found.stalled
-                    else row
-                    for row in rows
-                ]
+            _mark(item, found.stalled, "stalled")
+        _mark(item, held.get(group.group), "held")
         yield item
+
+
+def _mark(
+    item: dict[str, Any], places: Container[TopicPartition] | None, status: LagStatus
+) -> None:
+    """Give the rows of these partitions this status."""
+    if places and item.get("offsets"):
+        item["offsets"] = [
+            row._replace(lag_status=status) if (row.topic, row.partition) in places else row
+            for row in item["offsets"]
+        ]
 
 
 def largest_lag(items: list[dict[str, Any]], top: int | None) -> list[dict[str, Any]]:

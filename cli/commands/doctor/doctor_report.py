@@ -17,6 +17,7 @@ from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import LEVELS, Finding, Level
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.errors import CheckFailed, ItemError, counted
+from kgroups.core.lag.held_back import held_partition_count
 from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.doctor/1"
@@ -110,7 +111,8 @@ def _unexamined(result: Examined, reasons: Mapping[str, str]) -> Iterator[tuple[
 
 def _figures(facts: DoctorFacts) -> Item:
     source: Source = "offsets" if facts.times is None else "times"
-    figures = figures_of(facts_of(facts.group, facts.rows, facts.times), source)
+    held = held_partition_count(facts.snapshot, facts.group)
+    figures = figures_of(facts_of(facts.group, facts.rows, facts.times, held), source)
     unknown = {"type": None} if facts.group.state is None else {}  # its coordinator did not answer
     return document_of(figures) | unknown | dict(_timeouts(facts))
 

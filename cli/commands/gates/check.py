@@ -50,6 +50,7 @@ from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
     OFFSETS,
     figures_in,
+    isolation_for,
     source_of,
 )
 from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
@@ -74,6 +75,7 @@ CONDITIONS
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
   lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
   rebalances > 0                 stalled_partitions > 0 (with --over 10s)
+  held_partitions > 0            (an open transaction holds partitions)
   --fields lists the fields, those of `plan` and `lag report` too. `lag` is
   the group's sum; if only part of it is known, it is at least that much.
   --uncommitted sets what to assume for partitions without a commit.
@@ -226,6 +228,7 @@ def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Foun
         ClusterError: the cluster cannot be asked.
     """
     source = "times" if request.question.is_asked else source_of(request.gate.conditions)
+    fields = {name for condition in request.gate.conditions for name in condition.fields}
 
     def once() -> ClusterSnapshot:
         return snapshot_of_choice(
@@ -233,7 +236,7 @@ def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Foun
             request.choice,
             file=request.file,
             offsets=source in OFFSETS,
-            isolation=request.isolation,
+            isolation=isolation_for(fields, request.isolation),
             progress=printer.progress,
         )
 

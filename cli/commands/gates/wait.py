@@ -1,7 +1,7 @@
 """`kgroups wait`: come back when a condition holds."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Annotated, Final
@@ -34,6 +34,7 @@ from kgroups.core.conditions.group_figures import (
     Source,
     document_of,
     figures_in,
+    isolation_for,
     source_of,
 )
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
@@ -117,7 +118,7 @@ def wait(
         record_times,
         rates_only="stalled_partitions" not in named,
     )
-    looks = Looks(source_of([condition]), uncommitted, isolation, question)
+    looks = Looks(source_of([condition]), named, uncommitted, isolation, question)
     with cluster(options) as admin:
         snapshot, ended_ms = wait_for(waited, polls, looks, admin, printer)
     reached = waited.is_over(ended_ms)
@@ -132,10 +133,12 @@ class Looks:
 
     Args:
         source: what has to be asked.
+        fields: those of the condition.
         question: about time.
     """
 
     source: Source
+    fields: Set[str]
     uncommitted: Uncommitted | None
     isolation: Isolation
     question: TimeQuestion
@@ -156,7 +159,10 @@ class Looks:
         """
         offsets = self.source in OFFSETS
         snapshot = admin.snapshot(
-            names, offsets=offsets, log_offsets=offsets, isolation=self.isolation
+            names,
+            offsets=offsets,
+            log_offsets=offsets,
+            isolation=isolation_for(self.fields, self.isolation),
         )
         times: Times | None = None
         if self.source == "times":

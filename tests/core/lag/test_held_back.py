@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgroups.core.lag.held_back import held_notes, held_partitions, without_stable_offsets
+from kgroups.core.lag.held_back import held_notes, held_partition_count, held_partitions
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 
 CASES = [
@@ -20,10 +20,10 @@ CASES = [
 def test_held(
     committed: int, stable: int | None, end: int, held: dict[tuple[str, int], int]
 ) -> None:
-    """The records from there on, and a note; none without last stable offsets."""
+    """The records from there on, a note, a figure; unknown without last stable offsets."""
     log = PartitionLog(leader=1, log_start_offset=0, log_end_offset=end, last_stable_offset=stable)
     group = Group("g", "classic", "Empty", offsets={"t": {0: CommittedOffset(committed)}})
     snapshot = ClusterSnapshot(0, groups=(group,), topics={"t": Topic("t", {0: log})})
     assert held_partitions(snapshot, group) == held
-    assert len(list(held_notes(snapshot))) == len(held)
-    assert list(held_notes(without_stable_offsets(snapshot))) == []
+    assert len(list(held_notes({"g": held}))) == len(held)
+    assert held_partition_count(snapshot, group) == (None if stable is None else len(held))

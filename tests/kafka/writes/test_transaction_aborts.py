@@ -69,11 +69,25 @@ def codes_of(outcome: Outcome) -> set[str]:
     return {note["code"] for note in outcome.document["notes"]}
 
 
-def held(address: str) -> list[str]:
-    """What `describe` says of transactions that hold the group back."""
+def held(address: str) -> tuple[list[str], list[str]]:
+    """What `describe` says of transactions that hold the group back, and of its partitions."""
     document = run("describe", GROUP, "-b", address, "-o", "json").document
-    notes = document["notes"]
-    return [note["message"] for note in notes if note["code"] == "HELD_BY_TRANSACTION"]
+    notes = [each["message"] for each in document["notes"] if each["code"] == "HELD_BY_TRANSACTION"]
+    (item,) = document["items"]
+    return notes, [row["lag_status"] for row in item["offsets"]]
+
+
+def held_partitions(address: str, condition: str) -> int:
+    """The exit code of a check; every command that takes the condition counts alike."""
+    words = ("-b", address, "-o", "json")
+    checked = run("check", GROUP, "--fail-on", condition, *words)
+    waited = run("wait", GROUP, "--until", condition, "--deadline", "1ms", *words)
+    listed = run("list", GROUP, "--where", condition, *words).document["items"]
+    described = run("describe", "--where", f"group = '{GROUP}' and {condition}", *words)
+    failed = checked.exit_code == 6
+    assert (waited.exit_code == 0, len(listed) == 1) == (failed, failed)
+    assert bool(described.document["items"]) is failed
+    return checked.exit_code
 
 
 def read_on(address: str, topic: str, partition: int) -> bytes | None:
@@ -104,10 +118,13 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     assert {at[0] for at in before[OF_OFFSETS]} == {OFFSETS_TOPIC}
     assert before[HUNG] == [(TOPIC, 0), (TOPIC, 1)]
     assert codes_of(said(address, GROUP)) == {"OFFSETS_PENDING", "HANGING_TRANSACTIONS"}
-    assert held(address) == [
+    said_of_it = (
         f"an open transaction, not the consumer, holds `{GROUP}` back: 9 records of {TOPIC}:0-1; "
         f"`kgroups transactions {GROUP}` shows it"
-    ]
+    )
+    assert held(address) == ([said_of_it], ["held", "held", "ok"])
+    assert held_partitions(address, "held_partitions = 2") == 6
+    assert held_partitions(address, "held_partitions > 2") == 0
     assert read_on(address, TOPIC, 1) is None
     one = ("abort", GROUP, "--producer-id", str(HUNG))
     dry = said(address, *one, "--dry-run")
@@ -123,6 +140,7 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     audited = json.loads(line)
     assert (audited["reason"], audited["results"]) == ("INC-7", {"done": 1})
     assert read_on(address, TOPIC, 1) is not None
+    assert held_partitions(address, "held_partitions = 0") == 6
     said(address, *one, "--yes", exit_code=5)
     said(address, "abort", GROUP, "--yes", exit_code=2)
     said(address, "abort", GROUP, "--producer-id", str(known), "--yes", exit_code=4)
