@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, owners_known
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
-from kgroups.core.streams_tasks import task_rows
+from kgroups.core.streams_tasks import internal_rows, task_rows
 
 Item = dict[str, Any]
 View = Literal["state", "members", "offsets", "tasks", "deliveries", "planning"]
@@ -56,6 +56,8 @@ def describe_item(
         lags = {(row.topic, row.partition): row.lag for row in rows or ()}
         tasks = task_rows(snapshot, group, lags)
         item["tasks"] = None if tasks is None else [row._asdict() for row in tasks]
+        internal = internal_rows(snapshot, group, lags)
+        item["internal_topics"] = None if internal is None else [r._asdict() for r in internal]
     if "members" in views:
         if "planning" in views:
             item |= _leader_item(group)

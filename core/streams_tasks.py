@@ -41,6 +41,8 @@ class TaskRow(NamedTuple):
         lag: records that it still has to read, of an active task; None if not known.
         state_offset: how far the member's copy of its state is, summed over the changelogs; None
             where the member does not tell.
+        state_lag: records that the changelogs have beyond that; the member tells it once in
+            `streams.task.offset.interval.ms`, so it may have read more.
     """
 
     subtopology_id: str
@@ -55,6 +57,25 @@ class TaskRow(NamedTuple):
     topics: tuple[str, ...]
     lag: int | None
     state_offset: int | None
+    state_lag: int | None
+
+
+class InternalRow(NamedTuple):
+    """A partition of a topic that a streams application has made for itself.
+
+    Args:
+        subtopology_id: of who reads it, or keeps its state there.
+        lag: records to read, of a repartition topic; None of a changelog, which nobody commits:
+            `state_lag` of tasks says how far its copies are.
+    """
+
+    subtopology_id: str
+    topic: str
+    kind: Literal["repartition", "changelog"]
+    partition: int
+    log_start_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
 
 
 def sources_of(part: Subtopology) -> tuple[str, ...]:
@@ -124,11 +145,40 @@ def task_rows(
     rows: list[TaskRow] = []
     for part in group.topology or ():
         for number in range(task_count(part, snapshot.topics)):
-            rows += _rows_of(part, number, group.members, lags)
+            rows += _rows_of(snapshot, part, number, group.members, lags)
     return rows
 
 
+def internal_rows(
+    snapshot: ClusterSnapshot, group: Group, lags: Mapping[tuple[str, int], int | None]
+) -> list[InternalRow] | None:
+    """The partitions of a streams group's internal topics; None of another group.
+
+    Args:
+        lags: of the partitions that it reads.
+    """
+    if group.type != "streams":
+        return None
+    internal = internal_topics_of(group)
+    return [
+        InternalRow(
+            part.subtopology_id,
+            name,
+            "repartition" if name in part.repartition_source_topics else "changelog",
+            number,
+            log.log_start_offset,
+            log.log_end_offset,
+            lags.get((name, number)) if name in part.repartition_source_topics else None,
+        )
+        for part in group.topology or ()
+        for name in part.repartition_source_topics + part.state_changelog_topics
+        if name in internal and name in snapshot.topics
+        for number, log in sorted(snapshot.topics[name].partitions.items())
+    ]
+
+
 def _rows_of(
+    snapshot: ClusterSnapshot,
     part: Subtopology,
     number: int,
     members: Sequence[Member],
@@ -138,7 +188,7 @@ def _rows_of(
     topics, name = sources_of(part), part.subtopology_id
     values = [lags.get((topic, number)) for topic in topics if (topic, number) in lags]
     lag = None if not values or None in values else sum(value or 0 for value in values)
-    active = False
+    state_end, active = _state_end(snapshot, part, number), False
     for role in ROLES:
         for member in members:
             streams = member.streams
@@ -146,6 +196,7 @@ def _rows_of(
             if streams is None or status is None:
                 continue
             active = active or role == "active"
+            state_offset = streams.state_offsets.get(name, {}).get(number)
             yield TaskRow(
                 name,
                 number,
@@ -158,11 +209,26 @@ def _rows_of(
                 streams.endpoint,
                 topics,
                 lag if role == "active" else None,
-                streams.state_offsets.get(name, {}).get(number),
+                state_offset,
+                _beyond(state_offset, state_end),
             )
     if not active:
         nobody = (None,) * 5
-        yield TaskRow(name, number, "active", "unassigned", *nobody, topics, lag, None)
+        yield TaskRow(name, number, "active", "unassigned", *nobody, topics, lag, None, None)
+
+
+def _state_end(snapshot: ClusterSnapshot, part: Subtopology, number: int) -> int | None:
+    """Where the changelogs of a task end, summed as members sum theirs; None if one is unknown."""
+    logs = [snapshot.topics.get(name) for name in part.state_changelog_topics]
+    ends = [
+        log.partitions[number].log_end_offset if log and number in log.partitions else None
+        for log in logs
+    ]
+    return None if None in ends else sum(end or 0 for end in ends)
+
+
+def _beyond(reached: int | None, end: int | None) -> int | None:
+    return None if reached is None or end is None else max(0, end - reached)
 
 
 def _status(streams: StreamsMember, role: TaskRole, name: str, number: int) -> TaskStatus | None:

@@ -111,7 +111,9 @@ VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
   --members  members with their number of partitions and their lag
   --tasks    tasks of streams groups: active, standby, warm-up, with member;
-             --verbose adds the nodes of the topology if brokers keep it
+             --verbose adds internal topics, and nodes if brokers keep them;
+             STATE-LAG: records of the changelogs beyond the last STATE-OFFSET
+             that the member told
   --deliveries
              records of share groups that are available again, acknowledged
              or archived, and how often they were delivered; what is not

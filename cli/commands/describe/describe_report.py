@@ -93,6 +93,7 @@ TASK_COLUMNS = (
     Column("topics", "TOPICS", verbose=True),
     Column("lag", "LAG", right=True),
     Column("state_offset", "STATE-OFFSET", right=True, quiet=(None,)),
+    Column("state_lag", "STATE-LAG", right=True, quiet=(None,)),
 )
 
 VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {

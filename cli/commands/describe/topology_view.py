@@ -12,9 +12,22 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.topologies import topologies
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.streams_tasks import InternalRow
 from kgroups.core.topology_nodes import TopologyNodes, topology_text
 
 FIELD = "topology_description"
+INTERNAL_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("subtopology_id", "SUBTOPOLOGY", right=True),
+    Column("topic", "INTERNAL-TOPIC"),
+    Column("kind", "KIND"),
+    Column("partition", "PARTITION", right=True),
+    Column("log_start_offset", "LOG-START", right=True),
+    Column("log_end_offset", "LOG-END", right=True),
+    Column("lag", "LAG", right=True),
+)
+
+assert [column.field for column in INTERNAL_COLUMNS[1:]] == list(InternalRow._fields)
 
 
 def with_topologies(
@@ -22,16 +35,17 @@ def with_topologies(
 ) -> Report:
     """A verbose report of tasks with the nodes of each streams group, or a note why there are none.
 
-    In tables they stand below the rest, in the layout of Kafka's `Topology.describe`.
+    In tables internal topics stand below the tasks, and the nodes below the rest, in the layout of
+    Kafka's `Topology.describe`.
 
     Raises:
         ClusterError: the cluster cannot be asked.
     """
     wanted = printer.options.verbose and any(view.name == "task" for view in report.views)
     groups = [group.group for group in snapshot.groups if group.type == "streams"]
-    if admin is None or not wanted or not groups:
+    if not wanted or not groups:
         return report
-    found = topologies(admin, groups)
+    found = {} if admin is None else topologies(admin, groups)
     as_text = printer.options.output == "table"
     known = {name: each for name, each in found.items() if isinstance(each, TopologyNodes)}
     document_of = report.document_of
@@ -47,7 +61,10 @@ def with_topologies(
         if (name := item["group"]) in known:
             yield from ((line,) for line in _text(name, known[name]))
 
-    shown = (View("line", (Column("topology", "TOPOLOGY"),), lines),) if as_text and known else ()
+    shown = (
+        View("internal topic", INTERNAL_COLUMNS, _internal_rows),
+        View("line", (Column("topology", "TOPOLOGY"),), lines),
+    )
     notes = [
         Note("TOPOLOGY_UNKNOWN", f"no topology nodes of `{name}`: {_why(each)}", name)
         for name, each in found.items()
@@ -56,9 +73,14 @@ def with_topologies(
     return replace(
         report,
         document_of=document,
-        views=[*report.views, *shown],
+        views=[*report.views, *(shown if as_text else ())],
         notes=[*report.notes, *notes],
     )
+
+
+def _internal_rows(item: Item) -> Iterator[Row]:
+    for row in item["internal_topics"] or ():
+        yield (item["group"], *row.values())
 
 
 def _text(group: str, topology: TopologyNodes) -> list[str]:

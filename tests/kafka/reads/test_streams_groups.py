@@ -63,6 +63,45 @@ def test_tasks_of_two_threads(kafka: KafkaCluster) -> None:
         assert table[0].split()[:4] == ["GROUP", "SUBTOPOLOGY", "PARTITION", "ROLE"]
 
 
+def test_internal_topics_and_states(kafka: KafkaCluster) -> None:
+    """Ends of changelogs, lag of repartition topics, and what states lack."""
+    group, topic = "tasks-internal", "tasks-internal-t"
+    log, between = f"{group}-store-changelog", f"{group}-by-key-repartition"
+    create_topics(kafka.bootstrap, {topic: 1, between: 1})
+    commit_offsets(kafka.bootstrap, {group: {(between, 0): 2}})
+    parts = [subtopology("0", [topic], log, repartition=between)]
+    with hand_member(kafka.address(), group, parts) as member:
+
+        def has_task() -> bool:
+            member.beat()
+            return bool(member.active) and described(kafka, group)["state"] == "Stable"
+
+        wait_until(has_task, "it has its task", pause_s=0.2)
+        produce(kafka.bootstrap, {(log, 0): 7, (between, 0): 5})
+        member.state = {("0", 0): 4}
+
+        def is_told() -> bool:
+            member.beat()
+            (task,) = described(kafka, group, "--tasks")["tasks"]
+            return (task["state_offset"], task["state_lag"]) == (4, 3)
+
+        wait_until(is_told, "the broker tells the state", pause_s=0.2)
+        item = described(kafka, group, "--tasks")
+        rows = [tuple(row.values()) for row in item["internal_topics"]]
+        assert rows == [
+            ("0", between, "repartition", 0, 0, 5, 3),
+            ("0", log, "changelog", 0, 0, 7, None),
+        ]
+        line = ("-b", kafka.bootstrap, "describe", group, "--tasks")
+        assert "STATE-LAG" in run(*line).stdout
+        assert "INTERNAL-TOPIC" not in run(*line).stdout
+        table = run(*line, "--verbose").stdout
+        assert ["0", log, "changelog", "0", "0", "7", "-"] in [
+            row.split()[1:] for row in table.splitlines()
+        ]
+        assert len(run(*line, "--verbose", "-o", "csv").stdout.splitlines()) == 2
+
+
 def test_a_plan_comes_true(kafka: KafkaCluster) -> None:
     """Planned without one of three members, with standby tasks; then that one leaves."""
     group, topic = "tasks-planned", "tasks-planned-t"

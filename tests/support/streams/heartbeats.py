@@ -10,38 +10,50 @@ from kio.schema.streams_group_heartbeat.v0.request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TaskIds,
+    TaskOffset,
     TopicInfo,
     Topology,
 )
 from kio.schema.streams_group_heartbeat.v0.response import StreamsGroupHeartbeatResponse
 from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i16, i32, i32Timedelta
+from kio.static.primitive import i16, i32, i32Timedelta, i64
 
 from tests.support.kafka.broker_requests import WireConnection
 
 
-def subtopology(name: str, sources: Sequence[str], changelog: str | None = None) -> Subtopology:
-    """A part of a topology, perhaps with a state."""
-    logs = [] if changelog is None else [changelog]
+def subtopology(
+    name: str,
+    sources: Sequence[str],
+    changelog: str | None = None,
+    *,
+    repartition: str | None = None,
+) -> Subtopology:
+    """A part of a topology, perhaps with a state and a repartition topic of one partition."""
     return Subtopology(
         subtopology_id=name,
         source_topics=tuple(map(TopicName, sources)),
-        state_changelog_topics=tuple(
-            TopicInfo(
-                name=TopicName(log),
-                partitions=i32(0),
-                replication_factor=i16(-1),
-                topic_configs=(),
-            )
-            for log in logs
-        ),
-        repartition_source_topics=(),
+        state_changelog_topics=_internal(changelog, 0),
+        repartition_source_topics=_internal(repartition, 1),
         copartition_groups=(),
     )
 
 
+def _internal(name: str | None, partitions: int) -> tuple[TopicInfo, ...]:
+    if name is None:
+        return ()
+    topic = TopicInfo(
+        name=TopicName(name),
+        partitions=i32(partitions),
+        replication_factor=i16(-1),
+        topic_configs=(),
+    )
+    return (topic,)
+
+
 class HandMember:
     """One member: `beat` sends a heartbeat, with the tasks that the last answer gave it.
+
+    What it says of its tasks' states, by subtopology and partition, is `state`.
 
     Args:
         process: id of its process; others of it are its threads.
@@ -58,6 +70,7 @@ class HandMember:
         self.epoch = 0
         self.active: tuple[TaskIds, ...] = ()
         self.standby: tuple[TaskIds, ...] = ()
+        self.state: dict[tuple[str, int], int] = {}
         self._connection, self._group, self._parts, self._process = (
             connection,
             group,
@@ -81,7 +94,11 @@ class HandMember:
             warmup_tasks=(),
             process_id=self._process if first else None,
             client_tags=() if first else None,
-            task_offsets=None,
+            task_offsets=tuple(
+                TaskOffset(subtopology_id=name, partition=i32(number), offset=i64(offset))
+                for (name, number), offset in self.state.items()
+            )
+            or None,
             task_end_offsets=None,
         )
         answer = self._connection.ask(request, StreamsGroupHeartbeatResponse)
