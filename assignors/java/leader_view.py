@@ -108,8 +108,8 @@ class LeaderView:
         """
         if order == range(len(self.members)) and self._capacity is not None:
             grown = capacity if len(order) <= capacity * 3 // 4 else 2 * capacity
-            if grown <= self._capacity:  # the same buckets, filled in the order of the buckets
-                return list(order)
+            if capacity >= 16 and grown <= self._capacity:
+                return list(order)  # the same buckets, filled in the order of the buckets
         return hash_order(
             order,
             [self._hashes[index] for index in order],

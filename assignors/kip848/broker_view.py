@@ -19,6 +19,7 @@ from kgroups.assignors.kip848.target import (
 )
 from kgroups.assignors.order.java_order import (
     copied_set_capacity,
+    grown_capacity,
     hash_order,
     spread,
     string_hash,
@@ -151,9 +152,8 @@ class ServerView(LeaderView):
         if not self.request.faithful:
             size += any(len(there[topic]) < len(previous[topic]) for topic in previous)
             previous = there
-        runs: Runs = [
-            (topic, copied_set_order(previous[topic])) for topic in self.by_id(list(previous), 16)
-        ]
+        order = self.by_id(list(previous), grown_capacity(len(owned)))
+        runs: Runs = [(topic, copied_set_order(previous[topic])) for topic in order]
         return Change(runs, size)
 
     def _existing(self, position: int, topic: int, partitions: Sequence[int]) -> Sequence[int]:

@@ -84,6 +84,7 @@ class Change:
         block: (topic, first, end) runs of partitions that were added after all steps.
         changed: whether the map was copied.
         capacities: per topic the first table size of a set that is new; 16 if not given.
+        keeps_empty: whether a topic stays when its last partition has gone.
     """
 
     kept: Runs
@@ -93,6 +94,7 @@ class Change:
     block: Sequence[tuple[int, int, int]] = ()
     changed: bool = False
     capacities: Sequence[int] = ()
+    keeps_empty: bool = False
 
     def runs(self, codes: Sequence[int]) -> Runs:
         """Topics and partitions in iteration order.
@@ -116,7 +118,7 @@ class Change:
                 self._add(topics, sets, codes, topic, [partition])
             else:
                 sets[topic].remove(partition, spread(partition))
-                if not sets[topic]:
+                if not sets[topic] and not self.keeps_empty:
                     topics.remove(topic, codes[topic])
                     del sets[topic]
         for topic, first, end in self.block:

@@ -304,7 +304,7 @@ _OWN: Final[Mapping[str, _Row]] = {
     ),
     "UNSUPPORTED_GROUP_TYPE": (
         4,
-        "groups of this type cannot be planned: they assign no partitions, or are not consumers",
+        "groups of this type assign no partitions, or are not planned beside consumer groups",
         None,
     ),
     "UNSUPPORTED_PROTOCOL": (

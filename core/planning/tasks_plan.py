@@ -1,11 +1,9 @@
 """The next assignment of a streams group, as its coordinator's `sticky` assignor makes it. Pure."""
 
-import base64
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, Literal, NamedTuple
 
 from kgroups.assignors.streams.sticky_tasks import assign_tasks
 from kgroups.assignors.streams.tasks import MemberTasks, Task, TaskMember, TaskSource
@@ -17,34 +15,16 @@ from kgroups.core.planning.changes.kinds import (
     RemoveMembers,
     SetPartitions,
 )
+from kgroups.core.planning.holders import Holders, HoldersPlan, drawn, drawn_id
 from kgroups.core.snapshot import Group, Member, PartitionLog, StreamsMember, Tasks, Topic
 from kgroups.core.streams_tasks import ROLES, TaskRole, task_count
 
-DRAWS: Final = 16
-"""How often ids of new members are drawn, as they decide ties."""
-
-Holders = Mapping[tuple[Task, TaskRole], Sequence[str]]
-
-
-class TasksPlan(NamedTuple):
-    """What a group will have.
-
-    Args:
-        members: as they will be; new ones have the ids `new-1`, `new-2`, ….
-        before, after: who has each task; standby tasks may have several holders.
-        confidence: `exact`, or `ids`: other ids of new members would give other tasks.
-    """
-
-    group: str
-    members: tuple[Member, ...]
-    before: Holders
-    after: Holders
-    confidence: Literal["exact", "ids"]
+TaskShare = tuple[Task, TaskRole]
 
 
 def plan_tasks(
     group: Group, topics: Mapping[str, Topic], changes: Sequence[object], standby_replicas: int
-) -> TasksPlan:
+) -> HoldersPlan[TaskShare]:
     """The group after these changes and one assignment.
 
     Raises:
@@ -58,14 +38,9 @@ def plan_tasks(
         TaskSource(part.subtopology_id, task_count(part, grown), bool(part.state_changelog_topics))
         for part in group.topology
     ]
-    drawn = [_assigned(members, sources, standby_replicas, seed) for seed in range(DRAWS)]
-    return TasksPlan(
-        group.group,
-        tuple(members),
-        _holders(group.members or ()),
-        drawn[0],
-        "exact" if all(plan == drawn[0] for plan in drawn) else "ids",
-    )
+    after, certain = drawn(lambda draw: _assigned(members, sources, standby_replicas, draw))
+    before = _holders(group.members or ())
+    return HoldersPlan(group.group, len(members), before, after, "exact" if certain else "ids")
 
 
 def _changed(
@@ -115,32 +90,31 @@ def _without(
 
 
 def _assigned(
-    members: Sequence[Member], sources: Sequence[TaskSource], standby_replicas: int, seed: int
-) -> Holders:
-    """Who is given each task, where ids of new members are drawn by this seed."""
-    draw = random.Random(seed)
+    members: Sequence[Member],
+    sources: Sequence[TaskSource],
+    standby_replicas: int,
+    draw: random.Random,
+) -> Holders[TaskShare]:
+    """Who is given each task, where ids of new members are drawn."""
     names = {
-        _drawn(draw) if member.streams is not None and not member.host else member.member_id: member
+        drawn_id(draw)
+        if member.streams is not None and not member.host
+        else member.member_id: member
         for member in members
     }
     given = assign_tasks(
         [_task_member(name, member) for name, member in names.items()], sources, standby_replicas
     )
-    tasks: dict[tuple[Task, TaskRole], list[str]] = {}
+    tasks: dict[TaskShare, list[str]] = {}
     for name, member in names.items():
         for task, role in _given(given[name]):
             tasks.setdefault((task, role), []).append(member.member_id)
     return tasks
 
 
-def _given(tasks: MemberTasks) -> Iterator[tuple[Task, TaskRole]]:
+def _given(tasks: MemberTasks) -> Iterator[TaskShare]:
     yield from ((task, "active") for task in tasks.active)
     yield from ((task, "standby") for task in tasks.standby)
-
-
-def _drawn(draw: random.Random) -> str:
-    """An id as the coordinator and the client's processes have them."""
-    return base64.urlsafe_b64encode(draw.randbytes(16)).decode().rstrip("=")
 
 
 def _task_member(name: str, member: Member) -> TaskMember:
@@ -164,9 +138,9 @@ def _listed(tasks: Mapping[str, Sequence[int]]) -> set[Task]:
     return {(part, number) for part, numbers in tasks.items() for number in numbers}
 
 
-def _holders(members: Sequence[Member]) -> Holders:
+def _holders(members: Sequence[Member]) -> Holders[TaskShare]:
     """Who has each task now."""
-    owners: dict[tuple[Task, TaskRole], list[str]] = {}
+    owners: dict[TaskShare, list[str]] = {}
     for member in members:
         tasks = Tasks() if member.streams is None else member.streams.assigned_tasks
         for role in ROLES:

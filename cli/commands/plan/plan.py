@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import typer
 
@@ -18,6 +19,7 @@ from kgroups.cli.commands.plan.plan_report import (
     shared_notes,
 )
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
+from kgroups.cli.commands.plan.share_report import share_report
 from kgroups.cli.commands.plan.tasks_report import tasks_report
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
@@ -32,6 +34,9 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
+
+REPORTS: Final = {"streams": tasks_report, "share": share_report}
+"""Of groups where one thing may have several holders, by their type."""
 
 HELP = """Predict the next rebalance of a group.
 
@@ -88,6 +93,10 @@ STREAMS GROUPS
   Shows who will have which task: active or standby. Takes --add-members,
   --remove-member, --drop-host and --set-partitions; each new member counts as
   an instance of its own. Assigned as Kafka 4.4's coordinator does.
+
+SHARE GROUPS
+  Shows which members will share each partition, as Kafka 4.2 and newer assign
+  them. Takes changes of members, subscriptions and topics; no restarts.
 
 FLEET
   --all-groups --report plans every group with Apache Spark and reports
@@ -170,9 +179,9 @@ def plan(
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
-    if _are_streams(source.snapshot):
+    if (kind := _only_type(source.snapshot)) in REPORTS:
         given = (assignor, leader, leader_from_log, explain, fail_on, html, rounds, outcomes, steps)
-        _show_tasks(printer, source.snapshot, texts, file, [*given, blockers, members])
+        _show_holders(printer, source.snapshot, texts, file, kind, [*given, blockers, members])
         return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
@@ -191,31 +200,34 @@ def plan(
     end_with(errors)
 
 
-def _show_tasks(
+def _show_holders(
     printer: Printer,
     snapshot: ClusterSnapshot,
     texts: PlanTexts,
     file: params.Source,
-    of_partitions: Sequence[object],
+    kind: str,
+    of_consumers: Sequence[object],
 ) -> None:
-    """The plans of streams groups.
+    """The plans of groups that are all of this kind, one of `REPORTS`.
 
     Args:
         file: that the snapshot is from; None for a cluster, which knows their configurations.
-        of_partitions: options that only plans of partitions have, and that are not to be given.
+        of_consumers: options that only plans of consumer groups have, and that are not to be given.
     """
-    if any(of_partitions):
-        raise UsageError("plans of streams groups have one view, of their tasks")
-    if file is None:
+    if any(of_consumers):
+        raise UsageError(f"plans of {kind} groups have one view: who will have what")
+    if file is None and kind == "streams":
         with cluster(printer.options) as admin:
             snapshot = with_settings(admin, snapshot, strict=True)
-    planned = tasks_report(snapshot, texts.parsed)
+    planned = REPORTS[kind](snapshot, texts.parsed)
     printer.show(planned)
     end_with(planned.errors)
 
 
-def _are_streams(snapshot: ClusterSnapshot) -> bool:
-    return bool(snapshot.groups) and all(group.type == "streams" for group in snapshot.groups)
+def _only_type(snapshot: ClusterSnapshot) -> str:
+    """The type of all groups; empty where there are several, or no groups."""
+    types = {group.type for group in snapshot.groups}
+    return types.pop() if len(types) == 1 else ""
 
 
 def _said(items: Sequence[Item], *, about_blockers: bool) -> list[tuple[str, str]]:

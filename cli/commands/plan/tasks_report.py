@@ -1,12 +1,13 @@
 """Plans of streams groups: who will have which task, and when at the earliest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.source import now_ms
-from kgroups.core.planning.tasks_plan import TasksPlan, plan_tasks
+from kgroups.core.planning.holders import HoldersPlan
+from kgroups.core.planning.tasks_plan import TaskShare, plan_tasks
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 SCHEMA = "kgroups.plan.tasks/1"
@@ -44,18 +45,30 @@ def tasks_report(snapshot: ClusterSnapshot, changes: Sequence[object]) -> Report
             text = f"`{group.group}`: the coordinator assigns at most every {interval:g} s"
             said.append(Note("OF_A_PLAN", text, group.group))
         if plan.confidence == "ids":
-            text = f"`{group.group}`: ids were assumed for new members; others may get other tasks"
-            said.append(Note("DRAWN_IDS", text, group.group))
+            said.append(drawn_ids(group.group, "tasks"))
+    return holders_report(SCHEMA, snapshot, items, View("task", COLUMNS, _rows), said)
+
+
+def holders_report(
+    schema: str, snapshot: ClusterSnapshot, items: Sequence[Item], view: View, said: Sequence[Note]
+) -> Report:
+    """The report of plans whose groups have several holders of one thing."""
     return Report(
-        schema=SCHEMA,
+        schema=schema,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         generated_at_ms=now_ms(),
         items=items,
-        views=(View("task", COLUMNS, _rows),),
+        views=(view,),
         errors=snapshot.errors,
         summary=lambda: {"groups": len(items), "moved": sum(item["moved"] for item in items)},
         notes=said,
     )
+
+
+def drawn_ids(group: str, things: str) -> Note:
+    """A note where a plan is not exact."""
+    text = f"`{group}`: ids were assumed for new members; others may get other {things}"
+    return Note("DRAWN_IDS", text, group)
 
 
 def _seconds(settings: Mapping[str, str | None], name: str) -> float | None:
@@ -63,8 +76,20 @@ def _seconds(settings: Mapping[str, str | None], name: str) -> float | None:
     return None if value is None else int(value) / 1_000
 
 
-def _item(group: Group, plan: TasksPlan, standby: int, settings: Mapping[str, str | None]) -> Item:
-    tasks = list(_tasks(plan))
+def _item(
+    group: Group, plan: HoldersPlan[TaskShare], standby: int, settings: Mapping[str, str | None]
+) -> Item:
+    tasks = [
+        {
+            "subtopology_id": part,
+            "partition": number,
+            "role": role,
+            "from": source,
+            "to": two,
+            "kind": kind,
+        }
+        for ((part, number), role), source, two, kind in sorted(plan.moves(), key=_key)
+    ]
     return {
         "group": plan.group,
         "assignor": group.assignor or "sticky",
@@ -72,39 +97,16 @@ def _item(group: Group, plan: TasksPlan, standby: int, settings: Mapping[str, st
         "standby_replicas": standby,
         "assignment_interval_seconds": _seconds(settings, "streams.assignment.interval.ms"),
         "initial_delay_seconds": _seconds(settings, "streams.initial.rebalance.delay.ms"),
-        "member_count": len(plan.members),
+        "member_count": plan.member_count,
         "moved": sum(task["kind"] != "kept" for task in tasks),
         "tasks": tasks,
     }
 
 
-def _tasks(plan: TasksPlan) -> Iterator[Item]:
-    """Each task and role with who has it and who will; several holders stand in several rows."""
-    for (task, role), _ in sorted(
-        {**plan.before, **plan.after}.items(), key=lambda row: _key(row[0])
-    ):
-        old = set(plan.before.get((task, role), ()))
-        new = set(plan.after.get((task, role), ()))
-        gone, come = sorted(old - new), sorted(new - old)
-        pairs: list[tuple[str | None, str | None, str]]
-        pairs = [(name, name, "kept") for name in sorted(old & new)]
-        pairs += [(source, two, "moved") for source, two in zip(gone, come, strict=False)]
-        shared = min(len(gone), len(come))
-        pairs += [(name, None, "ended") for name in gone[shared:]]
-        pairs += [(None, name, "started") for name in come[shared:]]
-        for source, two, kind in pairs:
-            yield {
-                "subtopology_id": task[0],
-                "partition": task[1],
-                "role": role,
-                "from": source,
-                "to": two,
-                "kind": kind,
-            }
-
-
-def _key(row: tuple[tuple[str, int], str]) -> tuple[int, str, int, str]:
-    (part, number), role = row
+def _key(
+    row: tuple[tuple[tuple[str, int], str], str | None, str | None, str],
+) -> tuple[object, ...]:
+    ((part, number), role), *_ = row
     return len(part), part, number, role
 
 

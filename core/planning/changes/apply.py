@@ -139,7 +139,8 @@ def next_roster(
 def _members(group: Group) -> tuple[Member, ...]:
     if group.type not in ("classic", "consumer"):
         raise RefusedError(
-            f"`{group.group}` is a {group.type} group; only consumer groups can be planned",
+            f"`{group.group}` is a {group.type} group, which is planned on its own",
+            hint=f"kgroups plan {group.group}",
             code="UNSUPPORTED_GROUP_TYPE",
         )
     if group.protocol_type not in (None, "", "consumer"):

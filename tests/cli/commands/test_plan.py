@@ -107,7 +107,7 @@ def test_the_fleet_is_planned_inside_spark() -> None:
 
 
 def test_groups_that_have_no_plans(files: Path) -> None:
-    """With --all-groups a share group is left out with a note; by its name it is refused."""
+    """Beside others a share group is left out with a note, or refused if named; alone it has."""
     shop = clusters.shop()
     share = Group("fans", "share", "Stable", members=())
     write_snapshot(replace(shop, groups=(*shop.groups, share)), files / "mixed.json")
@@ -115,7 +115,11 @@ def test_groups_that_have_no_plans(files: Path) -> None:
     assert everything.exit_code == 0
     assert "fans" not in {item["group"] for item in everything.document["items"]}
     assert "left out: `fans` is a share group" in everything.stderr
-    assert run("plan", "fans", "--from", "mixed.json").exit_code == 4
+    beside = run("plan", "fans", "billing", "--from", "mixed.json")
+    assert (beside.exit_code, "hint: kgroups plan fans" in beside.stderr) == (4, True)
+    alone = run("plan", "fans", "--from", "mixed.json", "-o", "json")
+    check_document(alone.document)
+    assert (alone.exit_code, alone.document["items"][0]["member_count"]) == (0, 0)
 
 
 def test_what_is_said_of_many_groups_is_said_once() -> None:

@@ -4,6 +4,7 @@ from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.java.roundrobin import RoundRobinAssignor
 from kgroups.assignors.java.sticky import StickyAssignor
 from kgroups.assignors.kip848.broker_ranges import ServerRangeAssignor
+from kgroups.assignors.kip848.simple import SimpleAssignor
 from kgroups.assignors.kip848.uniform import UniformAssignor
 from kgroups.assignors.spec import Assignor
 
@@ -28,6 +29,7 @@ ENGINES: dict[str, tuple[str, Assignor]] = {
     ),
     "server uniform": ("server-uniform", UniformAssignor()),
     "server range": ("server-range", ServerRangeAssignor()),
+    "server simple": ("server-simple", SimpleAssignor()),
 }
 FAMILIES = tuple(dict.fromkeys(family for family, _ in ENGINES.values()))
 SLOW = frozenset({"sticky by statement", "cooperative-sticky by statement"})

@@ -275,7 +275,7 @@ def generate(family: str, count: int, seed: int) -> Iterator[Json]:
     """Cases of one family; the same seed gives the same cases.
 
     Args:
-        family: a client-side strategy, `server-uniform` or `server-range`.
+        family: a client-side strategy, `server-uniform`, `server-range` or `server-simple`.
         count: how many.
         seed: any number.
     """
