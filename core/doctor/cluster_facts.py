@@ -101,6 +101,18 @@ class GroupSettings(NamedTuple):
     own: Mapping[str, Setting] = {}
 
 
+class RecordAge(NamedTuple):
+    """The next record of a partition that is read too slowly.
+
+    Args:
+        age_seconds: since it was written.
+        retention_seconds: after which its topic deletes it.
+    """
+
+    age_seconds: float
+    retention_seconds: float
+
+
 class MemberQuota(NamedTuple):
     """A quota on a client of the group that has more records to read than is usual.
 

@@ -11,6 +11,7 @@ from kgroups.core.doctor.cluster_facts import (
     MemberQuota,
     OffsetsPartition,
     PendingOffsets,
+    RecordAge,
     Transactions,
 )
 from kgroups.core.doctor.thresholds import STUCK_S
@@ -68,6 +69,8 @@ class DoctorFacts:
         settings: that decide about its members; None likewise.
         own_settings: names of those of a group that does not exist; None if they are not told.
         quotas: on its clients that have records to read; None if they are not told.
+        ages: of the next records of partitions that are read more slowly than they grow, where
+            their topics delete records after a time; looked at if the group falls behind.
         deliveries: of a share group, one a partition; None if they are not told.
         missing: why parts were not looked at, where that is a matter of this group.
     """
@@ -94,6 +97,7 @@ class DoctorFacts:
     settings: GroupSettings | None = None
     own_settings: Sequence[str] | None = ()
     quotas: Sequence[MemberQuota] | None = None
+    ages: Mapping[TopicPartition, RecordAge] = field(default_factory=dict)
     deliveries: Sequence[DeliveryRow] | None = ()
     missing: Mapping[Part, str] = field(default_factory=dict)
 

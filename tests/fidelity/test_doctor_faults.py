@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.cli.runner import run
-from tests.support.doctor.faults import Fault, faults
+from tests.support.doctor.faults import RETENTION_MS, Fault, faults
 from tests.support.doctor.played_group import PARTITIONS, Place, PlayedGroup
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.kafka.broker import KafkaCluster
@@ -46,7 +46,8 @@ def place(kafka: KafkaCluster) -> Iterator[Place]:
 def missed(place: Place, some: list[Fault]) -> dict[str, str]:
     """The faults that were not found as they are, with what was wrong."""
     groups = {fault: fault.play(place) for fault in some}
-    create_topics(place.servers, {group.topic: PARTITIONS for group in groups.values()})
+    topics = {group.topic: PARTITIONS for group in groups.values()}
+    create_topics(place.servers, topics, config={"retention.ms": str(RETENTION_MS)})
     try:
         all_at_once(lambda fault: fault.cause.do(groups[fault]), some)
         names = [fault.group for fault in some]

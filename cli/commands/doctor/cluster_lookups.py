@@ -13,7 +13,9 @@ from kgroups.core.doctor.cluster_facts import (
     MemberQuota,
     OffsetsPartition,
     PendingOffsets,
+    RecordAge,
 )
+from kgroups.core.doctor.detectors.consumption import falling_behind
 from kgroups.core.doctor.detectors.transactions import holds_back, judged
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.errors import KgroupsError
@@ -21,12 +23,15 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
 from kgroups.core.kafka.lookups.client_quotas import client_quotas, record_bytes
 from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
+from kgroups.core.kafka.lookups.offsets_by_time import record_ages
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions, without_leader
 from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.kafka.lookups.share_state import deliveries
+from kgroups.core.kafka.lookups.topic_retention import topic_retentions
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import is_usual
+from kgroups.core.lag.window.unread import Place
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 NO_COORDINATOR: Final = "the group has no coordinator"
@@ -56,6 +61,7 @@ def look_around(
         ("transactions", _with_transactions, ("transactions", "pending", "offsets_partition")),
         ("settings", _with_settings, ("settings",)),
         ("quotas", _with_quotas, ("quotas",)),
+        ("retention", _with_ages, ()),
         ("deliveries", _with_deliveries, ()),
     )
     if admin is None:
@@ -245,6 +251,44 @@ def _quotas_of(
         if size is not None:
             brokers = len({row.leader for row in rows})
             yield MemberQuota(client_id, limit * brokers, read * size)
+
+
+def _with_ages(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
+    """The facts with how old the next records are of groups that fall behind.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    late = {facts.name: _late_places(facts) for facts in every if any(falling_behind(facts))}
+    places = {place for each in late.values() for place in each}
+    if not places:
+        return list(every)
+    retentions = topic_retentions(admin, {topic for topic, *_ in places})
+    places = {place for place in places if place[0] in retentions}
+    ages_s = record_ages(admin, places, every[0].snapshot.captured_at_ms)
+    return [
+        replace(
+            facts,
+            ages={
+                (topic, number): RecordAge(ages_s[topic, number, offset], retentions[topic])
+                for topic, number, offset in late.get(facts.name, ())
+                if (topic, number, offset) in ages_s
+            },
+        )
+        for facts in every
+    ]
+
+
+def _late_places(facts: DoctorFacts) -> list[Place]:
+    """Where the next records are of partitions that are not nearly read."""
+    rates = dict(() if facts.times is None else facts.times.rows)
+    return [
+        (row.topic, row.partition, row.committed_offset)
+        for row in facts.rows or ()
+        if row.committed_offset is not None
+        and (figures := rates.get((row.topic, row.partition))) is not None
+        and not is_usual(row.lag, figures.rate_in)
+    ]
 
 
 def _with_deliveries(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:

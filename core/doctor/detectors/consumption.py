@@ -132,8 +132,23 @@ def falling_behind(facts: DoctorFacts) -> Iterator[Finding]:
             "rate_in": round(rate_in, 1),
             "rate_out": round(rate_out, 1),
             "over_seconds": facts.over_seconds,
+            "retention_seconds_left": _retention_seconds_left(facts),
         },
     )
+
+
+def _retention_seconds_left(facts: DoctorFacts) -> int | None:
+    """Until the first partition's next record is deleted before it is read, at these rates.
+
+    What is unread grows older by the share of records that are not read.
+    """
+    rates = dict(() if facts.times is None else facts.times.rows)
+    left = []
+    for at, (age_s, kept_s) in facts.ages.items():
+        rate_in, rate_out = rates[at].rate_in or 0.0, rates[at].rate_out or 0.0
+        if rate_out < rate_in:
+            left.append(max(0.0, kept_s - age_s) * rate_in / (rate_in - rate_out))
+    return round(min(left)) if left else None
 
 
 def hot_partition(facts: DoctorFacts) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from kgroups.core.snapshot import TopicPartition
 
 EARLIEST = -2
 LATEST = -1
+TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
 GROUP_RESOURCE = 32
 ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from kgroups.core.doctor.cluster_facts import RecordAge
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding
@@ -603,6 +604,27 @@ def test_a_member_that_restarts_is_not_behind() -> None:
         "FALLING_BEHIND",
     )
     assert (finding.level, finding.certainty) == ("info", "possible")
+
+
+@pytest.mark.parametrize(
+    ("ages", "left"),
+    [
+        ({("t", 0): RecordAge(3_000.0, 3_600.0)}, 1_200),  # half of what comes is read
+        ({("t", 0): RecordAge(3_000.0, 3_600.0), ("t", 1): RecordAge(3_500.0, 3_600.0)}, 200),
+        ({("t", 0): RecordAge(4_000.0, 3_600.0)}, 0),  # its segment is not deleted yet
+        ({}, None),
+    ],
+)
+def test_when_retention_reaches_the_commit(
+    ages: dict[tuple[str, int], RecordAge], left: int | None
+) -> None:
+    """What is unread grows older by the share that is not read."""
+    now, then = (
+        reads({0: 1_500, 1: 1_500}, 22_000, 22_000),
+        reads({0: 1_000, 1: 1_000}, 21_000, 21_000),
+    )
+    (finding,) = found(replace(watched(now, then), ages=ages), "FALLING_BEHIND")
+    assert finding.evidence["retention_seconds_left"] == left
 
 
 def test_an_owner_that_reads_others() -> None:

@@ -12,6 +12,8 @@ from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics, delete_topics, end_offsets, expire_records
 from tests.support.simulation_truth.rows import Kind, Row
 
+RETENTION_MS: Final = 7 * 24 * 3_600_000
+"""Of all topics."""
 LONG_S: Final = 600.0
 SESSION: Final = {"session.timeout.ms": 6_000, "heartbeat.interval.ms": 1_000}
 POLL: Final = {**SESSION, "max.poll.interval.ms": 6_000}
@@ -32,6 +34,7 @@ class Cause:
         libraries: with which.
         where: part of the finding; `{topic}` is the group's, `{other}` its second one.
         evidence: part of the finding's.
+        least: figures of the finding's evidence that are at least so large.
         beside: codes above info that belong to the same fault.
         kip848: of the libraries, those whose members speak KIP-848.
         kind: what members are, beside the default.
@@ -44,6 +47,7 @@ class Cause:
     libraries: tuple[Library, ...]
     where: Mapping[str, str] = field(default_factory=dict)
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    least: Mapping[str, float] = field(default_factory=dict)
     beside: frozenset[str] = frozenset()
     kip848: tuple[Library, ...] = ()
     kind: Mapping[str, Any] = field(default_factory=dict)
@@ -213,6 +217,7 @@ CAUSES: Final = (
         "warning",
         _slower_than_producers,
         ("java", "librdkafka", "sarama", "aiokafka"),
+        least={"retention_seconds_left": RETENTION_MS / 1_000 - 600},
         kind={"room": 5, "record_ms": 50},
     ),
     Cause(
@@ -292,6 +297,10 @@ class Fault:
                 return f"{each['level']} {each['where']}, not {cause.level} {where}"
             if not cause.evidence.items() <= each["evidence"].items():
                 return f"evidence {each['evidence']}"
+            if any(
+                (each["evidence"].get(name) or 0) < least for name, least in cause.least.items()
+            ):
+                return f"evidence {each['evidence']}, not at least {dict(cause.least)}"
         above = {each["code"] for each in findings if each["level"] != "info"}
         also = above - {cause.code} - cause.beside
         return f"also {sorted(also)}" if also else ""
