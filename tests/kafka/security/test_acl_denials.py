@@ -33,6 +33,8 @@ TO = ("--to", "latest", "--yes")
 RESET = ("reset-offsets", "--no-undo", *TO)
 FORGET = ("delete-offsets", "--no-undo", "--yes")
 COPY = ("copy-offsets", "--no-undo", "--yes")
+BACK = ("reset-offsets", "--no-undo", "--yes", "--to", "committed@0s")
+MATCH = (*COPY, "--to", "denied-new", "--match", "records", "--to-bootstrap-server", "{bootstrap}")
 ERASE = ("delete-records", "--yes")
 APPLY = ("apply", "{folder}/plan.json", "--no-undo", "--yes")
 ONLY_TOLD = "it tells the rights that are missing; that is no failure"
@@ -82,6 +84,7 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
             Refused(("describe", G), G),
             Refused(("describe", G, FREE_GROUP, "--members"), G),
             Refused(("describe", G, "--state"), G),
+            Refused(("describe", G, "--at", "0s"), G),
             Refused(("describe", "--all-groups"), G, named=False),
         ),
         "read group": Works(("describe", R)),
@@ -169,11 +172,15 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "describe group": (
             Refused((*RESET, G, "--topic", FREE_TOPIC), G),
             Refused((*RESET, G, FREE_GROUP, "--all-topics"), G),
+            Refused((*BACK, G), G),
             Refused(("reset-offsets", FREE_GROUP, "--to", f"group:{G}", "--yes"), G),
         ),
-        "read group": (Refused((*RESET, R, "--all-topics"), R),),
+        "read group": (Refused((*RESET, R, "--all-topics"), R), Refused((*BACK, R), R)),
         "delete group": Works((*RESET[:2], "--to", "earliest", "--dry-run", D, "--all-topics")),
-        "describe topic": (Refused((*RESET, READER, "--topic", T), T),),
+        "describe topic": (
+            Refused((*RESET, READER, "--topic", T), T),
+            Refused((*BACK, READER, "--topic", T), T),
+        ),
         "read topic": (
             Refused((*RESET, READER, "--topic", TOPIC["read"]), TOPIC["read"]),
             Refused(
@@ -187,17 +194,20 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "describe group": (
             Refused((*COPY, "--from", G, "--to", FREE_GROUP), G),
             Refused((*COPY, "--from", READER, "--to", G), G),
+            Refused((*MATCH, "--from", G), G),
         ),
         "read group": (Refused((*COPY, "--from", READER, "--to", R), R),),
         "delete group": "it deletes no group",
         "describe topic": (
             Refused((*COPY, "--from", READER, "--to", "denied-new", "--topic", T), T),
+            Refused((*MATCH, "--from", READER, "--topic", T), T),
         ),
         "read topic": (
             Refused(
                 (*COPY, "--from", READER, "--to", "denied-new", "--topic", TOPIC["read"]),
                 TOPIC["read"],
             ),
+            Refused((*MATCH, "--from", READER, "--topic", TOPIC["read"]), TOPIC["read"]),
         ),
         "delete topic": "it deletes nothing",
     },
@@ -391,7 +401,7 @@ def check_refusal(
         plan = folder / "plan.json"
         run(*case.plan, "--dry-run", "--plan", str(plan), "-b", cluster.bootstrap)
         assert plan.exists()
-    line = [word.format(folder=folder) for word in case.line]
+    line = [word.format(folder=folder, bootstrap=cluster.bootstrap) for word in case.line]
     before = state_of(cluster)
     if line[0] == "lag":
         code, _, stderr = finish(*line, *way, "--timeout", "20s")

@@ -9,7 +9,13 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import create_topics, fetch_offsets, produce, topic_id_of
+from tests.support.kafka.workload import (
+    commit_offsets,
+    create_topics,
+    fetch_offsets,
+    produce,
+    topic_id_of,
+)
 from tests.support.streams.heartbeats import hand_member, subtopology
 
 pytestmark = pytest.mark.kafka
@@ -47,6 +53,13 @@ def test_reset_undo_and_deletion(
     assert results(later) == ["done", "done"]
     back = ours(kafka, "reset-offsets", "--undo", "last", "--yes")
     assert results(back) == ["done", "done"]
+    assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3, (topic, 1): 3}
+    elsewhere = ("--to-bootstrap-server", kafka.bootstrap, "--match", "records", "--yes")
+    commit_offsets(kafka.bootstrap, {"streams-written-other": {(topic, 0): 5}})
+    for pair in ((group, "streams-written-copy"), ("streams-written-other", group)):
+        copied = ours(kafka, "copy-offsets", "--from", pair[0], "--to", pair[1], *elsewhere)
+        assert copied.exit_code == 4, copied
+        assert "is a streams group" in copied.stderr
     assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3, (topic, 1): 3}
     some = ours(kafka, "delete-offsets", group, "--topic", f"{topic}:1", "--yes")
     assert results(some) == ["done"]

@@ -35,6 +35,7 @@ ROWS: Final[Mapping[str, str]] = {
     "describe --isolation read_committed": f"describe {CLASSIC} --isolation read_committed -o json",
     "describe --record-times": f"describe {EMPTY[0]} --record-times -o json",
     "describe of a KIP-848 group": f"describe {KIP848} --members --offsets -o json",
+    "describe --at": f"describe {EMPTY[0]} --at 0s -o json",
     "check": f"check {CLASSIC} --fail-on 'member_count > 9' -o json",
     "wait": f"wait {CLASSIC} --until 'member_count = 1' --deadline 60s -o json",
     "history": f"history {CLASSIC} {EMPTY[0]} -o json",
@@ -68,11 +69,18 @@ ROWS: Final[Mapping[str, str]] = {
     "reset-offsets --to TIME": (
         f"reset-offsets {EMPTY[1]} --to 2001-01-01T00:00:00Z --all-topics --yes -o json {_UNDO}"
     ),
+    "reset-offsets --to committed@TIME": (
+        f"reset-offsets {EMPTY[0]} --to committed@0s --yes -o json {_UNDO}"
+    ),
     "reset-offsets --plan FILE": (
         f"reset-offsets {EMPTY[2]} --to latest --all-topics --dry-run --plan {{folder}}/plan.csv"
     ),
     "apply": f"apply {{folder}}/plan.csv --yes -o json {_UNDO}",
     "copy-offsets": f"copy-offsets --from {EMPTY[0]} --to release-copy --yes -o json {_UNDO}",
+    "copy-offsets --match records": (
+        f"copy-offsets --from {EMPTY[0]} --to release-match --match records"
+        f" --to-bootstrap-server {{address}} --yes -o json {_UNDO}"
+    ),
     "delete-offsets": f"delete-offsets {EMPTY[3]} --all-topics --yes -o json {_UNDO}",
     "delete-records": f"delete-records {TOPIC} --before 2 --yes -o json",
     "delete": f"delete {EMPTY[4]} --yes -o json",
@@ -120,7 +128,7 @@ def _rows(address: str, release: str, folder: Path) -> dict[str, dict[str, Any]]
     for row, line in ROWS.items():
         if row.endswith("KIP-848 group") and not offers(release, "KIP-848"):
             continue
-        words = shlex.split(line.format(folder=folder))
+        words = shlex.split(line.format(folder=folder, address=address))
         if words[0] == "official":
             words[1:1] = ["--bootstrap-server", address]
         else:
