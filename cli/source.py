@@ -3,7 +3,7 @@
 import fnmatch
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -25,11 +25,10 @@ from kgroups.core.kafka.config.settings import (
     settings_of,
 )
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.reads.group_listing import NOT_SERVED
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.protocol.errors import broker_error
-from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType
+from kgroups.core.snapshot import ClusterSnapshot, Group
 
 GLOB_SIGNS = frozenset("*?[")
 NO_GROUP: Final = "GROUP_ID_NOT_FOUND"
@@ -199,16 +198,8 @@ def snapshot_of(
     )
     if not any(error.code == NO_GROUP for error in snapshot.errors):
         return snapshot
-    listed = {group.group: group.type for group in admin.list_groups().groups}
-    return replace(snapshot, errors=tuple(_told(error, listed) for error in snapshot.errors))
-
-
-def _told(error: ItemError, listed: Mapping[str, GroupType]) -> ItemError:
-    """The failure of a group, which may be there all the same: its type is not served any more."""
-    served = NOT_SERVED.get(listed.get(error.target, "classic"))
-    if error.code == NO_GROUP and served is not None:
-        return broker_error(error.target, "UNSUPPORTED_VERSION", served)
-    return with_guess(error, [*listed])
+    listed = [group.group for group in admin.list_groups().groups]
+    return replace(snapshot, errors=tuple(with_guess(error, listed) for error in snapshot.errors))
 
 
 def with_guess(error: ItemError, names: Sequence[str]) -> ItemError:

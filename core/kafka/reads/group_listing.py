@@ -135,6 +135,7 @@ async def _describe_on(
     connection = await cluster.connection(broker, limit)
     described: dict[str, Described] = {}
     asked: set[str] = set()
+    refused: set[GroupType] = set()
     left = list(groups)
     for kinds in _TYPES_AT_ONCE:
         names = {
@@ -142,11 +143,14 @@ async def _describe_on(
             for kind in kinds
             if connection.offers(KINDS[kind].describer) is not None
         }
+        names = {kind: own for kind, own in names.items() if own}
         answers = await asyncio.gather(
-            *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
+            *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items())
         )
         asked.update(*names.values())
-        for answer in answers:
+        for kind, answer in zip(names, answers, strict=True):
+            if any(map(_is_refusal, answer.values())):
+                refused.add(kind)
             for group in left:
                 if group in answer:
                     before = described.get(group)
@@ -159,7 +163,32 @@ async def _describe_on(
         if group not in described:
             kind_known = types.get(group)
             described[group] = left_out() if group in asked else _not_describable(kind_known)
+    if refused & NOT_SERVED.keys():
+        described |= await _unserved(cluster, broker, described, limit)
     return described
+
+
+def _is_refusal(outcome: Described) -> bool:
+    return isinstance(outcome, BrokerFailure) and outcome.code == "UNSUPPORTED_VERSION"
+
+
+async def _unserved(
+    cluster: Cluster, broker: int, described: Mapping[str, Described], limit: float
+) -> dict[str, BrokerFailure]:
+    """Those of groups that are there all the same: their type is not served any more."""
+    missing = {
+        group
+        for group, outcome in described.items()
+        if isinstance(outcome, BrokerFailure) and outcome.code == "GROUP_ID_NOT_FOUND"
+    }
+    if not missing:
+        return {}
+    listed, _ = await _list_one(cluster, broker, limit)
+    return {
+        group.group: BrokerFailure("UNSUPPORTED_VERSION", NOT_SERVED[group.type])
+        for group in listed
+        if group.group in missing and group.type in NOT_SERVED
+    }
 
 
 NOT_SERVED: Final[Mapping[GroupType, str]] = {

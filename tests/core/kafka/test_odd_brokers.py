@@ -19,7 +19,7 @@ from tests.support.hostile.scripted_broker import NO_WAIT, Answer, ScriptedBroke
 from tests.support.kafka.broker import free_ports
 from tests.support.own_waiting import OwnWaiting
 
-NOT_COORDINATOR, LOADING, NOT_FOUND = 16, 14, 69
+NOT_COORDINATOR, LOADING, NOT_FOUND, UNSUPPORTED = 16, 14, 69, 35
 
 
 def _metadata(broker: "Brokers") -> Answer:
@@ -128,8 +128,8 @@ def _describe(version: int, request: Any) -> dict[str, object]:
     }
 
 
-def _unknown_type(api: str) -> Answer:
-    """A describing API for which no group is of its type."""
+def _unknown_type(api: str, code: int = NOT_FOUND) -> Answer:
+    """A describing API for which no group is of its type, or which fails for another reason."""
 
     def answer(version: int, request: Any) -> dict[str, object]:
         groups = tuple(
@@ -137,7 +137,7 @@ def _unknown_type(api: str) -> Answer:
                 api,
                 version,
                 "DescribedGroup",
-                error_code=NOT_FOUND,
+                error_code=code,
                 group_id=group,
                 group_state="",
                 group_epoch=0,
@@ -209,7 +209,7 @@ def _offsets(version: int, request: Any) -> dict[str, object]:
     return {"throttle_time": NO_WAIT, "topics": topics}
 
 
-def _listing(*groups: str) -> Answer:
+def _listing(*groups: str, kind: str = "classic") -> Answer:
     def answer(version: int, request: Any) -> dict[str, object]:
         rows = tuple(
             part(
@@ -219,7 +219,7 @@ def _listing(*groups: str) -> Answer:
                 group_id=group,
                 protocol_type="",
                 group_state="Empty",
-                group_type="classic",
+                group_type=kind,
             )
             for group in groups
         )
@@ -413,6 +413,22 @@ def test_a_broker_of_4_4_names_the_assignor_of_a_streams_group() -> None:
         with ClusterAdmin(ClientSettings(broker.address)) as admin:
             (group,) = admin.snapshot(["a"]).groups
     assert (group.type, group.state, group.assignor) == ("streams", "Empty", "sticky")
+
+
+@pytest.mark.parametrize("line", ["describe a", "plan a", "peek a"])
+def test_a_group_whose_type_is_not_served(line: str) -> None:
+    """The feature is off: it is in the listing alone; a group that is not there is not found."""
+    brokers, api = Brokers(), "share_group_describe"
+    with _scripted(brokers, {"describe_groups": -1}) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["list_groups"] = _listing("a", kind="share")
+        broker.answers[api] = _unknown_type(api, UNSUPPORTED)
+        told = run("-b", broker.address, *line.split())
+        absent = run("-b", broker.address, *line.replace(" a", " b").split())
+    assert (told.exit_code, absent.exit_code) == (1, 5)
+    why = "the brokers do not serve share groups: the feature `share.version` is off"
+    assert f"`a`: {why}" in told.stderr
+    assert "`b`: no such group" in absent.stderr
 
 
 def _node(name: str, kind: int, successors: list[str], **more: Any) -> Struct:

@@ -1,0 +1,75 @@
+"""Share groups and streams groups whose brokers serve them no more: every command says why."""
+
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.features import set_features
+from tests.support.kafka.share_groups import Sharer, configure_group
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics, produce
+from tests.support.streams.heartbeats import hand_member, subtopology
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.slow("a broker of its own; quick twin: tests/core/kafka/test_odd_brokers.py"),
+]
+
+STREAMS, SHARE, TOPIC = "off-streams", "off-share", "off"
+WHY = {STREAMS: "the feature `streams.version` is off", SHARE: "the feature `share.version` is off"}
+LINES = (
+    "describe {}",
+    "describe {} --tasks --deliveries",
+    "plan {}",
+    "reset-offsets {} --to earliest --all-topics --yes",
+    "delete-offsets {} --all-topics --yes",
+    "copy-offsets --from {} --to off-copy --dry-run",
+    "check {} --fail-on lag>5",
+    "doctor {} --over 100ms",
+    "peek {}",
+    "remove-members {} --all --yes",
+    "config {}",
+)
+
+
+@pytest.fixture(scope="module")
+def off() -> Iterator[KafkaCluster]:
+    """A cluster whose features were lowered after it had a group of each type."""
+    with KafkaCluster(ClusterSpec()) as cluster:
+        create_topics(cluster.bootstrap, {TOPIC: 1})
+        produce(cluster.bootstrap, {(TOPIC, 0): 5})
+        configure_group(cluster.bootstrap, SHARE, {"share.auto.offset.reset": "earliest"})
+        with Sharer(cluster.bootstrap, SHARE, TOPIC) as sharer:
+            sharer.take(5)
+        with hand_member(cluster.address(), STREAMS, [subtopology("0", [TOPIC])]) as member:
+            member.beat()
+        set_features(cluster.address(), {"share.version": 0, "streams.version": 0})
+        wait_until(lambda: _is_off(cluster), "the broker serves them no more")
+        yield cluster
+
+
+def _is_off(cluster: KafkaCluster) -> bool:
+    return all(
+        run("-b", cluster.bootstrap, "describe", group).exit_code == 1 for group in (STREAMS, SHARE)
+    )
+
+
+@pytest.mark.parametrize("group", [STREAMS, SHARE])
+@pytest.mark.parametrize("line", LINES)
+def test_a_command_names_the_feature(off: KafkaCluster, line: str, group: str) -> None:
+    """In one sentence; that the group is not there is nowhere said."""
+    outcome = run("-b", off.bootstrap, *shlex.split(line.format(group)), "--timeout", "60s")
+    assert outcome.exit_code == 1
+    assert outcome.stderr.count(WHY[group]) == 1
+    assert "no such group" not in outcome.stderr
+
+
+def test_others(off: KafkaCluster) -> None:
+    """`list` has them; a group that is not there is not found."""
+    items = run("-b", off.bootstrap, "list", "-o", "json").document["items"]
+    assert [item["type"] for item in items] == ["share", "streams"]
+    assert run("-b", off.bootstrap, "describe", "off-nobody").exit_code == 5
