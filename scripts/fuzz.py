@@ -134,7 +134,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         (
             Run(
                 "tests/core/planning/test_crowded_joins.py"
-                " tests/core/planning/migration/test_crowded_ids.py",
+                " tests/core/planning/migration/test_crowded_ids.py"
+                " tests/core/planning/migration/test_rehearsed_groups.py",
                 lambda count: {"KGROUPS_FUZZ_PLANS": str(count)},
             ),
         ),

@@ -35,11 +35,16 @@ UNITS: Final = pytest.StashKey[Mapping[str, str]]()
 def units_of(items: Iterable[pytest.Item]) -> dict[str, str]:
     """The unit of each file with a test that asks for a shared fixture, directly or not.
 
-    Who asks for two of them is with the first in `SHARED`.
+    A parameter that is a mark, too, is its name for `request.getfixturevalue`: `spark`. Who asks
+    for two of them is with the first in `SHARED`.
     """
     asked: dict[str, set[str]] = defaultdict(set)
     for item in items:
-        asked[file_of(item.nodeid)].update(getattr(item, "fixturenames", ()))
+        names = asked[file_of(item.nodeid)]
+        names.update(getattr(item, "fixturenames", ()))
+        if hasattr(item, "callspec"):
+            given = [value for value in item.callspec.params.values() if isinstance(value, str)]
+            names.update(value for value in given if item.get_closest_marker(value))
     units: dict[str, str] = {}
     for file, names in asked.items():
         unit = next((unit for fixture, unit in SHARED.items() if fixture in names), None)

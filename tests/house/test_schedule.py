@@ -73,6 +73,15 @@ def test_who_shares_stays_together() -> None:
     }
 
 
+def test_who_names_what_it_shares_stays_with_it() -> None:
+    """The parameter of an engine that is marked `spark` is its session; `spark` as data is not."""
+    named = [item(f"tests/{name}.py::test_1") for name in "ab"]
+    for each, marked in zip(named, (True, False), strict=True):
+        vars(each)["callspec"] = SimpleNamespace(params={"engine": "spark", "n": 1})
+        vars(each)["get_closest_marker"] = lambda name, marked=marked: marked and name == "spark"
+    assert units_of(named) == {"tests/a.py": SHARED["spark"]}
+
+
 def test_what_is_shared_is_a_fixture() -> None:
     """One that was renamed would be shared no more."""
     text = "\n".join(

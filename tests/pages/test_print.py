@@ -126,6 +126,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
 def test_nothing_is_cut(browser: Browser, page: Path, paper: tuple[float, float]) -> None:
     """On every page the margins are white, and all text is inside; nor does a chart cut itself."""
@@ -142,6 +143,7 @@ def test_nothing_is_cut(browser: Browser, page: Path, paper: tuple[float, float]
     assert shown.log == []
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
 def test_titles_stay_with_what_they_are_of(
     browser: Browser, page: Path, paper: tuple[float, float]

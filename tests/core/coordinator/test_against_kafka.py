@@ -36,8 +36,8 @@ GIVEN = os.environ.get("KGROUPS_FUZZ_OPERATIONS")
 CLASSIC_OPERATIONS = [int(GIVEN)] if GIVEN else [30_000, MANY]
 CONSUMER_OPERATIONS = [int(GIVEN)] if GIVEN else [20_000, MANY]
 FIRST_SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "0"))
-# Of each later release.
-LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [40_000, MANY]
+# Of each later release: a script of each shape.
+LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [14_000, MANY]
 SCRIPT = 2500
 CLASSIC_SHAPES = (
     "classic",

@@ -40,7 +40,7 @@ def test_traces_of_every_shape_are_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "reads_after", [4, pytest.param(1, marks=pytest.mark.slow("reads the log as often as it can"))]
+    "reads_after", [16, pytest.param(1, marks=pytest.mark.slow("reads the log as often as it can"))]
 )
 @pytest.mark.parametrize("name", TRACES)
 def test_a_recorded_trace_is_answered_equally(name: str, reads_after: int) -> None:

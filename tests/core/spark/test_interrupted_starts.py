@@ -83,6 +83,7 @@ def test_a_program_that_ends_while_its_jvm_starts(number: signal.Signals, tmp_pa
 
 
 @pytest.mark.spark
+@pytest.mark.slow("a whole start of Spark; one that is killed before is above")
 def test_a_killed_program_takes_its_jvm_along(tmp_path: Path) -> None:
     """At once: the JVM has no time to write the archive of its classes."""
     assert interrupted(tmp_path, signal.SIGKILL, in_session=True, archive=True) == -signal.SIGKILL
