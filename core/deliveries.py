@@ -58,6 +58,8 @@ class DeliveryRow(NamedTuple):
         delivery_count_max: of the records that are available; None if there are none.
         last_delivery: available records that are archived if their next delivery fails, too.
         gave_up: archived records that were delivered as often as the limit allows.
+        dead_letter_topic: where the group wants copies of archived records; None for nowhere, or
+            if not known.
         ranges: by offset.
         error: Kafka's name of it, where the state cannot be read.
     """
@@ -74,6 +76,7 @@ class DeliveryRow(NamedTuple):
     delivery_count_max: int | None = None
     last_delivery: int | None = None
     gave_up: int | None = None
+    dead_letter_topic: str | None = None
     ranges: tuple[DeliveryRange, ...] = ()
     error: str | None = None
 
@@ -199,6 +202,7 @@ def delivery_rows(
     topics: Mapping[str, Topic],
     states: Mapping[TopicPartition, ShareState | str],
     limit: int | None,
+    dead_letter_topic: str | None = None,
 ) -> list[DeliveryRow]:
     """A row for each partition in which a share group has a start offset, by topic and number.
 
@@ -206,10 +210,13 @@ def delivery_rows(
         topics: with the bounds of their logs.
         states: or Kafka's name of the error that kept them from being read.
         limit: `share.delivery.count.limit` of the group; None if not known.
+        dead_letter_topic: its `errors.deadletterqueue.topic.name`.
     """
     offsets: Mapping[str, Mapping[int, CommittedOffset]] = group.offsets or {}
     return [
-        _row((topic, number), topics.get(topic), states.get((topic, number)), limit)
+        _row((topic, number), topics.get(topic), states.get((topic, number)), limit)._replace(
+            dead_letter_topic=dead_letter_topic
+        )
         for topic in sorted(offsets)
         for number in sorted(offsets[topic])
     ]

@@ -50,6 +50,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NOT_READY": "a streams group has no assignment yet, and what it lacks",
     "NO_TASKS": "a group of which tasks were asked is no streams group",
     "NOT_USED": "groups of this type use none of the configurations shown",
+    "NO_DEAD_LETTERS": "brokers write no dead letters of these share groups, and why",
     "NO_DELIVERIES": "--deliveries was given for a group that is not a share group",
     "NO_FINDINGS": "how many groups have no findings",
     "NO_MEMBERS": "groups have no active members",

@@ -126,7 +126,9 @@ def test_rows() -> None:
     assert (unused.start_offset, unused.no_state, unused.available) == (None, None, 0)
     assert (hidden.error, hidden.available) == ("TOPIC_AUTHORIZATION_FAILED", None)
     assert (unknown.log_end_offset, unknown.available) == (None, None)
-    (row, *_) = delivery_rows(group, topics, states, None)
+    assert row.dead_letter_topic is None
+    (row, *_) = delivery_rows(group, topics, states, None, "dlq")
+    assert row.dead_letter_topic == "dlq"
     assert (row.last_delivery, row.gave_up, row.delivery_count_max) == (None, None, 4)
 
 

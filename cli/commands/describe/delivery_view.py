@@ -9,6 +9,7 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.deliveries import STATE_TOPIC, DeliveryRow
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.dead_letters import no_dead_letters
 from kgroups.core.kafka.lookups.share_state import deliveries
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -26,6 +27,7 @@ COLUMNS: Final = (
     Column("delivery_count_max", "DELIVERIES", right=True),
     Column("last_delivery", "LAST-DELIVERY", right=True),
     Column("gave_up", "GAVE-UP", right=True),
+    Column("dead_letter_topic", "DEAD-LETTERS", verbose=True, quiet=(None,)),
     Column("ranges", "RANGES", verbose=True, quiet=("",)),
     Column("error", "ERROR", quiet=(None,)),
 )
@@ -70,6 +72,9 @@ def learn_deliveries(
         if rows and rows[0].delivery_count_limit is None:
             text = f"the delivery limit of `{name}` requires DESCRIBE_CONFIGS on the group"
             notes.append(Note("DELIVERIES_UNKNOWN", text, name))
+    named = [name for name, rows in found.items() if rows and rows[0].dead_letter_topic]
+    if why := no_dead_letters(admin, named):
+        notes.append(Note("NO_DEAD_LETTERS", why))
     codes = {row.error for rows in found.values() for row in rows if row.error is not None}
     if codes:
         text = f"cannot read `{STATE_TOPIC}` ({', '.join(sorted(codes))}): READ is required"

@@ -21,6 +21,7 @@ from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo, sa
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.lookups.dead_letters import DEAD_LETTER_TOPIC, no_dead_letters
 from kgroups.core.kafka.lookups.group_settings import alter_settings, group_settings
 from kgroups.core.offsets.group_settings import (
     SettingChange,
@@ -141,6 +142,7 @@ def config(
         settings = group_settings(admin, group)
         if old is None:
             changes = plan_settings(group, settings, wanted, _type_of(run, group))
+            _say_dead_letters(printer, admin, group, wanted.get(DEAD_LETTER_TOPIC))
         else:
             changes = undo_settings(_rows_of(old, group, run.cluster_id), settings)
         carry_out(run, settings_write(run, folder), validated(admin, changes))
@@ -200,6 +202,8 @@ def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> 
     if kind == "classic":
         text = f"`{group}` is a classic group: it uses none of these, its clients have their own"
         printer.note("NOT_USED", text, group)
+    if kind == "share" and DEAD_LETTER_TOPIC in settings:
+        _say_dead_letters(printer, admin, group, settings[DEAD_LETTER_TOPIC].value)
     items = [
         {
             "group": group,
@@ -227,6 +231,11 @@ def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> 
             },
         )
     )
+
+
+def _say_dead_letters(printer: Printer, admin: ClusterAdmin, group: str, topic: str | None) -> None:
+    if topic and (text := no_dead_letters(admin, [group])):
+        printer.note("NO_DEAD_LETTERS", text, group)
 
 
 def validated(admin: ClusterAdmin, changes: Sequence[SettingChange]) -> list[SettingChange]:

@@ -15,6 +15,7 @@ from kgroups.core.deliveries import (
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.lookups.dead_letters import DEAD_LETTER_TOPIC
 from kgroups.core.kafka.lookups.group_settings import group_settings
 from kgroups.core.kafka.lookups.offsets_log import OffsetsLog
 from kgroups.core.kafka.lookups.record_walk import Allowance, End, Spot, Stand, read_each, walk
@@ -84,7 +85,7 @@ def share_states(
 def deliveries(
     admin: ClusterAdmin, groups: Iterable[Group], topics: Mapping[str, Topic]
 ) -> dict[str, list[DeliveryRow]]:
-    """By group, what became of the records of each partition; the limit where one may read it.
+    """By group, what became of the records of each partition; settings where one may read them.
 
     Args:
         groups: share groups.
@@ -95,17 +96,23 @@ def deliveries(
     groups = tuple(groups)
     states = share_states(admin, groups, topics)
     return {
-        group.group: delivery_rows(group, topics, states[group.group], _limit(admin, group.group))
+        group.group: delivery_rows(
+            group, topics, states[group.group], *_settings(admin, group.group)
+        )
         for group in groups
     }
 
 
-def _limit(admin: ClusterAdmin, group: str) -> int | None:
+def _settings(admin: ClusterAdmin, group: str) -> tuple[int | None, str | None]:
+    """The delivery limit of a group, and its topic of dead letters."""
     try:
-        found = group_settings(admin, group).get(DELIVERY_LIMIT)
+        found = group_settings(admin, group)
     except ClusterError:  # one without the right still has the counts
-        return None
-    return None if found is None else int(found.value or 0) or None
+        return None, None
+    limit, topic = (
+        found[name].value if name in found else None for name in (DELIVERY_LIMIT, DEAD_LETTER_TOPIC)
+    )
+    return int(limit or 0) or None, topic or None
 
 
 async def _read(

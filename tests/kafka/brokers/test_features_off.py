@@ -73,3 +73,37 @@ def test_others(off: KafkaCluster) -> None:
     items = run("-b", off.bootstrap, "list", "-o", "json").document["items"]
     assert [item["type"] for item in items] == ["share", "streams"]
     assert run("-b", off.bootstrap, "describe", "off-nobody").exit_code == 5
+
+
+def test_dead_letters_of_share_version_1() -> None:
+    """The brokers take their configurations and write none: `config` and `describe` say so."""
+    group, name, letters = "off-letters", "errors.deadletterqueue.topic.name", "dlq.off"
+    with KafkaCluster(ClusterSpec()) as cluster:
+        create_topics(cluster.bootstrap, {TOPIC: 1, letters: 1})
+        produce(cluster.bootstrap, {(TOPIC, 0): 2})
+        configure_group(cluster.bootstrap, group, {"share.auto.offset.reset": "earliest"})
+        with Sharer(cluster.bootstrap, group, TOPIC) as sharer:
+            sharer.take(2)
+        line = ("config", group, "--set", f"{name}={letters}", "--yes", "--no-undo")
+        shown = ("describe", group, "--deliveries", "-o", "json")
+        assert "NO_DEAD_LETTERS" not in _codes(cluster, *line, "-o", "json")
+        assert "NO_DEAD_LETTERS" not in _codes(cluster, *shown)
+        item = run("-b", cluster.bootstrap, *shown).document["items"][0]
+        assert {row["dead_letter_topic"] for row in item["deliveries"]} == {letters}
+        table = run("-b", cluster.bootstrap, *shown[:-2], "--verbose").stdout
+        assert "DEAD-LETTERS" in table
+        assert letters in table
+        set_features(cluster.address(), {"share.version": 1})
+        wait_until(lambda: "NO_DEAD_LETTERS" in _codes(cluster, *shown), "the feature is lowered")
+        told = run("-b", cluster.bootstrap, "config", group)
+        why = "the feature `share.version` is 1, dead letters require 2"
+        assert f"no dead letters of `{group}` are written: {why}" in told.stderr
+        assert "NO_DEAD_LETTERS" in _codes(
+            cluster, *line[:3], f"{name}=x", "--dry-run", "-o", "json"
+        )
+
+
+def _codes(cluster: KafkaCluster, *line: str) -> set[str]:
+    outcome = run("-b", cluster.bootstrap, *line)
+    assert outcome.exit_code == 0, outcome.stderr
+    return {note["code"] for note in outcome.document["notes"]}
