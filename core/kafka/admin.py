@@ -7,7 +7,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.failures import OWN_CLIENT, BrokerFailure, cluster_error
 from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.kafka.runner import Runner
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -291,9 +291,8 @@ class ClusterAdmin:
             return await question(client.cluster, deadline)
 
         def refuse(_: "LibrdkafkaClient") -> Result:
-            raise BrokerFailure(
-                "UNSUPPORTED_VERSION", f"not supported through librdkafka ({self._obstacle})"
-            )
+            text = f"not supported through librdkafka ({self._obstacle})"
+            raise BrokerFailure("UNSUPPORTED_VERSION", text, hint=OWN_CLIENT)
 
         return self._run(ask, otherwise or refuse, until, writes=writes)
 

@@ -5,7 +5,7 @@ rest could.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from kgroups.core.errors import ItemError, KgroupsError, shorten
 from kgroups.core.protocol.errors import MEANINGS, broker_error, error_name, meaning_of
@@ -47,6 +47,10 @@ TELLING = frozenset(
     }
 )
 """Of the failures of several bootstrap servers, those that are told first."""
+
+
+OWN_CLIENT: Final = "kgroups' own client does it: `--client auto`, with a login that it has"
+"""The hint of what librdkafka cannot do."""
 
 
 class BrokerFailure(Exception):

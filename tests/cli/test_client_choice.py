@@ -12,6 +12,8 @@ from kgroups.core.kafka.writes.member_removal import remove_members
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import Member
 from tests.support.cli.process import environment, finish
+from tests.support.cli.runner import run
+from tests.support.kafka.workload import commit_offsets
 
 NOTE = (
     "note: using librdkafka (as requested): slower, and subscriptions, epochs, share and streams "
@@ -70,3 +72,16 @@ def test_what_librdkafka_cannot_do(address: str) -> None:
         remove_members(admin, "g", [Member("m", "c", "/h")], "because")
     assert caught.value.code == "UNSUPPORTED_VERSION"
     assert "not supported through librdkafka (as requested)" in caught.value.message
+    assert "`--client auto`" in (caught.value.hint or "")
+
+
+def test_what_reads_records_as_they_are_stored() -> None:
+    """Not through librdkafka, and who does it is said."""
+    with Sandbox(topics={"t": 1}) as made:
+        address = made.bootstrap_servers
+        commit_offsets(address, {"g": {("t", 0): 0}})
+        for line in ("peek g", "describe g --at 0s", "transactions g", "history g"):
+            outcome = run(*line.split(), "--client", "librdkafka", "-b", address)
+            assert outcome.exit_code == 1, outcome
+            assert "error: not supported through librdkafka (as requested)" in outcome.stderr
+            assert "hint: kgroups' own client does it: `--client auto`" in outcome.stderr

@@ -49,6 +49,7 @@ REQUIREMENTS: Final[Mapping[str, Requirement]] = {
         ("groff or mandoc",) if len(_absent("groff", "mandoc")) == 2 else (),
         "on Debian, apt-get install groff",
     ),
+    "tmux": Requirement(_absent("tmux"), "on Debian, apt-get install tmux"),
     "IPv6": Requirement(() if HAS_IPV6 else ("an address ::1",), "enable IPv6 on loopback"),
 }
 """By the name that `requires` and `KGROUPS_MAY_LACK` (comma-separated) know it by."""

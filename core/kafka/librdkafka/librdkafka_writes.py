@@ -19,7 +19,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import Outcome
 from kgroups.core.kafka.deadline import Attempts
 from kgroups.core.kafka.doubts import WRITING, Doubts
-from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, Lost, may_repeat
+from kgroups.core.kafka.failures import OWN_CLIENT, UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.offsets.change import Key
@@ -34,7 +34,7 @@ AT_ONCE = 256
 _NO_DELETION = BrokerFailure(
     "UNSUPPORTED_VERSION",
     "deleting committed offsets is not supported through librdkafka",
-    hint="kgroups' own client does it: `--client auto`, with a login that it has",
+    hint=OWN_CLIENT,
 )
 
 

@@ -1,4 +1,4 @@
-"""`kgroups top`: the screen as a value, one frame, and the real screen on a pseudo-terminal."""
+"""`kgroups top`: the screen as a value, one frame, and the real screen on terminals."""
 
 import os
 import pty
@@ -7,11 +7,12 @@ import struct
 import termios
 from collections.abc import Iterator
 from fcntl import ioctl
+from pathlib import Path
 
 import pytest
 
 from kgroups.cli.commands.top.board import Board, GroupRow
-from kgroups.cli.commands.top.screen import Screen, keys_in
+from kgroups.cli.commands.top.screen import HELP_LINE, Screen, keys_in
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.writes.group_writes import write_commits
@@ -19,8 +20,10 @@ from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.cli.runner import run
-from tests.support.kafka.child import Child, read_until
+from tests.support.kafka.child import Child, read_until, run_program
+from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import produce
+from tests.support.requirements import requires
 
 ROWS = [
     GroupRow("billing", "Stable", 2, 50, 1.0, 2.0, 50.0, 0),
@@ -157,6 +160,42 @@ def test_on_a_terminal(cluster: str) -> None:
     assert termios.tcgetattr(follower) == before
     os.close(follower)
     os.close(leader)
+
+
+@requires("tmux")
+def test_in_tmux(cluster: str, tmp_path: Path) -> None:
+    """It draws, follows a new size, filters, and leaves the pane as it was, with exit code 0."""
+    around = environment(TMUX_TMPDIR=str(tmp_path), TERM="xterm-256color")
+
+    def tmux(*words: str) -> str:
+        return run_program(["tmux", "-L", "top", *words], env=around).stdout
+
+    def until(pattern: str) -> str:
+        def shown() -> str | None:
+            text = tmux("capture-pane", "-p")
+            return text if re.search(pattern, text) else None
+
+        return wait_until(shown, pattern, timeout_s=TIMEOUT_S) or ""
+
+    with Child(["tmux", "-L", "top", "-f", "/dev/null", "-D"], env=around) as server:
+        wait_until(lambda: list(tmp_path.glob("*/top")), "the server listens")
+        line = [str(PROGRAM), "top", "-b", cluster, "--every", "100ms"]
+        tmux("new-session", "-d", "-x", "100", "-y", "20", "sh", ";", "set", "remain-on-exit", "on")
+        tmux("respawn-pane", "-k", *line)
+        until(r"> billing +Empty +0 +32 ")
+        tmux("resize-window", "-x", "60", "-y", "8")
+        assert len(until(f"{re.escape(HELP_LINE[:60].rstrip())}\n").splitlines()) <= 8
+        tmux("send-keys", "/shipp", "Enter")
+        until(r"1 of 3 groups[^>]*> shipping")
+        tmux("send-keys", "Enter")
+        until(r"shipping +orders +0 +10 +30")
+        tmux("send-keys", "q")
+        until(r"1 of 3 groups")
+        tmux("send-keys", "q")
+        assert "shipping" not in until("Pane is dead")
+        assert tmux("display-message", "-p", "#{pane_dead_status}").strip() == "0"
+        tmux("kill-server")
+        server.wait(TIMEOUT_S)
 
 
 def fill(address: str, groups: int) -> None:
