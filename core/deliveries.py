@@ -20,6 +20,7 @@ from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, T
 
 STATE_TOPIC: Final = "__share_group_state"
 DELIVERY_LIMIT: Final = "share.delivery.count.limit"
+LOCK_LIMIT: Final = "share.partition.max.record.locks"
 DeliveryState = Literal["available", "acquired", "acknowledged", "archiving", "archived"]
 _STATES: Final[tuple[DeliveryState, ...]] = get_args(DeliveryState)  # by Kafka's number
 _NUMBER: Final = struct.Struct(">h")
@@ -60,6 +61,10 @@ class DeliveryRow(NamedTuple):
         gave_up: archived records that were delivered as often as the limit allows.
         dead_letter_topic: where the group wants copies of archived records; None for nowhere, or
             if not known.
+        in_flight: records from the start offset to the last one that anything is written of.
+            Members hold others beyond it, perhaps: their first delivery is under way.
+        record_lock_limit: no record is handed out for the first time while so many are in flight;
+            None if not known.
         ranges: by offset.
         error: Kafka's name of it, where the state cannot be read.
     """
@@ -77,6 +82,8 @@ class DeliveryRow(NamedTuple):
     last_delivery: int | None = None
     gave_up: int | None = None
     dead_letter_topic: str | None = None
+    in_flight: int | None = None
+    record_lock_limit: int | None = None
     ranges: tuple[DeliveryRange, ...] = ()
     error: str | None = None
 
@@ -203,6 +210,7 @@ def delivery_rows(
     states: Mapping[TopicPartition, ShareState | str],
     limit: int | None,
     dead_letter_topic: str | None = None,
+    record_lock_limit: int | None = None,
 ) -> list[DeliveryRow]:
     """A row for each partition in which a share group has a start offset, by topic and number.
 
@@ -211,11 +219,12 @@ def delivery_rows(
         states: or Kafka's name of the error that kept them from being read.
         limit: `share.delivery.count.limit` of the group; None if not known.
         dead_letter_topic: its `errors.deadletterqueue.topic.name`.
+        record_lock_limit: its `share.partition.max.record.locks`.
     """
     offsets: Mapping[str, Mapping[int, CommittedOffset]] = group.offsets or {}
     return [
         _row((topic, number), topics.get(topic), states.get((topic, number)), limit)._replace(
-            dead_letter_topic=dead_letter_topic
+            dead_letter_topic=dead_letter_topic, record_lock_limit=record_lock_limit
         )
         for topic in sorted(offsets)
         for number in sorted(offsets[topic])
@@ -249,6 +258,7 @@ def _row(
         delivery_count_max=max((each.delivery_count for each in available), default=None),
         last_delivery=None if limit is None else _records(list(last)),
         gave_up=None if limit is None else _records(list(spent)),
+        in_flight=ranges[-1].last_offset - max(start or 0, log_start) + 1 if ranges else 0,
         ranges=ranges,
     )
 

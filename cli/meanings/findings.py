@@ -47,6 +47,11 @@ FINDING_CODES: Final[Mapping[str, tuple[str, str]]] = {
         "two members use one group.instance.id: each takes the other's place, and is fenced",
         "give each member an instance id of its own, such as the name of its pod",
     ),
+    "LOCKS_EXHAUSTED": (
+        "so many records of a share group's partition are in flight that no others are delivered",
+        "look for a member that keeps the record at the start offset; "
+        "`share.partition.max.record.locks` is the limit",
+    ),
     "MIXED_APPLICATIONS": (
         "members subscribe to different topics, with none in common",
         "give each application a group of its own",

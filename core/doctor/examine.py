@@ -45,6 +45,7 @@ DETECTORS: Final = (
     Detector("OFFSETS_PENDING", ("pending",), transactions.offsets_pending),
     Detector("PHANTOM_LAG", ("offsets", "rates"), transactions.phantom_lag),
     Detector("RECORDS_ARCHIVED", ("deliveries",), topic_health.records_archived),
+    Detector("LOCKS_EXHAUSTED", ("deliveries", "members"), topic_health.locks_exhausted),
     Detector("IDLE_MEMBERS", ("members",), stability.idle_members),
     Detector("MIXED_APPLICATIONS", ("members",), stability.mixed_applications),
     Detector("REBALANCE_STUCK", ("long_rates",), stability.rebalance_stuck),
@@ -64,6 +65,7 @@ OF_SHARE_GROUPS: Final = frozenset(
     {
         "COORDINATOR_UNSTABLE",
         "GROUP_NEAR_LIMIT",
+        "LOCKS_EXHAUSTED",
         "NO_CONSUMER",
         "PARTITIONS_UNAVAILABLE",
         "RECORDS_ARCHIVED",

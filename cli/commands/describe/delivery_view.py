@@ -28,6 +28,8 @@ COLUMNS: Final = (
     Column("last_delivery", "LAST-DELIVERY", right=True),
     Column("gave_up", "GAVE-UP", right=True),
     Column("dead_letter_topic", "DEAD-LETTERS", verbose=True, quiet=(None,)),
+    Column("in_flight", "IN-FLIGHT", right=True, verbose=True),
+    Column("record_lock_limit", "LOCK-LIMIT", right=True, verbose=True, quiet=(None,)),
     Column("ranges", "RANGES", verbose=True, quiet=("",)),
     Column("error", "ERROR", quiet=(None,)),
 )

@@ -148,3 +148,24 @@ def records_archived(facts: DoctorFacts) -> Iterator[Finding]:
                     "delivery_count_limit": row.delivery_count_limit,
                 },
             )
+
+
+def locks_exhausted(facts: DoctorFacts) -> Iterator[Finding]:
+    """Partitions of a share group of which no new record is handed out, as too many are in flight.
+
+    What is written of them tells at least how many. Locks of records that nobody has decided on
+    before, with nothing decided behind them, are in the broker's memory alone.
+    Source: org.apache.kafka.server.share: SharePartition.canAcquireRecords.
+    """
+    for row in facts.deliveries or ():
+        limit, in_flight = row.record_lock_limit, row.in_flight
+        if limit and in_flight and in_flight >= limit and row.no_state and facts.group.members:
+            yield Finding(
+                "LOCKS_EXHAUSTED",
+                "warning",
+                "likely",
+                "no further records are delivered until the oldest ones are done with",
+                f"kgroups describe {facts.word} --deliveries --verbose",
+                {"topic": row.topic, "partition": row.partition},
+                {"in_flight": in_flight, "record_lock_limit": limit, "no_state": row.no_state},
+            )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.core.deliveries import (
     DELIVERY_LIMIT,
+    LOCK_LIMIT,
     STATE_TOPIC,
     DeliveryRow,
     SharePartition,
@@ -103,16 +104,15 @@ def deliveries(
     }
 
 
-def _settings(admin: ClusterAdmin, group: str) -> tuple[int | None, str | None]:
-    """The delivery limit of a group, and its topic of dead letters."""
+def _settings(admin: ClusterAdmin, group: str) -> tuple[int | None, str | None, int | None]:
+    """The delivery limit of a group, its topic of dead letters, and its limit of record locks."""
     try:
         found = group_settings(admin, group)
     except ClusterError:  # one without the right still has the counts
-        return None, None
-    limit, topic = (
-        found[name].value if name in found else None for name in (DELIVERY_LIMIT, DEAD_LETTER_TOPIC)
-    )
-    return int(limit or 0) or None, topic or None
+        return None, None, None
+    names = (DELIVERY_LIMIT, DEAD_LETTER_TOPIC, LOCK_LIMIT)
+    limit, topic, locks = (found[name].value if name in found else None for name in names)
+    return int(limit or 0) or None, topic or None, int(locks or 0) or None
 
 
 async def _read(

@@ -101,6 +101,12 @@ def delivered(gave_up: int) -> DoctorFacts:
     return replace(facts(BOTH), deliveries=[row])
 
 
+def locked(in_flight: int) -> DoctorFacts:
+    """A share group with so many records in flight, of 100 that may be, and others that wait."""
+    row = DeliveryRow("t", 0, 5, 400, in_flight=in_flight, record_lock_limit=100, no_state=50)
+    return replace(facts(BOTH), deliveries=[row])
+
+
 Made = Callable[[], DoctorFacts]
 # As in `test_detectors`.
 CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
@@ -114,6 +120,7 @@ CLUSTER_CASES: Final[dict[str, tuple[Made, str, dict[str, object], Made]]] = {
     "THROTTLED": (lambda: limited(700), "warning", {"client_id": "app"}, lambda: limited(690)),
     "ORPHAN_CONFIG": (lambda: configured("consumer.session.timeout.ms"), "info", {}, configured),
     "RECORDS_ARCHIVED": (lambda: delivered(2), "warning", PLACE, lambda: delivered(0)),
+    "LOCKS_EXHAUSTED": (lambda: locked(100), "warning", PLACE, lambda: locked(99)),
     "HANGING_TRANSACTION": (
         lambda: held(open_for(3 * MINUTE_MS)),
         "error",

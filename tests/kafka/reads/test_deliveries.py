@@ -148,6 +148,32 @@ def test_given_up(kafka: KafkaCluster) -> None:
     assert not item["not_examined"]
 
 
+def test_locks_exhausted(kafka: KafkaCluster) -> None:
+    """One member keeps the first record, another one is done with all that it gets behind it."""
+    group, topic = "deliveries-locked", "locked"
+    create_topics(kafka.bootstrap, {topic: 1})
+    produce(kafka.bootstrap, {(topic, 0): 1})
+    settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "60000"}
+    configure_group(kafka.bootstrap, group, settings | {"share.partition.max.record.locks": "100"})
+
+    def found() -> list[Any]:
+        (item,) = run("-b", kafka.bootstrap, "doctor", group, "-o", "json").document["items"]
+        return [each for each in item["findings"] if each["code"] == "LOCKS_EXHAUSTED"]
+
+    with Sharer(kafka.bootstrap, group, topic, "holder") as holder:
+        wait_until(lambda: bool(holder.consumer.poll(0.2)), "the first record is held")
+        produce(kafka.bootstrap, {(topic, 0): 300})
+        assert not found()
+        with Sharer(kafka.bootstrap, group, topic) as member:
+            member.take(99)
+            wait_until(lambda: bool(found()), "all is written that the member said")
+            (finding,) = found()
+            assert not member.consumer.poll(0.2)
+    assert finding["where"] == {"topic": topic, "partition": 0}
+    assert finding["evidence"]["in_flight"] >= finding["evidence"]["record_lock_limit"] == 100
+    assert finding["evidence"]["no_state"] > 0
+
+
 def test_others_have_none(kafka: KafkaCluster) -> None:
     """A consumer group is said to be no share group."""
     create_topics(kafka.bootstrap, {"undelivered": 1})
