@@ -15,7 +15,7 @@ Two looks tell one more, `stalled` (`group_times`), and last stable offsets anot
 (`held_back`).
 
 A share group's commit is its start offset. What it has acknowledged or archived beyond it is no
-lag: its coordinator tells how much is left, and what was written since is not counted.
+lag: its coordinator tells how much is left (`lag_told`), and what was written since is not counted.
 
 Lag is never negative. What is not known is None (null in a column), never 0.
 """

@@ -34,11 +34,11 @@ COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
 COLLECT_HELP = """Append a capture of all groups to a folder.
 
-A capture holds every group's committed offsets, members and epochs and the
-log bounds (start, end, last stable offset) of the partitions it reads, and
-where __consumer_offsets may be read, who leads classic groups. `lag report`,
-`history`, `doctor` and `simulate` read them with --captures DIR. Needs no
-Java.
+A capture holds every group's committed offsets (of a share group start
+offsets and lag), members and epochs and the log bounds (start, end, last
+stable offset) of the partitions it reads, and where __consumer_offsets may be
+read, who leads classic groups. `lag report`, `history`, `doctor` and
+`simulate` read them with --captures DIR. Needs no Java.
 
 DIR/captures, DIR/rows, DIR/members and DIR/topics are Delta tables by cluster
 and date, which any Delta reader opens. Captures are written atomically, and

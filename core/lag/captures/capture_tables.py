@@ -147,14 +147,12 @@ def _add_rows(
     for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
         is_hidden = name in hidden
         no_log = HIDDEN_LOG if is_hidden else NO_LOG
-        # What a share group is done with beyond its start offset is no column: its lag is unknown.
-        measured = group.offsets is not None and group.type != "share"
-        commits_known = measured and not is_hidden
+        commits_known = group.offsets is not None and not is_hidden
         for partition in partitions:
             start, end, stable, leader, _, error, _, _ = logs.get(partition, no_log)
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
-            committed, epoch, _, at_ms, _ = commits.get(partition, NO_COMMIT)
+            committed, epoch, _, at_ms, told = commits.get(partition, NO_COMMIT)
             next_at = None
             if record_times and committed is not None:
                 next_at = record_times.get((name, partition, committed))
@@ -162,6 +160,7 @@ def _add_rows(
             add((
                 *head, name, partition, commits_known, committed, at_ms, epoch, start, end, stable,
                 *owners.get(partition, NOBODY)[:3], error, group.assignor, next_at,
+                told,
             ))
             # fmt: on
 

@@ -29,7 +29,7 @@ from kgroups.core.snapshot import (
 ROW_COLUMNS: Final = (
     *("captured_at_ms", "group", "group_type", "group_state", "topic", "partition"),
     *("commits_known", "committed_offset", "committed_at_ms", "leader_epoch", "error"),
-    *("log_start_offset", "log_end_offset", "last_stable_offset", "assignor"),
+    *("log_start_offset", "log_end_offset", "last_stable_offset", "assignor", "lag_told"),
 )
 Row = Mapping[str, Any]
 
@@ -181,7 +181,10 @@ def _offsets(rows: Sequence[Row]) -> Mapping[str, Mapping[int, CommittedOffset]]
             return None
         if row["committed_offset"] is not None:
             commits.setdefault(row["topic"], {})[row["partition"]] = CommittedOffset(
-                row["committed_offset"], row["leader_epoch"], "", row["committed_at_ms"]
+                row["committed_offset"],
+                row["leader_epoch"],
+                committed_at_ms=row["committed_at_ms"],
+                lag=row["lag_told"],
             )
     return commits
 

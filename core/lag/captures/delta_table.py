@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from itertools import compress
+from itertools import chain, compress, islice
 from operator import not_
 from pathlib import Path
 from types import MappingProxyType
@@ -188,7 +188,7 @@ def replace_day(
     Args:
         place: of the table.
         delta: the version that the rows were read from.
-        batches: in its schema.
+        batches: in its schema, or with columns that are new.
     Returns:
         False where another commit has changed that day since; the table is as it left it.
     Raises:
@@ -198,11 +198,15 @@ def replace_day(
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     name = cluster.replace("'", "''")
+    rows = _read_aside(batches)
+    first = list(islice(rows, 1))
+    schema = first[0].schema if first else schema_of(delta)
     try:
         write_deltalake(
             delta,
-            pa.RecordBatchReader.from_batches(schema_of(delta), _read_aside(batches)),
+            pa.RecordBatchReader.from_batches(schema, chain(first, rows)),
             mode="overwrite",
+            schema_mode="merge",
             predicate=f"cluster = '{name}' AND date = '{date}'",
             writer_properties=WriterProperties(compression="ZSTD"),
         )

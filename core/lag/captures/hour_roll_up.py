@@ -213,7 +213,7 @@ def lags_of(rows: pa.Table, names: Collection[str] = tuple(LAGS)) -> dict[str, K
     is_shut = _is_among(error, MISSING_ERRORS) | _is_among(error, LEADERLESS_ERRORS)
     is_open = rows["commits_known"].to_numpy() & ~is_shut
     committed, start = longs(rows, "committed_offset"), longs(rows, "log_start_offset")
-    log_end = longs(rows, END_OF["read_uncommitted"])
+    log_end, told = longs(rows, END_OF["read_uncommitted"]), longs(rows, "lag_told")
     has_commit = committed.is_known & (committed.values >= 0)
     lags = {}
     for name in names:
@@ -221,6 +221,8 @@ def lags_of(rows: pa.Table, names: Collection[str] = tuple(LAGS)) -> dict[str, K
         end = longs(rows, END_OF[reading.isolation])
         bounded = is_open & start.is_known & end.is_known
         lag = records_between(committed.values, start.values, end.values, np.maximum)
+        left = np.maximum(told.values - (log_end.values - end.values), 0)
+        lag = np.where(has_commit & told.is_known, np.minimum(lag, left), lag)
         is_known = bounded & has_commit & log_end.is_known
         if reading.uncommitted == "start":
             whole = records_between(start.values, start.values, end.values, np.maximum)

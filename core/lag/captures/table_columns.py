@@ -35,7 +35,8 @@ Columns = tuple[Column, ...]
 CAPTURE: Final[Columns] = (Column("captured_at_ms", LONG), Column("cluster", STRING))
 
 # One partition of a topic that a group reads or has committed, at one time;
-# `next_record_at_ms` is when its oldest unread record was written, where that was asked.
+# `next_record_at_ms` is when its oldest unread record was written, where that was asked; `lag_told`
+# what the coordinator of a share group says that is left, as much of it is done with out of order.
 ROWS: Final[Columns] = (
     *CAPTURE,
     Column("group", STRING),
@@ -56,6 +57,7 @@ ROWS: Final[Columns] = (
     Column("error", STRING, True),
     Column("assignor", STRING, True),
     Column("next_record_at_ms", LONG, True),
+    Column("lag_told", LONG, True),
 )
 
 # One member as a dry run needs it; `ordinal` keeps the order of the broker's answer, which decides

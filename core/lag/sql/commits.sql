@@ -21,6 +21,7 @@ SELECT
   CAST(NULL AS STRING) AS host,
   CAST(error AS STRING) AS error,
   CAST(NULL AS STRING) AS assignor,
-  CAST(NULL AS BIGINT) AS next_record_at_ms
+  CAST(NULL AS BIGINT) AS next_record_at_ms,
+  CAST(NULL AS BIGINT) AS lag_told
 FROM {log}
 WHERE kind IN ('commit', 'tombstone')

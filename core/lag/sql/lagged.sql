@@ -34,7 +34,13 @@ SELECT
   lag_status,
   CASE
     WHEN lag_status IN ('ok', 'below_log_start', 'beyond_end')
-      THEN greatest(end_offset - greatest(committed_offset, log_start_offset), 0)
+      THEN CASE
+        WHEN lag_told IS NULL THEN greatest(end_offset - greatest(committed_offset, log_start_offset), 0)
+        ELSE least(
+          greatest(end_offset - greatest(committed_offset, log_start_offset), 0),
+          greatest(lag_told - (log_end_offset - end_offset), 0)
+        )
+      END
     WHEN lag_status = 'no_commit' AND log_start_offset IS NOT NULL AND end_offset IS NOT NULL
       THEN CASE :uncommitted
         WHEN 'start' THEN greatest(end_offset - log_start_offset, 0)

@@ -48,6 +48,7 @@ SELECT
   CAST(NULL AS STRING) AS host,
   error,
   CAST(NULL AS STRING) AS assignor,
-  CAST(NULL AS BIGINT) AS next_record_at_ms
+  CAST(NULL AS BIGINT) AS next_record_at_ms,
+  CAST(NULL AS BIGINT) AS lag_told
 FROM stood
 WHERE is_then

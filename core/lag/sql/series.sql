@@ -191,6 +191,8 @@ WITH lives AS (
       END THEN CASE WHEN member_id IS NULL THEN 'commits_stopped' ELSE 'offset_stands_still' END
       WHEN is_rewound THEN 'offset_went_back'
       WHEN lag_min = 0 THEN 'was_at_head'
+      -- A share group is done with records out of order, while its start offset stands.
+      WHEN lag_told IS NOT NULL AND lag_drops > 0 THEN 'progresses'
       WHEN committed_min = committed_max THEN 'offset_stands_still'
       WHEN lag_drops = 0 AND lags > 1 THEN 'lag_never_falls'
       ELSE 'progresses'

@@ -43,7 +43,11 @@ def test_offset_rows_do_the_same_arithmetic(case: LagCase) -> None:
         error=facts.get("error"),
     )
     committed = facts["committed"]
-    commits = {} if committed is None else {"t": {0: CommittedOffset(committed)}}
+    commits = (
+        {}
+        if committed is None
+        else {"t": {0: CommittedOffset(committed, lag=facts.get("lag_told"))}}
+    )
     group = Group(
         "g",
         "classic",
@@ -141,16 +145,16 @@ def test_owners_are_unknown_while_brokers_do_not_tell_them(state: str | None) ->
 def test_what_a_share_group_is_done_with_is_no_lag(
     told: int | None, isolation: Isolation, lag: int
 ) -> None:
-    """Its coordinator tells what is left; never more than there is after the start offset. A
-    capture has no place for it, so there its lag is unknown.
-    """
+    """Its coordinator tells what is left; never more than there is after the start offset."""
     group = Group("g", "share", "Empty", members=(), offsets={"t": {0: STARTED._replace(lag=told)}})
     log = PartitionLog(0, 20, last_stable_offset=18, leader=1)
     cluster = snapshot(group, {"t": Topic("t", {0: log})})
     (row,) = offset_rows(cluster, group, isolation=isolation)
     assert (row.lag, row.lag_status) == (lag, "ok")
     (captured,) = capture_tables([cluster]).rows.to_pylist()
-    assert (captured["committed_offset"], captured["commits_known"]) == (12, False)
+    assert [captured[name] for name in ("committed_offset", "commits_known", "lag_told")] == [
+        *(12, True, told)
+    ]
 
 
 def test_what_is_gone_is_a_row_with_an_error() -> None:

@@ -26,6 +26,7 @@ COLUMN_OF = {
     "last_stable": "last_stable_offset",
     "error": "error",
     "commits_known": "commits_known",
+    "lag_told": "lag_told",
 }
 
 

@@ -30,6 +30,17 @@ LEADERLESS = "LEADER_NOT_AVAILABLE"
 
 LAG_CASES = [
     LagCase("at the head", facts(100, 0, 100), 0, "ok", 0),
+    LagCase("a share group is done with most", facts(40, 0, 100, lag_told=7), 7, "ok", 0),
+    LagCase("more told than there is", facts(40, 0, 100, lag_told=90), 60, "ok", 0),
+    LagCase("told beyond the end", facts(120, 0, 100, lag_told=5), 0, "beyond_end", 0),
+    LagCase("told below log start", facts(9, 10, 100, lag_told=20), 20, "below_log_start", 1),
+    LagCase(
+        "told to the log end, read to the last stable offset",
+        facts(40, 0, 100, lag_told=30, last_stable=90, isolation="read_committed"),
+        20,
+        "ok",
+        0,
+    ),
     LagCase("behind", facts(40, 0, 100), 60, "ok", 0),
     LagCase("an empty log read to its end", facts(0, 0, 0), 0, "ok", 0),
     LagCase("at log start exactly", facts(10, 10, 100), 90, "ok", 0),

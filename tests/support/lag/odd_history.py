@@ -60,6 +60,17 @@ class _Group:
     commits_known: bool = True
     born: int = 0
 
+    @property
+    def shares(self) -> bool:
+        """Whether it is a share group."""
+        return self.speed % 5 == 0
+
+    def lag_told(self, commit: int | None, log: _Log, step: int) -> int | None:
+        """What the coordinator of a share group says, now and then."""
+        if not self.shares or commit is None or step % 5 == 0:
+            return None
+        return max(log.end - commit, 0) * (step % 4) // 3
+
 
 def odd_captures(seed: int, clusters: int) -> list[Capture]:
     """Captures of so many clusters, each with a history of its own; by cluster and time."""
@@ -181,7 +192,7 @@ def _capture(
             "captured_at_ms": at_ms,
             "cluster": cluster,
             "group": group.name,
-            "group_type": "classic",
+            "group_type": "share" if group.shares else "classic",
             "assignor": "range" if names else None,
         }
         who = {n: {"client_id": f"app{i % 2}", "host": f"/h{i % 3}"} for i, n in enumerate(names)}
@@ -207,6 +218,7 @@ def _capture(
                     "last_stable_offset": max(log.end - log.held, log.start) if known else None,
                     "member_id": member,
                     "error": log.error,
+                    "lag_told": group.lag_told(commit, log, step) if group.commits_known else None,
                 }
             )
         for ordinal, name in enumerate(names):

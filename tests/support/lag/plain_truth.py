@@ -145,6 +145,8 @@ def lag_of(row: Row, asked: Asked) -> tuple[int | None, str, int | None]:
     if start is None or end is None or log_end is None:
         return None, "unknown", None
     lag = max(end - max(committed, start), 0)
+    if row.get("lag_told") is not None:
+        lag = min(lag, max(row["lag_told"] - (log_end - end), 0))
     if committed < start:
         return lag, "below_log_start", start - committed
     return lag, "beyond_end" if committed > log_end else "ok", 0
@@ -334,6 +336,8 @@ def verdict(points: Sequence[Figures], now: Figures) -> tuple[str | None, str]:
     lags = [fact["lag"] for fact in recent if fact["lag"] is not None]
     if 0 in lags:
         return "OK", "was_at_head"
+    if now.get("lag_told") is not None and any(b < a for a, b in pairwise(lags)):
+        return "OK", "progresses"
     if is_flat:
         return "STALL", "offset_stands_still"
     if len(lags) > 1 and all(b >= a for a, b in pairwise(lags)):

@@ -15,6 +15,7 @@ from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
+    DATE,
     active_files,
     append,
     dated,
@@ -22,7 +23,14 @@ from kgroups.core.lag.captures.delta_table import (
     rows_in,
 )
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
-from kgroups.core.lag.captures.hour_table import HOUR_MS, SERIES, hour_files, hours_schema
+from kgroups.core.lag.captures.hour_table import (
+    HOUR_MS,
+    HOURS,
+    PARTITIONS,
+    SERIES,
+    hour_files,
+    hours_schema,
+)
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.captures.upkeep import compact
@@ -84,6 +92,17 @@ def captured(folder: Path, table: str) -> list[int]:
 
 
 TIMES = (5, 30 * MINUTE_MS, HOUR_MS - 1, HOUR_MS, 5 * HOUR_MS, DAY_MS + 1)
+
+
+def test_hours_of_an_older_release_get_the_columns_of_today(tmp_path: Path) -> None:
+    """What was rolled up before has null there."""
+    names = ["lag_told", "next_record_at_ms"]
+    old = hours_schema().append(DATE).empty_table().drop_columns(names)
+    append(tmp_path, HOURS, old, partitions=PARTITIONS)
+    write_finished(tmp_path, "c", [row(1, committed_offset=2, lag_told=4)], [1])
+    list(roll_up(tmp_path, before_ms=DAY_MS))
+    (series,) = series_in(tmp_path)
+    assert (series["lag_told"], series["next_record_at_ms"]) == (4, None)
 
 
 def test_days_gone_by_become_hours(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.support.lag.window_cases import (
 START_MS = 1_763_700_000_000
 DAY_MS = 1_440 * MINUTE_MS
 UNSHOWN = dict.fromkeys(
-    ("client_id", "host", "assignor", "last_stable_offset", "next_record_at_ms")
+    ("client_id", "host", "assignor", "last_stable_offset", "next_record_at_ms", "lag_told")
 )
 
 
