@@ -8,6 +8,7 @@ from typing import Final
 from kgroups.cli.official.tools import Tool
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNSEEN
+from kgroups.core.kafka.reads.group_listing import NOT_SERVED
 from kgroups.core.offsets.result import Doubt
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
@@ -61,8 +62,9 @@ def error_text(code: str) -> str:
 
 def describe_failure(tool: Tool, error: ItemError) -> str:
     """Why one group is not described, as the tool says it."""
-    if error.code == "GROUP_ID_NOT_FOUND":
-        return exception_text(error.code, f"Group {error.target} not found.")
+    unserved = {text for kind, text in NOT_SERVED.items() if kind != tool.kind}
+    if error.code == "GROUP_ID_NOT_FOUND" or error.message in unserved:
+        return exception_text("GROUP_ID_NOT_FOUND", f"Group {error.target} not found.")
     if error.code in UNREACHABLE:
         return nobody_answers(tool.call("describe"))
     if error.code == "TOPIC_AUTHORIZATION_FAILED":  # a KIP-848 group reads topics that are hidden

@@ -124,6 +124,11 @@ def plan_settings(
     """
     changes = []
     for name, value in wanted.items():
+        if name not in settings and name in SETTINGS:
+            raise NotFoundError(
+                f"the brokers have no group configuration `{name}`",
+                hint="Kafka 4.4 has it; `kgroups config GROUP --all` lists theirs",
+            )
         if name not in settings:
             close = get_close_matches(name, settings, 1)
             raise NotFoundError(

@@ -68,6 +68,16 @@ def test_a_command_names_the_feature(off: KafkaCluster, line: str, group: str) -
     assert "no such group" not in outcome.stderr
 
 
+def test_official_tools(off: KafkaCluster) -> None:
+    """The tool of the type is told that it is not served; that of another finds no such group."""
+    where = ("--bootstrap-server", off.bootstrap, "--describe", "--group", SHARE)
+    share = run("official", "kafka-share-groups.sh", *where)
+    consumer = run("official", "kafka-consumer-groups.sh", *where)
+    assert (share.exit_code, consumer.exit_code) == (1, 1)
+    assert "UnsupportedVersionException" in share.stderr
+    assert f"GroupIdNotFoundException: Group {SHARE} not found." in consumer.stderr
+
+
 def test_others(off: KafkaCluster) -> None:
     """`list` has them; a group that is not there is not found."""
     items = run("-b", off.bootstrap, "list", "-o", "json").document["items"]
@@ -101,6 +111,22 @@ def test_dead_letters_of_share_version_1() -> None:
         assert "NO_DEAD_LETTERS" in _codes(
             cluster, *line[:3], f"{name}=x", "--dry-run", "-o", "json"
         )
+
+
+def test_brokers_of_4_3() -> None:
+    """What needs 4.4 says so: the nodes of a topology, and where dead letters go."""
+    with KafkaCluster(ClusterSpec(release="4.3")) as cluster:
+        create_topics(cluster.bootstrap, {TOPIC: 1})
+        with hand_member(cluster.address(), STREAMS, [subtopology("0", [TOPIC])]) as member:
+            member.beat()
+            shown = run("-b", cluster.bootstrap, "describe", STREAMS, "--tasks", "--verbose")
+        assert (shown.exit_code, shown.stdout.count("\n")) == (0, 2)
+        assert "no topology nodes of `off-streams`: requires brokers of Kafka 4.4" in shown.stderr
+        line = ("config", SHARE, "--set", "errors.deadletterqueue.topic.name=dlq", "--yes")
+        refused = run("-b", cluster.bootstrap, *line)
+        assert refused.exit_code == 5
+        why = "the brokers have no group configuration `errors.deadletterqueue.topic.name`"
+        assert f"error: {why}\n\nhint: Kafka 4.4 has it" in refused.stderr
 
 
 def _codes(cluster: KafkaCluster, *line: str) -> set[str]:
