@@ -21,9 +21,9 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" scripts/setup.sh
 	@touch $@
 
-# Three processes for two cores, as tests wait a lot; what stays together, and the order: tests/schedule.py.
+# More processes than cores, as tests wait a lot: those of `make test` most. Their order: tests/schedule.py.
 # A process that died ends the run: what it had still to do may be handed out to nobody otherwise.
-ALL := tests -n 3 --dist loadfile --max-worker-restart=0 --durations=25 --durations-min=1
+ALL := tests --dist loadfile --max-worker-restart=0 --durations=25 --durations-min=1
 
 # What `make versions` runs on brokers of each release.
 VERSION_SUITES := $(addprefix tests/kafka/,reads/test_contract.py writes/test_write_contract.py \
@@ -32,11 +32,11 @@ VERSION_SUITES := $(addprefix tests/kafka/,reads/test_contract.py writes/test_wr
 
 # What a commit must pass, within 10 minutes on two cores.
 test: setup
-	$(PYTEST) $(ALL) -m "not slow"
+	$(PYTEST) $(ALL) -n 4 -m "not slow"
 
 # What `make test` leaves out. BUDGET=2400: begins no file that would not end within so many seconds, and names those.
 test-rest: setup releases
-	$(PYTEST) $(ALL) -m slow $(if $(BUDGET),--budget $(BUDGET))
+	$(PYTEST) $(ALL) -n 3 -m slow $(if $(BUDGET),--budget $(BUDGET))
 
 # What a release must pass.
 test-all: test test-rest

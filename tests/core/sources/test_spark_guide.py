@@ -31,6 +31,13 @@ from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_ro
 pytestmark = pytest.mark.spark
 
 GUIDE = Path(__file__).parents[3] / "docs" / "spark.md"
+# Of a few rows 200 tasks, as Spark makes of each shuffle by itself, take most of a minute.
+SUBMIT = "--master local[2] --conf spark.sql.shuffle.partitions=2 --conf spark.ui.enabled=false"
+ENVIRONMENT = os.environ | {
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_SUBMIT_ARGS": f"{SUBMIT} pyspark-shell",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
 EXAMPLES = dict(
     re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", GUIDE.read_text(), re.M | re.S)
 )
@@ -139,7 +146,6 @@ def test_once_on_a_live_cluster(tmp_path: Path) -> None:
     """It ends while commits go on; the lag of commits older than what is fresh is null."""
     source = EXAMPLES["Keep lag per group and minute in a Delta table"]
     assert source.count("FRESH_MS = 60_000") == 1
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     is_over = threading.Event()
     with Sandbox(brokers=1, topics={"t": 1}) as cluster, ThreadPoolExecutor(1) as pool:
         address = cluster.bootstrap_servers
@@ -147,7 +153,7 @@ def test_once_on_a_live_cluster(tmp_path: Path) -> None:
         commit_offsets(address, {"before": {("t", 0): 10}})
 
         def commit_on() -> None:
-            while not is_over.is_set():
+            while not is_over.wait(0.05):
                 commit_offsets(address, {"goes on": {("t", 0): 20}})
 
         going = pool.submit(commit_on)
@@ -156,7 +162,7 @@ def test_once_on_a_live_cluster(tmp_path: Path) -> None:
                 program, table = tmp_path / f"{name}.py", str(tmp_path / name)
                 program.write_text(source.replace("FRESH_MS = 60_000", f"FRESH_MS = {fresh}"))
                 words = [address, table, str(tmp_path / f"{name}-checkpoint"), "once"]
-                done = run_program([sys.executable, str(program), *words], env=environment)
+                done = run_program([sys.executable, str(program), *words], env=ENVIRONMENT)
                 assert done.returncode == 0, done.stderr
                 rows = DeltaTable(table).to_pyarrow_table().to_pylist()
                 (before,) = [row for row in rows if row["group"] == "before"]
@@ -172,12 +178,11 @@ def test_a_stream_that_is_killed(tmp_path: Path) -> None:
     program = tmp_path / "job.py"
     program.write_text(EXAMPLES["Keep lag per group and minute in a Delta table"])
     table, checkpoint = str(tmp_path / "lag"), str(tmp_path / "checkpoint")
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     with Sandbox(brokers=1, topics={"t": 2}) as cluster:
         address, number = cluster.bootstrap_servers, 0
         words = [sys.executable, str(program), address, table, checkpoint]
         for _killed in range(2):
-            with Child([*words, "go on"], env=environment, stderr=subprocess.DEVNULL) as job:
+            with Child([*words, "go on"], env=ENVIRONMENT, stderr=subprocess.DEVNULL) as job:
                 batches = 0
                 while batches < 2:
                     for _commit in range(5):
@@ -191,7 +196,7 @@ def test_a_stream_that_is_killed(tmp_path: Path) -> None:
                 for pid in (*(process.pid for process in descendants), job.pid):
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
-        done = run_program([*words, "once"], env=environment)
+        done = run_program([*words, "once"], env=ENVIRONMENT)
         assert done.returncode == 0, done.stderr
         found: dict[str, int] = {}
         for row in DeltaTable(table).to_pyarrow_table().to_pylist():
