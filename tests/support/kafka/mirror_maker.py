@@ -46,6 +46,8 @@ def mirror_maker(east: str, west: str, topics: str) -> Iterator[Child]:
         "tasks.max": "1",
         "replication.factor": "1",
         "refresh.topics.interval.seconds": "2",
+        "refresh.groups.interval.seconds": "2",
+        "emit.checkpoints.interval.seconds": "2",
         "emit.heartbeats.enabled": "false",
         "sync.topic.configs.enabled": "false",
         **{f"{name}.replication.factor": "1" for name in INTERNAL},
