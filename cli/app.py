@@ -121,12 +121,21 @@ def program() -> typer.Typer:
 def main() -> None:
     """Run the command line and leave with its exit code."""
     atexit.register(signals.ignore_signals)
-    atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
+    atexit.register(_leave_garbage)
     outlet.protect()
     try:
         _leave(_run(_words(sys.argv)))
     except KeyboardInterrupt:  # while the program was leaving
         os._exit(signals.exit_code())
+
+
+def _leave_garbage() -> None:
+    """Keep the interpreter from going through every object before it ends.
+
+    DuckDB's would be told as leaks, on stderr.
+    """
+    if "duckdb" not in sys.modules:
+        gc.freeze()
 
 
 def _words(argv: Sequence[str]) -> list[str]:

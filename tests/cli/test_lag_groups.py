@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kgroups.core.lag.captures.collector import write_capture
+from tests.support.cli.process import finish
 from tests.support.cli.runner import run
 from tests.support.lag.made_fleet import fleet
 
@@ -22,3 +23,13 @@ def test_groups_of_captures_by_name_and_glob(tmp_path: Path) -> None:
     assert errors.keys() == {"gruop-004", "zz*"}
     assert errors["gruop-004"]["code"] == "GROUP_ID_NOT_FOUND"
     assert errors["gruop-004"]["hint"] == "did you mean `group-004`?"
+
+
+def test_what_duckdb_leaves_is_not_said(tmp_path: Path) -> None:
+    """A program of its own says on stderr what it does, and nothing of leaks when it ends."""
+    write_capture(tmp_path, fleet(1, at_ms=1_000))
+    window = ("--since", "1970-01-01T00:00Z", "--until", "1970-01-02T00:00Z")
+    line = ("lag", "report", "--captures", str(tmp_path), *window, "--engine", "duckdb")
+    code, _, stderr = finish(*line, "-o", "json")
+    assert code == 0
+    assert [text.split()[0] for text in stderr.splitlines()] == ["reading", "computing"]
