@@ -121,7 +121,7 @@ def program() -> typer.Typer:
 def main() -> None:
     """Run the command line and leave with its exit code."""
     atexit.register(signals.ignore_signals)
-    atexit.register(_leave_garbage)
+    atexit.register(_freeze_garbage)
     outlet.protect()
     try:
         _leave(_run(_words(sys.argv)))
@@ -129,10 +129,10 @@ def main() -> None:
         os._exit(signals.exit_code())
 
 
-def _leave_garbage() -> None:
-    """Keep the interpreter from going through every object before it ends.
+def _freeze_garbage() -> None:
+    """Spare the interpreter going through every object before it ends.
 
-    DuckDB's would be told as leaks, on stderr.
+    With DuckDB it has to: DuckDB reports objects that are left as leaks, on stderr.
     """
     if "duckdb" not in sys.modules:
         gc.freeze()
