@@ -7,7 +7,7 @@ from kgroups.cli.captures import read_captures
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import cluster, unknown_group
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
-from kgroups.core.errors import ClusterError, ItemError
+from kgroups.core.errors import ClusterError, EmptyWindowError, ItemError
 from kgroups.core.history.log_entry import LogEntry
 from kgroups.core.history.looks import CapturedReader, looks_at
 from kgroups.core.history.reader import HistoryReader
@@ -19,8 +19,6 @@ from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot
 
 DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
-CapturesOf = Callable[[str | None], Sequence[ClusterSnapshot]]
-"""The captures of a cluster, by its id or where it was reached; None: not known which."""
 
 
 class Reader(Protocol):
@@ -67,13 +65,17 @@ def read_histories(
     admin: ClusterAdmin,
     names: Sequence[str],
     make: MakeReaders[R],
-    captures_of: CapturesOf = lambda _: (),
+    folder: Place | None = None,
+    window: tuple[int, int] = (0, 0),
 ) -> GroupHistories[R]:
-    """The histories of groups.
+    """The histories of groups; a note says if no capture is in the window.
 
+    Args:
+        folder, window: as of `open_histories`.
     Raises:
         ClusterError: the cluster cannot be asked.
-        KgroupsError: as of `captures_of`.
+        EmptyWindowError: neither `__consumer_offsets` can be read nor a capture.
+        KgroupsError: as of `read_captures`.
     """
 
     def take(group: str, entry: LogEntry) -> None:
@@ -81,9 +83,20 @@ def read_histories(
 
     printer.progress(f"reading `{OFFSETS_TOPIC}`")
     placement = admin.coordinators(list(names))
-    captures = captures_of(placement.cluster_id or placement.bootstrap)
+    is_denied = placement.partitions is None and bool(placement.coordinators)
+    captures: Sequence[ClusterSnapshot] = ()
+    if folder is not None:
+        name = placement.cluster_id or placement.bootstrap
+        try:
+            captures = read_captures(printer.options, folder, names, name, window)
+        except EmptyWindowError as error:
+            if is_denied:
+                raise
+            printer.note(
+                "NO_CAPTURES", f"from `{OFFSETS_TOPIC}` only: {error.message}; {error.hint}"
+            )
     readers = make(captures)
-    if placement.partitions is None and placement.coordinators:
+    if is_denied:
         return GroupHistories(readers, placement, None)
     return GroupHistories(readers, placement, read_group_logs(admin, placement, take), captures)
 
@@ -108,23 +121,19 @@ def open_histories(
     if folder is None:
         with cluster(options) as admin:
             return read_histories(printer, admin, names, make)
-
-    def captures_of(name: str | None) -> Sequence[ClusterSnapshot]:
-        return read_captures(options, folder, names, name, window)
-
     given = (options.bootstrap_server, options.command_config, options.context)
     why = "no cluster given"
     if any(given):
         try:
             with cluster(options) as admin:
-                found = read_histories(printer, admin, names, make, captures_of)
+                found = read_histories(printer, admin, names, make, folder, window)
             if found.logs is not None:
                 return found
             why = _denied().message
         except ClusterError as error:
             why = error.message
     note_of_captures(printer, why)
-    captures = captures_of(None)
+    captures = read_captures(options, folder, names, None, window)
     placement = Placement(None, {}, captures[0].cluster_id)
     return GroupHistories(make(captures), placement, GroupLogs(), captures)
 

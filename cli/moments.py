@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kgroups.cli.captures import read_captures
 from kgroups.cli.group_histories import (
     GroupHistories,
     MakeReaders,
@@ -54,12 +53,8 @@ def read_moment(
         KgroupsError: as of `read_captures`.
     """
 
-    def captures_of(cluster: str | None) -> Sequence[ClusterSnapshot]:
-        if folder is None:
-            return ()
-        return read_captures(printer.options, folder, names, cluster, capture_window(at_ms))
-
-    found = read_histories(printer, admin, names, moment_readers(names, at_ms), captures_of)
+    make, window = moment_readers(names, at_ms), capture_window(at_ms)
+    found = read_histories(printer, admin, names, make, folder, window)
     if found.logs is None and folder is not None:
         note_of_captures(printer)
         found = found._replace(logs=GroupLogs())

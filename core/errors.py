@@ -65,6 +65,10 @@ class NotFoundError(KgroupsError):
     default_code = "NOT_FOUND"
 
 
+class EmptyWindowError(NotFoundError):
+    """No capture was taken in a window of time."""
+
+
 class CheckFailed(KgroupsError):
     """A condition that the user gave was met, or could not be determined."""
 

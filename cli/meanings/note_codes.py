@@ -39,6 +39,7 @@ NOTE_CODES: Final[Mapping[str, str]] = {
     "NOTHING_DONE": "nothing was written, because some items cannot be",
     "NOTHING_HAPPENED": "the group has no change in the time asked for",
     "NOTHING_TO_DO": "there was nothing to write",
+    "NO_CAPTURES": "what is told of the past is from records alone: captures do not reach there",
     "NO_COMMIT_THEN": "partitions had no commit at the time asked for, and stay as they are",
     "NO_CONTEXTS": "the configuration file has no contexts",
     "NO_GROUP_MATCHES": "no group matches",

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -305,8 +304,9 @@ def _read_histories(
     from kgroups.cli.group_histories import read_histories, readers_of  # records: 40 ms of a start
 
     names = [group.group for group in groups]
-    make = partial(readers_of, names, since_ms)
-    readers, _, logs, _ = read_histories(printer, admin, names, make, lambda _: captures)
+    readers, _, logs, _ = read_histories(
+        printer, admin, names, lambda _: readers_of(names, since_ms, captures)
+    )
     if logs is None:
         return Histories({}, "not authorized to describe `__consumer_offsets`")
     codes = sorted(set(logs.failures.values()))

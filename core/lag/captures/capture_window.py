@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgroups.core.errors import ItemError, NotFoundError, UsageError, shorten
+from kgroups.core.errors import EmptyWindowError, ItemError, NotFoundError, UsageError, shorten
 from kgroups.core.input_files.files import lies_at
 from kgroups.core.lag.captures.capture_files import broken, rows_of_files, whole_files
 from kgroups.core.lag.captures.delta_table import (
@@ -103,7 +103,8 @@ def open_window(
         since_ms, until_ms: both included.
         strict: captures that cannot be read are a failure, not left out.
     Raises:
-        NotFoundError: no captures in the window.
+        EmptyWindowError: no captures in the window.
+        NotFoundError: no such folder.
         UsageError: `strict`, and some captures cannot be read.
         KgroupsError: the log of a table cannot be read.
     """
@@ -124,7 +125,7 @@ def open_window(
         hint = _what_there_is(folder)
         if look.hours.marks.num_rows:
             hint = "captures there are rolled up by the hour: choose a window of whole hours"
-        raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
+        raise EmptyWindowError(f"no captures in the window in `{folder}`", hint=hint)
     spans = {
         row["cluster"]: Span(row["captured_at_ms_min"], row["captured_at_ms_max"])
         for row in captures.group_by("cluster")

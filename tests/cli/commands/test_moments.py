@@ -43,10 +43,11 @@ def rows(outcome: Outcome) -> list[tuple[Any, ...]]:
 class Past(NamedTuple):
     """A cluster in which a group committed 5 to `t-0` and 7 to `t-1`, and 9 to `t-0` after `then`.
 
-    Captures were taken before `then`; the log has been compacted since.
+    Captures were taken before `then`, and after `early`; the log has been compacted since.
     """
 
     address: str
+    early: str
     then: str
     captures: str
 
@@ -70,6 +71,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         address = cluster.bootstrap_servers
         produce(address, {("t", number): 20 for number in range(2)})
         commit_offsets(address, {"g": {("t", 0): 5, ("t", 1): 7}})
+        early = moment()
         assert run("-b", address, "lag", "collect", folder).exit_code == 0
         then = moment()
         commit_offsets(address, {"g": {("t", 0): 9}})
@@ -77,7 +79,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         for number in range(COMMITS):
             other.commit(offsets=[TopicPartition("t", 0, number)], asynchronous=False)
         other.close()
-        yield Past(address, then, folder)
+        yield Past(address, early, then, folder)
 
 
 def test_a_whole_log(address: str, tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_a_group_that_was_deleted(address: str, tmp_path: Path) -> None:
 
 def test_what_compaction_has_removed(past: Past) -> None:
     """Is unknown, and refused; the rest is exact, and done where one goes on."""
-    address, then, _ = past
+    address, _, then, _ = past
     told = at(address, "g", then)
     assert rows(told) == [(0, None, "unknown", None), (1, 7, "exact", "records")]
     counts = {name: told.document["summary"][name] for name in ("exact", "unknown")}
@@ -136,7 +138,7 @@ def test_what_compaction_has_removed(past: Past) -> None:
 
 def test_what_captures_tell(past: Past) -> None:
     """What they saw before that time; without the cluster, too, and of a reset."""
-    address, then, captures = past
+    address, _, then, captures = past
     words = ("describe", "g", "--at", then, "--captures", captures, "-o", "json")
     told = run(*words, "-b", address)
     assert rows(told)[0] == (0, 5, "at_the_latest", "captures")
@@ -152,6 +154,31 @@ def test_what_captures_tell(past: Past) -> None:
     (change,) = planned.document["items"]
     assert (change["new_offset"], change["result"], change["source"]) == (5, "planned", "captures")
     assert change["note"].endswith("(captures), later commits may be missing")
+
+
+def test_captures_that_do_not_reach_back(past: Past) -> None:
+    """Records tell all the same, of a reset and a history, too; 5 where they cannot, either."""
+    address, early, then, captures = past
+    words = ("--captures", captures, "-b", address, "-o", "json")
+    told = run("describe", "g", "--at", early, *words)
+    assert (told.exit_code, rows(told)[1]) == (0, (1, 7, "exact", "records"))
+    assert [note["code"] for note in told.document["notes"]] == ["AS_OF", "NO_CAPTURES"]
+    assert "; there are captures from " in told.document["notes"][1]["message"]
+    back = ("--to", f"committed@{early}", "--topic", "t:1", "--dry-run")
+    (change,) = run("reset-offsets", "g", *back, *words).document["items"]
+    assert (change["new_offset"], change["source"]) == (7, "records")
+    history = run("history", "g", "--since", "1ms", *words)
+    assert history.exit_code == 0
+    assert "NO_CAPTURES" in {note["code"] for note in history.document["notes"]}
+    never = run("describe", "never", "--at", early, *words)
+    assert never.exit_code == 5
+    assert [error["target"] for error in never.document["errors"]] == ["never"]
+    without = run("describe", "g", "--at", early, "--captures", captures)
+    assert without.exit_code == 5
+    assert "no captures in the window" in without.stderr
+    wrong = run("describe", "g", "--at", then, "--captures", "nowhere", "-b", address)
+    assert wrong.exit_code == 5
+    assert "the folder `nowhere` does not exist" in wrong.stderr
 
 
 MISTAKES = {
