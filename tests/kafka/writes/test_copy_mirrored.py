@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.timeout(1_500),  # of which the jars of MirrorMaker may take a few minutes, once
 ]
 
-TXN, SQUEEZED = "mm-txn", "mm-squeezed"
+TXN, SQUEEZED = "mir-txn", "mir-squeezed"
 PARTITIONS = {TXN: 3, SQUEEZED: 2}
 PLACES = [(topic, number) for topic, count in PARTITIONS.items() for number in range(count)]
 GROUPS = 2_000
@@ -58,7 +58,7 @@ def write(address: str, seed: int, rounds: int) -> None:
     plain = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
     others = [
         Producer({"bootstrap.servers": address, "transactional.id": name, "log_level": 0})
-        for name in ("mm-a", "mm-b")
+        for name in ("mir-a", "mir-b")
     ]
     for producer in others:
         producer.init_transactions(60)
@@ -91,7 +91,7 @@ def readable(address: str, prefix: str = "") -> Records:
     consumer = Consumer(
         {
             "bootstrap.servers": address,
-            "group.id": "mm-reader",
+            "group.id": "mir-reader",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "earliest",
@@ -163,7 +163,7 @@ def clusters(kafka: KafkaCluster) -> Iterator[Clusters]:
         create_topics(west, {f"east.{topic}": count for topic, count in PARTITIONS.items()})
         produce_strangers(west)
         ends = {at: records[-1][1] for at, records in readable(east).items()}
-        with mirror_maker(east, west, "mm-.*") as child:
+        with mirror_maker(east, west, "mir-.*") as child:
 
             def is_mirrored() -> bool:
                 assert child.poll() is None, "MirrorMaker has ended"
@@ -173,7 +173,9 @@ def clusters(kafka: KafkaCluster) -> Iterator[Clusters]:
             wait_until(is_mirrored, "all is mirrored")
             here, dice = readable(east), random.Random(SEED)
             commits = {
-                f"mm-{n:04}": {at: dice.randint(here[at][0][0], here[at][-1][0] + 1) for at in here}
+                f"mir-{n:04}": {
+                    at: dice.randint(here[at][0][0], here[at][-1][0] + 1) for at in here
+                }
                 for n in range(GROUPS)
             }
             commit_offsets(east, commits)
@@ -194,7 +196,7 @@ def clusters(kafka: KafkaCluster) -> Iterator[Clusters]:
 
 def checkpoints_in(west: str) -> Commits:
     """What would be committed in west by MirrorMaker's checkpoints, by the names in east."""
-    words = ("copy-offsets", "--from", "mm-[0-9]*", "--checkpoints", "east.checkpoints.internal")
+    words = ("copy-offsets", "--from", "mir-[0-9]*", "--checkpoints", "east.checkpoints.internal")
     outcome = run("-b", west, *words, "--dry-run", "--keep-going", "-o", "json")
     found: Commits = {}
     for item in outcome.document["items"]:
@@ -218,7 +220,7 @@ def test_10000_commits(clusters: Clusters, tmp_path: Path) -> None:
     east, west, commits, _ = clusters
     here, there = readable(east), readable(west, "east.")
     outcome = run(
-        *("-b", east, "copy-offsets", "--from", "mm-[0-9]*", "--match", "records", "-o", "json"),
+        *("-b", east, "copy-offsets", "--from", "mir-[0-9]*", "--match", "records", "-o", "json"),
         *("--to-bootstrap-server", west, "--topic-prefix", "east.", "--limit", "10m"),
         *("--timeout", "120s", "--keep-going", "--yes", "--undo-dir", str(tmp_path)),
     )
@@ -231,11 +233,11 @@ def test_10000_commits(clusters: Clusters, tmp_path: Path) -> None:
         verdicts[item["match"]] = verdicts.get(item["match"], 0) + 1
         check(item, commits[item["group"]][at], here[at], there[at], known[at])
     assert verdicts["exact"] > 0.9 * len(items), verdicts
-    written = fetch_offsets(west, "mm-0000")
+    written = fetch_offsets(west, "mir-0000")
     assert written == {
         (item["topic"], item["partition"]): item["new_offset"]
         for item in items
-        if item["group"] == "mm-0000" and item["new_offset"] is not None
+        if item["group"] == "mir-0000" and item["new_offset"] is not None
     }
 
 
@@ -289,16 +291,16 @@ def test_what_checkpoints_make_of_the_same_commits(clusters: Clusters) -> None:
 def test_log_that_has_times_of_its_own(kafka: KafkaCluster, tmp_path: Path) -> None:
     """LogAppendTime: records are told by their content alone; --limit says how far it looked."""
     address = kafka.bootstrap
-    create_topics(address, {"mm-own": 1})
-    create_topics(address, {"east.mm-own": 1}, config={"message.timestamp.type": "LogAppendTime"})
+    create_topics(address, {"mir-own": 1})
+    create_topics(address, {"east.mir-own": 1}, config={"message.timestamp.type": "LogAppendTime"})
     producer = Producer({"bootstrap.servers": address, "log_level": 0})
-    for topic, first in (("mm-own", 0), ("east.mm-own", -30)):
+    for topic, first in (("mir-own", 0), ("east.mir-own", -30)):
         for number in range(first, 400):
             time_ms = 1_790_000_000_000 + number
             producer.produce(topic, b"%d" % number, partition=0, timestamp=time_ms)
     assert producer.flush(60) == 0
-    commit_offsets(address, {"mm-own-group": {("mm-own", 0): 250}})
-    line = ("-b", address, "copy-offsets", "--from", "mm-own-group", "--to", "mm-own-copy")
+    commit_offsets(address, {"mir-own-group": {("mir-own", 0): 250}})
+    line = ("-b", address, "copy-offsets", "--from", "mir-own-group", "--to", "mir-own-copy")
     more = ("--to-bootstrap-server", address, "--topic-prefix", "east.", "--match", "records")
     keep = ("--undo-dir", str(tmp_path), "-o", "json")
     cut = run(*line, *more, *keep, "--limit", "170", "--dry-run")
@@ -308,4 +310,4 @@ def test_log_that_has_times_of_its_own(kafka: KafkaCluster, tmp_path: Path) -> N
     (item,) = outcome.document["items"]
     assert (item["match"], item["source_offset"], item["new_offset"]) == ("exact", 250, 280)
     assert item["matched_written_at"] != item["source_written_at"]
-    assert fetch_offsets(address, "mm-own-copy") == {("east.mm-own", 0): 280}
+    assert fetch_offsets(address, "mir-own-copy") == {("east.mir-own", 0): 280}

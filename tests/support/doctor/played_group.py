@@ -1,6 +1,7 @@
 """Groups of real clients of any library, and what is done to their members."""
 
 import signal
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Self
@@ -13,7 +14,7 @@ from confluent_kafka import (
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed, HostProcess
-from tests.support.kafka.waiting import Deadline, wait_until
+from tests.support.kafka.waiting import Deadline, DeadlinePassed, wait_until
 from tests.support.kafka.workload import (
     admin_of,
     create_topics,
@@ -29,6 +30,8 @@ PARTITIONS: Final = 6
 RECORDS: Final = 50
 """In each partition before one looks."""
 WAIT_S: Final = 240.0
+JOIN_S: Final = 90.0
+"""A first join that takes longer is stuck: members are started anew, as operators would."""
 NUDGE_S: Final = 20.0
 
 
@@ -98,7 +101,14 @@ class PlayedGroup:
         What is committed while members still come is refused, and only records bring more.
         """
         self.join_all(members)
-        self.settle()
+        try:
+            self.settle(timeout_s=JOIN_S)
+        except DeadlinePassed as stuck:
+            sys.stdout.write(f"{stuck}; {self._state()}: started anew\n")
+            for name in self.members:
+                self.leave(name) if self._program else self.crash(name)
+            self.join_all(members)
+            self.settle()
         self.produce(RECORDS)
         self.read_all()
 
@@ -106,7 +116,7 @@ class PlayedGroup:
         """So many members."""
         all_at_once(self.join, [f"m-{number + 1}" for number in range(members)])
 
-    def settle(self, topic: str = "") -> None:
+    def settle(self, topic: str = "", *, timeout_s: float = WAIT_S) -> None:
         """Wait until the members own every partition, and each has some if there are enough.
 
         Args:
@@ -121,7 +131,7 @@ class PlayedGroup:
             is_right = not topic or {name for name, _ in named} == {topic}
             return places == len(named) == PARTITIONS and holders == busy and is_right
 
-        wait_until(is_whole, f"{self.group} is whole", timeout_s=WAIT_S)
+        wait_until(is_whole, f"{self.group} is whole", timeout_s=timeout_s)
 
     def produce(self, records: int) -> None:
         """So many to each partition."""
@@ -200,6 +210,15 @@ class PlayedGroup:
             timeout_s=WAIT_S,
             pause_s=0.5,
         )
+
+    def _state(self) -> str:
+        told = {}
+        for name, host in self._hosts.items():
+            try:
+                told[name] = host.ask("owned", names=[f"{self.group}/{name}"])
+            except (HostFailed, TimeoutError) as failure:
+                told[name] = {"failed": repr(failure)}
+        return str(told)
 
     def close(self) -> None:
         """Let all go."""

@@ -14,6 +14,8 @@ from tests.support.fidelity.hosts.watch import Watch
 from tests.support.kafka.waiting import wait_for_thread
 
 POLL_MS: Final = 1_000
+BOOTSTRAP_MS: Final = 240_000
+"""kafka-python's thread dies if the first broker does not answer in time: 30 s by default."""
 UNSUBSCRIBED_S: Final = 0.05
 
 Json = Mapping[str, Any]
@@ -196,7 +198,9 @@ class WatchedKafkaPython(WatchedMember):
             def on_partitions_lost(self, lost: Iterable[Any]) -> None:
                 watch.lost(_places(lost))
 
-        consumer: Any = KafkaConsumer(**python_settings(asked, self._assignors))
+        consumer: Any = KafkaConsumer(
+            **python_settings(asked, self._assignors), bootstrap_timeout_ms=BOOTSTRAP_MS
+        )
         topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
         if asked.get("assigned"):
             consumer.assign([TopicPartition(*place) for place in asked["assigned"]])
