@@ -26,7 +26,6 @@ class Finding(NamedTuple):
 
     Args:
         property: its name in `PROPERTIES`, or `answers` where it raised.
-        message: what is wrong.
         case: the smallest request found on which it breaks, in words.
     """
 

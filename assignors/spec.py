@@ -120,7 +120,6 @@ class Fault:
             `FOREIGN_PARTITION` or `LEADER_FAILS`.
         message: one sentence without a full stop: what a Java leader would do.
         member_id: whom it concerns, or None.
-        topic: what it concerns, or None.
         partition: partition number of `topic`, or None.
     """
 

@@ -29,7 +29,6 @@ class WriteRecord:
         context: name of the context in force; None without one.
         reason: as the user gave it.
         results: how many items have which result.
-        undo_file: its path; None for none.
     """
 
     context: str | None
@@ -56,7 +55,6 @@ def audited(
     """A line in the log when the block ends, if something was sent that changes the cluster.
 
     Args:
-        admin: the cluster.
         context: name of the context in force.
         reason: as the user gave it.
     """
@@ -78,8 +76,6 @@ def tell(results: Iterable[str], undo: Path | None = None, *, reason: str | None
     """Say what became of the items of the write that is under way.
 
     Args:
-        results: of each item.
-        undo: the undo file; None for none.
         reason: why, where the command has an option of its own for that.
     """
     for record in _OPEN[-1:]:

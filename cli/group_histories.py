@@ -111,7 +111,6 @@ def open_histories(
     """Histories from records, and from captures; these alone where records cannot be read.
 
     Args:
-        folder: of captures; None for none.
         window: of captures, as of `read_captures`.
     Raises:
         ClusterError: the cluster cannot be asked, and there are no captures.

@@ -29,7 +29,6 @@ class Interruption:
     second one does not wait for what is being sent either.
 
     Args:
-        admin: asks the cluster.
         what: is ended by what was being sent: `this batch`.
     Attributes:
         asked: whether Ctrl-C has come.

@@ -121,8 +121,6 @@ def timed_look(
 ) -> tuple[ClusterSnapshot, Times | None]:
     """The groups as they are, and what is known of time; None where nothing is asked.
 
-    Args:
-        once: takes a snapshot with offsets.
     Raises:
         ClusterError: the cluster cannot be asked.
     """

@@ -62,7 +62,6 @@ class GlobalOptions:
         command_config: properties file of the client; None if none is named.
         client: one of `CLIENTS`; None if neither flag nor environment names it.
         timeout_ms: for the whole command's talk with the cluster.
-        formats: those of the command.
         query: JMESPath over the JSON document, as it was written.
         quiet: no notes and no progress on stderr, only warnings and errors.
         no_input: never ask for anything.

@@ -85,11 +85,8 @@ def save_undo_rows(
 
     Args:
         directory: made if it is not there.
-        command: that writes.
         rows: all of the kind of the command.
-        cluster_id: of the cluster that is written to.
         topic_ids: of the topics of the rows, as far as they are known.
-        share_groups: those of the groups that are.
         hint: what to do where the file cannot be written.
     Raises:
         UsageError: the file cannot be written, or not be read back, so nothing else may be.
@@ -135,11 +132,8 @@ def save_plan(
     """Write a plan; one that is there is replaced as a whole.
 
     Args:
-        command: that planned it.
         rows: all of the kind of the command.
-        cluster_id: of the cluster.
         topic_ids: of its topics, as far as they are known.
-        share_groups: those of the groups that are.
     Raises:
         UsageError: the file cannot be written.
     """
@@ -257,8 +251,6 @@ def load_undo(path: Path, *, of_settings: bool = False) -> WriteFile:
 def load(path: Path, schema: Schema) -> WriteFile:
     """What an undo file, or a saved plan, says.
 
-    Args:
-        schema: which of them it should be.
     Raises:
         UsageError: it cannot be read, or is none; a plan was edited since.
     """

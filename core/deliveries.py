@@ -51,11 +51,9 @@ class DeliveryRow(NamedTuple):
     Args:
         start_offset: what lies before it is done with; None if nothing was fetched yet, or it is
             not known.
-        log_end_offset: None if not known.
         available, acknowledged, archived: records from the start offset on in these states.
         no_state: records of which nothing is written: they were not delivered yet, or their first
             delivery is under way.
-        delivery_count_limit: None if not known.
         delivery_count_max: of the records that are available; None if there are none.
         last_delivery: available records that are archived if their next delivery fails, too.
         gave_up: archived records that were delivered as often as the limit allows.

@@ -22,7 +22,6 @@ def whole_id(text: str, ids: Iterable[str], group: str) -> str | None:
     Args:
         text: an id or the beginning of one, with or without `…`.
         ids: of the members of the group.
-        group: its name, for messages.
     Returns:
         None where no id begins so.
     Raises:

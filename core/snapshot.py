@@ -90,7 +90,6 @@ class Tasks:
     """Tasks of a member of a streams group: subtopology to partitions.
 
     Args:
-        active: that it processes.
         standby: whose state it keeps a copy of.
         warmup: whose state it restores, to take them over.
     """
@@ -107,7 +106,6 @@ class StreamsMember:
     Args:
         process_id: of the application instance, which its threads share.
         endpoint: `host:port` for interactive queries; None if it has none.
-        target_tasks: that it is to have.
         state_offsets: subtopology to partition to how far its copy of the state is.
     """
 
@@ -249,7 +247,6 @@ class ClusterSnapshot:
         groups: ascending by name.
         topics: every topic that a group subscribed to, is assigned or committed; a topic that
             is named by a group and missing here does not exist, or is one of `hidden_topics`.
-        errors: what could not be learned.
     """
 
     captured_at_ms: int

@@ -37,7 +37,6 @@ class TaskRow(NamedTuple):
     Args:
         status: `pending`: not given to the member yet; `revoking`: it has to give it up;
             `unassigned`: nobody has it active, or is to have it.
-        topics: that it reads.
         lag: records that it still has to read, of an active task; None if not known.
         state_offset: how far the member's copy of its state is, summed over the changelogs; None
             where the member does not tell.

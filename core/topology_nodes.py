@@ -15,7 +15,6 @@ class Node(NamedTuple):
 
     Args:
         topics: that a source reads, or a sink writes; a sink that decides for each record has none.
-        stores: of a processor.
         successors: nodes that it hands records to.
     """
 
@@ -30,7 +29,6 @@ class TopologyNodes(NamedTuple):
     """A topology.
 
     Args:
-        subtopologies: id to nodes.
         global_stores: source and processor of each.
     """
 

@@ -15,7 +15,6 @@ class RackTopic:
     """One topic while its partitions are dealt.
 
     Args:
-        view: the group.
         topic: its number in the view's table.
     """
 

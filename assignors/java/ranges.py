@@ -21,7 +21,6 @@ class RangeAssignor:
     """`range`, eager.
 
     Args:
-        name: registered name.
         member_order: the order rule of the leader's client library.
         vector_from: number of partitions from which arrays are used.
         racks: whether racks are looked at (KIP-881).
@@ -108,7 +107,6 @@ def by_owner(
     """The assignment of partitions listed by their owners.
 
     Args:
-        view: whose members the owners are.
         owner: position of the member that gets each partition, as narrow as possible.
         numbers: the partitions in list order; all in order of number if None.
     """

@@ -20,7 +20,6 @@ def deal_by_level(sizes: list[int], members: Sequence[int], wanted: int) -> list
     Args:
         sizes: partitions of each member; brought up to date.
         members: who may take, ascending.
-        wanted: number of partitions.
     """
     by_size = sorted(members, key=sizes.__getitem__)
     takers: list[int] = []
@@ -46,7 +45,6 @@ class LeastLoaded:
     """The member with the fewest partitions of one set of members, ties by number.
 
     Args:
-        members: the set.
         sizes: partitions of each member, changed by the owner of this object.
     """
 
@@ -77,12 +75,7 @@ class LeastLoaded:
 
 
 class FastBalance:
-    """One run of the general algorithm; inside, members are known by their rank in id order.
-
-    Args:
-        general: the group.
-        start: the assignment to begin with.
-    """
+    """One run of the general algorithm; inside, members are known by their rank in id order."""
 
     def __init__(self, general: GeneralView, start: Start) -> None:
         self._general = general

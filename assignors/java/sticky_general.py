@@ -40,9 +40,6 @@ class GeneralView:
     """Subscriptions of a group, as the general algorithm counts them.
 
     A topic that a member names twice counts twice, as in Java.
-
-    Args:
-        view: the group.
     """
 
     def __init__(self, view: LeaderView) -> None:

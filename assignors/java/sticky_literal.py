@@ -32,12 +32,7 @@ def never_ends() -> AssignorError:
 
 
 class LiteralBalance:
-    """One run of the general algorithm.
-
-    Args:
-        general: the group.
-        start: the assignment to begin with.
-    """
+    """One run of the general algorithm."""
 
     def __init__(self, general: GeneralView, start: Start) -> None:
         self.general = general

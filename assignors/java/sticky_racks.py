@@ -11,11 +11,7 @@ from kgroups.assignors.java.quotas import Quotas
 
 
 class RackInfo:
-    """Racks of members and partitions of one group.
-
-    Args:
-        view: the group.
-    """
+    """Racks of members and partitions of one group."""
 
     def __init__(self, view: LeaderView) -> None:
         self.any_member = any(view.racks)

@@ -25,7 +25,6 @@ class BulkClaims(NamedTuple):
 
     Args:
         numbers: claimed partition numbers, member after member.
-        sizes: number of claims of each member.
         generations: generation of each member's claim; None if it names none.
     """
 
@@ -46,12 +45,7 @@ class _Records(NamedTuple):
 
 
 def read_bulk(table: TopicTable, data: Sequence[bytes | None]) -> BulkClaims | None:
-    """Claims out of the user data of every member; None if they are not plain.
-
-    Args:
-        table: the topics that exist.
-        data: user data of each member.
-    """
+    """Claims out of the user data of every member; None if they are not plain."""
     if not any(data) or not table.names:
         return None
     padding = max(len(name.encode()) for name in table.names) + PADDING

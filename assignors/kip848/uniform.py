@@ -17,11 +17,7 @@ MAX_SWEEPS = 16
 
 
 class MixedGroup:
-    """A group with different subscriptions while it is being assigned.
-
-    Args:
-        view: the group.
-    """
+    """A group with different subscriptions while it is being assigned."""
 
     def __init__(self, view: ServerView) -> None:
         counts = view.table.counts

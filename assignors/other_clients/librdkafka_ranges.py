@@ -14,11 +14,7 @@ from kgroups.assignors.spec import AssignmentRequest
 
 
 class LibrdkafkaRange:
-    """`range` of a librdkafka leader.
-
-    Args:
-        member_order: its order of members.
-    """
+    """`range` of a librdkafka leader."""
 
     name = "range"
     waives = frozenset({"balanced", "sticky"})

@@ -71,8 +71,6 @@ class PortedSticky:
     """One run of a port.
 
     Args:
-        group: the group.
-        start: the assignment to begin with.
         choices: decides where the library leaves something to chance.
     """
 

@@ -94,7 +94,6 @@ def rejoin_as(
     """The next subscription of this library's member after it was given these partitions.
 
     Args:
-        library: client library.
         member: its id, topics, instance id and rack are kept.
         protocol: name of the strategy that the group uses.
         partitions: its assignment, in list order.

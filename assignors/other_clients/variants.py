@@ -221,6 +221,5 @@ def is_exact(leader: str, strategy: str) -> bool:
 
     Args:
         leader: client library of the leader.
-        strategy: registered name.
     """
     return leader == "java" or strategy in VARIANTS.get(leader, {})

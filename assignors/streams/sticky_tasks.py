@@ -30,7 +30,6 @@ def assign_tasks(
 
     Args:
         members: in the order of the broker, which decides among ids of one hash.
-        sources: the subtopologies.
         standby_replicas: copies of the state of each stateful task.
     Raises:
         AssignorError: there are tasks, and no member.

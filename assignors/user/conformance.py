@@ -79,7 +79,6 @@ def check_assignor(strategy: Assignor, seed: int, cases: int) -> list[Finding]:
         strategy: whose `waives` says what it does not promise; guard a user's own with
             `user_defined.GuardedAssignor`.
         seed: which groups.
-        cases: how many.
     """
     findings: dict[str, Finding] = {}
     for number in range(cases):

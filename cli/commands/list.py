@@ -240,8 +240,6 @@ class Filters(NamedTuple):
 
     Args:
         pattern: a glob or a part of its name.
-        name: a test of its whole name.
-        where: a condition on its figures.
     """
 
     states: tuple[str, ...]

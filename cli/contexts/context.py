@@ -23,7 +23,6 @@ class Context:
     """A cluster under a name.
 
     Args:
-        name: as in `--context`.
         bootstrap_servers: `host:port[,host:port]`; None leaves it to the properties.
         properties: inline client properties as the file has them, so that a secret may still be
             `env:`, `file:` or `exec:`; each with its place in the file.
@@ -55,10 +54,8 @@ class ContextFile:
     """The configuration file.
 
     Args:
-        path: where it is, or would be.
         contexts: by name, in the order of the file.
         current: the context that is in force where none is named.
-        text: what stands in it; None if there is no file.
     """
 
     path: Path

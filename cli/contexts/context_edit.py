@@ -22,7 +22,6 @@ def save(file: ContextFile, text: str, expected: Mapping[str, Any], current: str
 
     Args:
         file: as it was read.
-        text: the new content.
         expected: the fields of each context that it should have, by name.
         current: the context that should be the current one.
     Raises:

@@ -39,11 +39,9 @@ class Profile:
 
     Args:
         name: under which it stands there.
-        brokers: `host:port` of each.
         tls: its part about TLS; None without TLS.
         sasl: its part about the login; None without login.
         keys: how `tls` and `sasl` spell ca, certificate, key, insecure, mechanism, user, password.
-        timeout: as a duration.
         client_id: as brokers log it.
     """
 
@@ -60,7 +58,6 @@ def read_foreign(path: Path, kind: str | None, name: str | None) -> dict[str, Fi
     """The fields of each context, by its name.
 
     Args:
-        path: of the configuration.
         kind: one of `KINDS`; None finds out.
         name: of the context, for a file that holds one; None takes that of the file.
     Raises:

@@ -48,7 +48,6 @@ def properties_of(
     """The inline properties with what they refer to.
 
     Args:
-        timeout_ms: for each command.
         silent: warn of nothing, and run no command.
     Raises:
         UsageError: something cannot be had, or the file may be changed by others.

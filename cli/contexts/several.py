@@ -41,7 +41,6 @@ def each_context(
     """The options within each context, where several are given; else nothing.
 
     Args:
-        options: of the command.
         alone: options that go with one context only, by name, as they are given.
     Raises:
         UsageError: one of these is given, or a form that is for one cluster.
@@ -83,13 +82,7 @@ def found_in(
     schema: str,
     look: Callable[[ClusterAdmin | None], Report],
 ) -> Report:
-    """What is found in each context, or, where several are not given, where the options say.
-
-    Args:
-        contexts: the options within each of several contexts.
-        schema: of the document.
-        look: asks one cluster, or the file.
-    """
+    """What is found in each context, or, where several are not given, where the options say."""
 
     def look_in(options: GlobalOptions) -> Report:
         with asked(options, question.file) as admin:
@@ -107,10 +100,6 @@ def look_in_each(
 ) -> Report:
     """What a question finds in each context: a failure of one does not hide the others.
 
-    Args:
-        contexts: the options within each context.
-        schema: of the document.
-        look: asks within one.
     Raises:
         UsageError: a context cannot be understood.
     """

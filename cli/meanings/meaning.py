@@ -40,7 +40,6 @@ class Default(NamedTuple):
     Args:
         client: library.
         versions: of it that have this default.
-        value: None for none.
     """
 
     client: str
@@ -52,7 +51,6 @@ class Meaning(NamedTuple):
     """A code or word with its explanation.
 
     Args:
-        code: as it is printed.
         kind: where it is met; one word may have several meanings.
         meaning: a sentence without a full stop.
         to_do: likewise; None where nothing needs doing.

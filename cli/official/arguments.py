@@ -33,7 +33,6 @@ class Arguments:
     Args:
         found: option to its values in order; None where it stands without one.
         words: what no option took.
-        tool: whose arguments they are.
     """
 
     found: Mapping[str, tuple[str | None, ...]]

@@ -35,7 +35,6 @@ class Column:
     """One column.
 
     Args:
-        header: its heading.
         width: the least width; 0 for a cell that is not padded.
         grows: whether a longer cell widens it.
     """
@@ -311,9 +310,7 @@ def deleted_text(done: Sequence[str], *, failed: bool, kind: str = "consumer") -
     """The sentence about deleted groups.
 
     Args:
-        done: names of those that are deleted.
         failed: whether there are others, which are told elsewhere.
-        kind: of the groups.
     """
     names = ", ".join(f"'{name}'" for name in map(for_stdout(), done))
     if failed:

@@ -14,7 +14,6 @@ class Option:
 
     Args:
         name: without dashes.
-        help: what it does.
         takes: `value` swallows the next word whatever it is, `maybe` only one without a dash.
         value: name of its value in the help.
         only_with: one of these must be given too; empty for an option that stands alone.

@@ -31,8 +31,6 @@ class Tool(NamedTuple):
     """A tool.
 
     Args:
-        name: of its script.
-        options: that it takes.
         intro: of its help page.
         kind: of the groups that it is about.
         states: that a filter may name, in the order of Kafka's enum.

@@ -201,11 +201,7 @@ def checked_samples(cluster: str, item: Item) -> Iterator[Sample]:
 
 
 def lag_row_samples(by: str) -> Samples:
-    """Of the rows of a lag report.
-
-    Args:
-        by: what they are by.
-    """
+    """Of the rows of a lag report."""
     names = {"group": _OF_GROUPS, "partition": _OF_PARTITIONS}.get(by, {})
 
     def samples(cluster: str, item: Item) -> Iterator[Sample]:

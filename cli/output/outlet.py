@@ -29,7 +29,6 @@ class Outlet(io.RawIOBase):
     """One output stream of the process.
 
     Args:
-        descriptor: where it goes.
         failure: why nothing can arrive from the start; None where it can.
     """
 

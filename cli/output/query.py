@@ -30,7 +30,6 @@ class Query:
     """An expression that can be asked of documents.
 
     Args:
-        text: as the user wrote it.
         expression: what the library made of it.
     """
 

@@ -71,7 +71,6 @@ class Block(NamedTuple):
         mark: begins it, `error[DATA_LOST]`.
         style: value of `level` that colours the mark.
         head: stands behind the mark.
-        texts: paragraphs.
         command: to type next, in one line.
     """
 
@@ -126,11 +125,7 @@ def itself(item: Item) -> Iterable[Item]:
 def plain_view(
     name: str, columns: tuple[Column, ...], rows: Callable[[Item], Iterable[Item]] = itself
 ) -> View:
-    """A view of values by name: those of the fields that columns are named by.
-
-    Args:
-        rows: the rows of an item.
-    """
+    """A view of values by name: those of the fields that columns are named by."""
     fields = [column.field for column in columns]
     return View(name, columns, lambda item: [tuple(map(row.get, fields)) for row in rows(item)])
 

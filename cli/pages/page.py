@@ -10,9 +10,7 @@ class Table:
     """Rows under headings.
 
     Args:
-        columns: headings.
         rows: one value a heading; None is shown as a dash, numbers stand right.
-        caption: what the rows are.
         left_out: how many further rows are not shown.
     """
 
@@ -30,7 +28,6 @@ class Figure:
         heading: what is shown, a few words.
         summary: what one sees in it, a sentence or two: read out instead of the picture.
         spec: the chart in Vega-Lite's grammar, with its data.
-        table: the rows of the chart.
     """
 
     heading: str
@@ -56,7 +53,6 @@ class Page:
         title: its name, in the window's title too.
         lead: one sentence under the title: of what, from when.
         facts: the few figures that matter most, as (label, value).
-        sections: the rest.
         notes: what went wrong or is not known; shown before the sections.
     """
 

@@ -31,7 +31,6 @@ class Comparison:
         sign: one of `OPERATORS`, or `~`; `==` is `=` here.
         operand: a number, of durations in seconds; a text; of `~` the pattern's text.
         percent: whether the number is a percentage of the field's whole.
-        text: how it was written.
         matches: of `~`, whether a whole text fits.
     """
 

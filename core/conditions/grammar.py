@@ -112,7 +112,6 @@ def parse_condition(text: str, fields: Fields, option: str) -> Condition:
     """The condition that a text spells.
 
     Args:
-        fields: what it may name.
         option: where the text comes from, for messages: `--fail-on`.
     Raises:
         UsageError: it cannot be understood, or names a field that is not there.

@@ -50,8 +50,6 @@ class Wait:
     """The groups that are waited for.
 
     Args:
-        groups: their names.
-        condition: what each of them has to meet.
         stable_ms: for how long, without a break and without a rebalance; 0: one look.
     """
 

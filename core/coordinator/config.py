@@ -77,7 +77,6 @@ class CoordinatorConfig:
             properties: those of `PROPERTIES`, and others, which are passed over: a broker has
                 hundreds, and a later release has some for groups that are not known here.
             unknown: takes a sentence about each of those others, for who wants to tell.
-            release: of the broker.
         Raises:
             UsageError: a value is not of its setting's kind.
         """

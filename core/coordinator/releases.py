@@ -117,8 +117,6 @@ def releases_offering(newest: Callable[[Api], int | None]) -> tuple[Release, ...
 def draw_id(new_id: Callable[[], UUID], release: Release) -> UUID:
     """An id of a topic, or of a member of a KIP-848 group, as this release draws it.
 
-    Args:
-        new_id: draws one at random.
     Source: `Uuid.randomUuid`.
     """
     while True:

@@ -32,8 +32,6 @@ class Topology:
     """Topics by name and by id, and who leads which partition of `__consumer_offsets`.
 
     Args:
-        topics: by name.
-        brokers: by id.
         offsets_leaders: partition of `__consumer_offsets` -> broker id; absent = no leader.
         version: number of the metadata; grows with each change.
     """

@@ -66,7 +66,6 @@ class WireForm:
     """One API.
 
     Args:
-        kind: of its requests.
         convert_before: versions below this one are read as rows, of which `convert` makes the
             arguments of the class.
         answer: what is written of an answer, by version.
@@ -90,7 +89,6 @@ class WireForm:
         """The request of what was read.
 
         Args:
-            client_id: from its header.
             client_host: as Java prints an address: `/127.0.0.1`.
         """
         arguments = self.convert(message) if version < self.convert_before else message

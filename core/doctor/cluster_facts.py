@@ -67,7 +67,6 @@ class PendingOffsets(NamedTuple):
     """Offsets of a group that an open transaction holds.
 
     Args:
-        partitions: whose offsets they are.
         transactions: open on the group's partition of `__consumer_offsets`: of this group or of
             another one there.
     """

@@ -122,7 +122,6 @@ class BrokerLog:
     """Takes the lines of one log: what it says of these changes.
 
     Args:
-        changes: by group.
         epochs: of the leaders of partitions of `__consumer_offsets`, now; None: not known.
     """
 

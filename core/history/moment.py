@@ -29,7 +29,6 @@ class Standing(NamedTuple):
     Args:
         offset: None: no commit, or not known.
         exactness: `at_the_latest`: so it stood at `known_ms`; later commits may be missing.
-        source: what tells it.
         known_ms: epoch milliseconds, up to when it is known to have stood.
     """
 

@@ -44,11 +44,7 @@ class Commit(NamedTuple):
 
 
 class Turns:
-    """Commits of one partition from the first that went backwards.
-
-    Args:
-        last: the commit before.
-    """
+    """Commits of one partition from the first that went backwards."""
 
     def __init__(self, last: Commit) -> None:
         self._last = self._high = last

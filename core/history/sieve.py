@@ -46,7 +46,6 @@ class Sieve:
     """Lets the records of some groups through.
 
     Args:
-        groups: their names.
         take: is given each record with its group, in the order of the log.
         unread: what could not be, to be added to.
     """

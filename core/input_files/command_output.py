@@ -78,8 +78,6 @@ def command_output(
 def check_owner(file: Path) -> None:
     """See that nobody else decides which command runs.
 
-    Args:
-        file: in which the command stands.
     Raises:
         UsageError: other users can change the file.
     """

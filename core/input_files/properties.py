@@ -52,9 +52,6 @@ def read_properties(path: Path) -> dict[str, Property]:
 def parse_properties(text: str, source: str) -> dict[str, Property]:
     """Properties in `text` by name.
 
-    Args:
-        text: the content of a properties file.
-        source: its name, for messages.
     Raises:
         UsageError: a line has no value, no key, or a broken escape.
     """

@@ -135,8 +135,6 @@ class ClusterAdmin:
 
         Args:
             groups: names; None for every group. One that does not exist is an error row.
-            members: read members and their assignments.
-            offsets: read committed offsets.
             log_offsets: read the log bounds of every topic that a group names.
             isolation: `read_committed` reads last stable offsets too.
             more_topics: which topics to show though no group names them, by their name.
@@ -185,7 +183,6 @@ class ClusterAdmin:
         Brokers list their names, or leave them out: only asked for one do they say so.
 
         Args:
-            groups: their names.
             listed: what `list_groups` gave just now.
         Raises:
             ClusterError: the cluster cannot be reached, or refuses access.
@@ -201,7 +198,6 @@ class ClusterAdmin:
         """What became of each group, in the order given; a group named twice is deleted once.
 
         Args:
-            groups: their names.
             until: the deadline, where it is another one than that of every question.
         Raises:
             ClusterError: the cluster cannot be reached, or refuses access.

@@ -48,10 +48,8 @@ class Outcome(NamedTuple):
     """What became of one item of a write.
 
     Args:
-        target: the item.
         result: `refused` when the state of the item forbids it, `unknown` when no answer came that
             tells, `failed` for any other reason.
-        error: None when done.
     """
 
     target: str
@@ -69,7 +67,6 @@ def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:
     """Outcome of one item.
 
     Args:
-        target: the item.
         failure: Kafka's error name or the failed exchange; None when it was done.
     """
     error = None if failure is None else item_error(target, failure)

@@ -64,7 +64,6 @@ class Attempts:
     Half, because what could be learned must still be put together and shown.
 
     Args:
-        deadline: of the question.
         whole: go on until it: nothing comes after these rounds.
     """
 

@@ -50,10 +50,7 @@ class Doubts(Generic[Item]):
         """What is said of an item after the last attempt: a `Doubt` if it may be done.
 
         Args:
-            item: the item.
-            target: its name in messages.
             failure: of the last attempt; None if it was done.
-            explain: makes the error of a failure.
         """
         if failure is None:
             return None

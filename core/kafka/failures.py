@@ -83,12 +83,7 @@ class BrokerFailure(Exception):
 
 
 class UnknownHost(BrokerFailure):
-    """A host name that cannot be resolved.
-
-    Args:
-        host: the name.
-        address: `host:port`.
-    """
+    """A host name that cannot be resolved."""
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(

@@ -96,7 +96,6 @@ def blocked_group(
     """The refusal of a group whose commits cannot be changed; None if they can.
 
     Args:
-        name: of the group.
         group: with its members; None if it was not found.
         failures: of the look at the cluster; that of this group says why it is missing.
     """

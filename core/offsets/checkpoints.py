@@ -50,7 +50,6 @@ class Checkpoint(NamedTuple):
     Args:
         upstream_offset: what the group had committed in the source cluster.
         offset: the same place in the target cluster, or one before it: MirrorMaker 2 rounds down.
-        metadata: of the commit.
     """
 
     upstream_offset: int
@@ -86,7 +85,6 @@ class Translation(NamedTuple):
 
     Args:
         at: as it is named in the target cluster.
-        checkpoint: None if there is none.
         source_offset: what the group has committed in the source cluster; None if not known.
     """
 

@@ -48,8 +48,6 @@ def plan_copy(
 
     Args:
         group: that gets them; without members.
-        source: that has them.
-        partitions: which of them.
         topics: with the bounds of their logs.
     """
     commits = {at: committed(source, at) for at in partitions}
@@ -91,7 +89,6 @@ def verified_copy(
 
     Args:
         sources: by the name of the target group: as it was copied, and as it is now.
-        targets: as they are now.
         prefix: that topics have on the side of the targets only.
     """
     if change.result not in ("done", "skipped") or change.topic is None or change.new is None:

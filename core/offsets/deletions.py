@@ -56,8 +56,6 @@ def plan_deletion(
     """What would become of each named group, in the order of the names.
 
     Args:
-        groups: every group that the brokers listed.
-        names: the groups to delete.
         listing_failures: brokers that did not answer; a group that is not in the listing may
             live there, so it is not said to be unknown.
         hidden: why some of the named groups may not be looked at.

@@ -30,7 +30,6 @@ def drifted(item: Item, code: str, text: str, drift: Drift, *, never: bool = Fal
     """An item of which something has changed: refused, written with a note, or left out.
 
     Args:
-        text: what has changed.
         never: it means nothing any more, so it is written in no case.
     """
     if drift == "skip":
@@ -61,7 +60,6 @@ def changes_now(
 
     Args:
         group: without members, its commits known.
-        rows: of this group.
         topics: that there are now, with the bounds of their logs.
         ids: of the topics when the plan was saved, as far as they are known.
     """

@@ -50,7 +50,6 @@ class Expiry(NamedTuple):
     Args:
         expiry: `in_use`: not while things stay as they are.
         expires_at_ms: at the first check after that; None unless it expires.
-        committed_at_ms: None if not known.
     """
 
     expiry: Word = "unknown"
@@ -87,7 +86,6 @@ def group_expiry(
 
     Args:
         group: with members and commits.
-        log: what was found of it.
         matches: a test of names for a KIP-848 pattern.
     """
     held = {

@@ -53,7 +53,6 @@ class Setting(NamedTuple):
     """One configuration of a group.
 
     Args:
-        value: that holds.
         source: where it comes from.
         own: the value that the group itself has; None for none.
         inherited: the value without that; None if not known.

@@ -34,7 +34,6 @@ class PlanRow(NamedTuple):
     Args:
         place: `file:line`, for messages.
         group: None where the line names none.
-        at: topic and partition.
         offset: may be negative, which no reset takes.
     """
 

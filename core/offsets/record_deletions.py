@@ -66,7 +66,6 @@ def plan_deletions(
     """An entry for each partition: planned, skipped as nothing is older, or failed.
 
     Args:
-        partitions: to delete from.
         target: the first record that stays. A shift counts from the start of the log, a negative
             one from its end.
         known: the logs, and what the target needs.

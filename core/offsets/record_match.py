@@ -90,7 +90,6 @@ class Sightings:
     """What was read of the other log: runs of records, around those that are looked for.
 
     Args:
-        wanted: what is looked for.
         end: the offset after the last record, where that was reached.
         looked_to: how far the log was read.
         unfinished: the log was not read as far as it takes from this time on; None if it was.

@@ -90,8 +90,6 @@ def plan_reset(
 
     Args:
         group: without members, its commits known.
-        partitions: to put there.
-        target: where.
         known: the logs, and what the target needs.
         only_lagging: leave out partitions whose lag is 0 or not known.
         clamp: an offset outside the log is moved to its edge, not refused.

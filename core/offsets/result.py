@@ -123,10 +123,6 @@ def seen(item: Item, *, is_done: bool, text: str, hint: str | None = None) -> It
     """An item that is done, or of which it is not known, after a look at the cluster.
 
     What is seen there is done, whatever the answer was.
-
-    Args:
-        is_done: whether it is seen.
-        text: what is seen instead.
     """
     if is_done:
         return item if item.error is None else item._replace(result="done", error=None)

@@ -87,7 +87,6 @@ def read_document(file: BinaryIO, kind: type[AnyDocument]) -> AnyDocument:
 
     Args:
         file: from its start; it can be wound back.
-        kind: what it should be.
     Raises:
         WrongFile: it is no such file, or longer than any.
     """

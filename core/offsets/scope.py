@@ -66,7 +66,6 @@ def partitions_of(
     """The partitions of a scope that exist, in order, and an error for each that does not.
 
     Args:
-        scope: what was named.
         topics: the topics that exist, by name.
     """
     chosen: set[TopicPartition] = set()

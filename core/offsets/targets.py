@@ -42,7 +42,6 @@ class Target:
     """Where partitions are to be put.
 
     Args:
-        kind: which of the forms.
         number: the offset, the shift, how many records are passed, or the time in epoch
             milliseconds; 0 for the other forms.
         name: the path of `file`, the group of `group`; empty for the other forms.

@@ -46,7 +46,6 @@ def plan_undo(group: Group, rows: Iterable[Replaced], known: KnownRows) -> list[
 
     Args:
         group: without members, its commits known.
-        rows: of this group.
     Returns:
         Skipped: it stands there already. Refused: the topic is another one or gone, or something
         else was committed since. A commit that is gone is no progress that could be lost, so it is

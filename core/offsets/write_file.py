@@ -107,10 +107,7 @@ class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=T
 
     Args:
         command: that wrote, or would write.
-        cluster_id: None if the cluster has none.
-        created_at: the time, as text.
         topic_ids: of the topics of the rows; None where one is not known.
-        share_groups: those of the groups that are.
         checksum: of a plan: over the head and the rows, whatever the layout of the JSON.
         outcome: of an undo file: what became of the write, where that could not be printed.
     """
@@ -131,13 +128,11 @@ class WriteFile:
     """What such a file holds.
 
     Args:
-        command: that wrote, or would write.
         cluster_id: of the cluster that was, or would be, written to; None if it has none.
         commits: by group, where it is about commits or groups; each partition of a group once.
         records: where it is about records.
         removals: where it is about members.
         settings: where it is about configurations.
-        topics: of the commits.
         topic_ids: of the topics; those that are not known are absent.
         types: of those of the groups that are share groups.
     """
@@ -218,8 +213,6 @@ def read_file(file: BinaryIO, where: str, schema: Schema) -> WriteFile:
 
     Args:
         file: from its start; it can be wound back.
-        where: its name, for messages.
-        schema: what it should be.
     Raises:
         UsageError: it is none, or longer than any; a plan was edited since.
     """

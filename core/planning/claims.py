@@ -20,7 +20,6 @@ class Claim(NamedTuple):
 
     Args:
         held: topics with their partitions, in list order.
-        generation: of the group.
         given: in which it was given what it has.
         undated: whether its subscription is of a version that has no generation.
     """

@@ -72,7 +72,6 @@ class Stage:
         event: what happens, a clause.
         rebalances: whether it makes the group rebalance.
         assignment: member to topic to partitions; a member that came back goes by its old id.
-        moves: what changes hands.
         leader_client, confidence, confidence_reason: as of a plan.
     """
 
@@ -93,7 +92,6 @@ class Blocker:
         member_id: whose it is; None: the whole group's.
         code: what it is, in capitals.
         message: the same, a sentence without a full stop.
-        hint: what to do about it.
         refused_by: who does not let it pass; None: nobody, but something is lost.
     """
 
@@ -114,11 +112,9 @@ class Plan:
         leader_client: whose rules were used for a classic group; None server side.
         leader_clients: libraries that may lead, that one included, the likeliest first.
         confidence: one of `confidence_words.DEFINITIONS`; None: nothing was predicted.
-        confidence_reason: why it is that word.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.
         moves: every partition with its owners before and after.
-        steps: the rounds of the rebalance.
         outcomes: the ways in which it can end or fail, likeliest first; the plan shows the
             likeliest of the likeliest leader.
         faults: what a Java leader would do wrong.
@@ -336,7 +332,6 @@ def planned_member(
     """One member after the changes.
 
     Args:
-        name: that it goes by.
         had: what it has now; None for a member that joins.
         held: what it gets.
     """

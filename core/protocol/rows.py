@@ -37,7 +37,6 @@ def encode_commits(
     """A request to OffsetCommit of nobody, in version 8 or 9, or by ids in version 10.
 
     Args:
-        group: its name.
         commits: topic to partition to the commit to make.
         ids: of all these topics, 16 bytes each; a topic that has another id now is not written to.
     """

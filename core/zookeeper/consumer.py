@@ -35,7 +35,6 @@ class ZookeeperConsumer:
     """One consumer, from its start to its shutdown.
 
     Args:
-        config: its settings.
         ports: chance, positions and its pattern.
         now_ms: milliseconds on whatever clock.
     """

@@ -20,7 +20,6 @@ class ZookeeperConsumerConfig:
         streams: of a pattern: threads that share all of its topics.
         auto_commit_interval_ms: 0: whoever drives the consumer calls `commit`.
         rebalance_backoff_ms: by default zookeeper.sync.time.ms.
-        servers: of the ensemble.
     """
 
     group_id: str

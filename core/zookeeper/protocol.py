@@ -108,7 +108,6 @@ class SetWatches(NamedTuple):
         zxid: newest change that the client had seen; what has changed since is told at once.
         data: watched nodes that were there.
         absent: watched nodes that were not there.
-        children: nodes whose children are watched.
     """
 
     zxid: int

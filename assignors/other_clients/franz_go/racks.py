@@ -22,9 +22,6 @@ class FranzGoRackRange:
     """`range` of a franz-go leader that balances racks.
 
     Of each topic, members take what is led in their rack first, and then what is left, in order.
-
-    Args:
-        member_order: its order of members.
     """
 
     name = "range"
@@ -69,8 +66,6 @@ class Racks:
 
     Args:
         count: how many there are.
-        members: of each member, in the order of members.
-        partitions: of each partition.
     """
 
     count: int = 0
@@ -95,7 +90,6 @@ def number_racks(
     Those of members come first, then the others as they are met in a map of topics.
 
     Args:
-        members: in order.
         topics: by name, in the order of their partitions' numbers.
         names: their names in the order of the leader's map.
         choices: decides from where the map is walked.

@@ -23,8 +23,6 @@ class Cell:
     """Partitions of one row that one member holds.
 
     Args:
-        row: number of the row.
-        member: who.
         far: price of each for being in another rack than its member.
         held: how many it holds.
         came: how many it came with.
@@ -93,11 +91,7 @@ def repair(group: Balancing) -> None:
 
 
 class Rows:
-    """The rows of the table: one for each class of topics, and in it for each rack.
-
-    Args:
-        group: the group, topics numbered.
-    """
+    """The rows of the table: one for each class of topics, and in it for each rack."""
 
     def __init__(self, group: Balancing) -> None:
         by_readers: dict[tuple[int, ...], int] = {}
@@ -155,8 +149,6 @@ class Finder:
     has with one more, and whoever has that load leaves it with one less.
 
     Args:
-        rows: number of rows.
-        members: number of members.
         cells, loads: changed by the owner of this object.
     """
 

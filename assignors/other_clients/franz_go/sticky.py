@@ -31,7 +31,6 @@ class FranzGoSticky:
 
     Args:
         name: registered name.
-        member_order: its order of members.
         cooperative: read what members own and withhold what changes hands.
         racks: whether the application says `BalanceRacks`.
     """
@@ -68,9 +67,7 @@ class _StickyRun:
     """One run; members are known by their place in the order of members.
 
     Args:
-        view: the group.
         cooperative: whether members say on the wire what they own.
-        balances_racks: whether racks are looked at.
         choices: decides the order of topics.
     """
 

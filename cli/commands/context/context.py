@@ -249,7 +249,6 @@ def store(
     """Put contexts into the configuration file, all or none.
 
     Args:
-        added: their fields by their names.
         pin: ask each cluster for its id first.
         current: the one to make current; None leaves that as it is.
     Raises:

@@ -256,8 +256,6 @@ class Request(NamedTuple):
         topics: only groups that read one of these, and only these; empty for all.
         top: only so many rows.
         where: only groups for which this holds.
-        question: about time.
-        chosen: the columns that are shown.
         expiry: whether it is wanted when commits expire.
     """
 

@@ -259,11 +259,7 @@ def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Foun
 
 
 def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found]) -> Found:
-    """What has held in all looks; they end early when nothing is left to hold.
-
-    Args:
-        once: looks once.
-    """
+    """What has held in all looks; they end early when nothing is left to hold."""
     looked: Found | None = None
     for _ in polls:
         before = looked

@@ -132,9 +132,7 @@ class Looks:
     """How a group is looked at.
 
     Args:
-        source: what has to be asked.
         fields: those of the condition.
-        question: about time.
     """
 
     source: Source

@@ -45,7 +45,6 @@ def lag_page(answer: "LagReport", shown: Report, note: str | None = None) -> Pag
     Args:
         answer: with `pictures`.
         shown: the document that is printed, of the same rows.
-        note: what is said of all of them.
     """
     assert answer.pictures is not None
     figures = figures_of(answer.pictures)

@@ -40,7 +40,6 @@ def in_batches(
         doing: `writing`.
         what: `groups`.
         unit: what is sent as a whole: the group of an item.
-        size: units of a batch.
         until: when to send no more. A batch that others follow gets half of what is left, so
             that a broker that hangs does not keep the others from theirs.
         whole: as for `apply_answers`.
@@ -119,7 +118,6 @@ def look_again(
     """The items after looks at the cluster, until all is seen, the time is over or Ctrl-C comes.
 
     Args:
-        written: with the brokers' answers.
         look: looks, and gives the items as they are then.
         unseen: the items where nothing can be seen.
     """

@@ -69,7 +69,6 @@ class Sources(NamedTuple):
     """The groups whose commits are copied.
 
     Args:
-        look: looks at them again.
         refused: groups, and commits of checkpoints, that cannot be copied.
         translations: what checkpoints tell of each partition, by target group.
         summary: what the report's summary says of that.
@@ -215,7 +214,6 @@ def look_at_checkpoints(
     Args:
         admin: the source cluster; None if it is not to be asked.
         target: the cluster that holds the checkpoints.
-        topic: of the checkpoints.
     Raises:
         ClusterError: a cluster cannot be asked.
         NotFoundError: no such topic; no group fits; the only one has no checkpoint.

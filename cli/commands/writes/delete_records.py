@@ -127,11 +127,7 @@ def delete_records(
 
 
 def records_write(topics: Mapping[str, Topic]) -> Write[RecordDeletion]:
-    """A deletion of records.
-
-    Args:
-        topics: that lose them.
-    """
+    """A deletion of records."""
     return Write(
         command="delete-records",
         verb="delete",

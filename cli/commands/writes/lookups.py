@@ -24,8 +24,6 @@ def free_groups(
     """The named groups whose commits can be changed, and the refusals of the others.
 
     Args:
-        looked: the cluster.
-        names: of the groups.
         create: a group that is not there counts as one that has committed nothing, for a commit
             makes it.
         types: of groups that are made, where they are not classic ones.
@@ -86,7 +84,6 @@ def warn_of_unknown_ids(
 
     Args:
         what: `the undo file`.
-        topics: of it that there are now.
         topic_ids: that it knows.
     """
     if not topic_ids and topics:

@@ -84,7 +84,6 @@ def offset_write(
 
     Args:
         undo_dir: where the undo file goes; None for none.
-        topics: that are written to.
         row_by_row: a partition that cannot be done does not hold the others back.
         watch_ms: for how long it is watched, after the write, whether somebody else commits.
         verify: looks again after the write; what has changed since has failed.

@@ -41,7 +41,6 @@ class Consent:
         yes: without asking.
         dry_run: show the plan only.
         keep_going: do what can be done though some of it cannot.
-        plan: file to save the plan to; None for none.
     """
 
     yes: bool

@@ -64,10 +64,7 @@ class Search:
 
     Args:
         number: records to pass; None: up to the first one that fits.
-        key: that it has, as either of these bytes.
         header: that it has: name and value.
-        limit: of records.
-        limit_ms: of time.
     """
 
     number: int | None

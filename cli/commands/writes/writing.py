@@ -36,10 +36,7 @@ class Run:
     """What a command that writes works with.
 
     Args:
-        printer: for all that is said.
-        admin: the cluster.
         consent: how far it may go.
-        cluster_id: None if the cluster has none.
     """
 
     printer: Printer
@@ -66,8 +63,6 @@ class Write(Generic[Item]):
         verb: what it does: `delete`.
         item: what one of its items is: `group`.
         written: of many: `groups are deleted`.
-        columns: of the items.
-        row: an item in the order of the columns.
         question: asked about the planned items.
         apply: applies the planned items: all items with what became of them, and what failed
             besides. Ctrl-C is told to the interruption.
@@ -118,8 +113,6 @@ def carry_out(
     """Preview, confirm, save what is replaced, apply, report, and end.
 
     Args:
-        items: the plan.
-        errors: of the look at the cluster.
         blocked: whether something that was asked for cannot be done, besides what the plan says.
     Raises:
         typer.Exit: the user declined, or interrupted it.

@@ -25,7 +25,6 @@ def commit(
     """What became of each commit: an error, or None when it was done; a `Doubt` is not known.
 
     Args:
-        admin: the cluster.
         wanted: group to partition to its new commit; None deletes the commit.
         interruption: a second Ctrl-C does not wait for the answer.
     Raises:

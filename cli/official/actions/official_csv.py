@@ -42,7 +42,6 @@ def read_plan(
 
     Args:
         path: of the file; of two lines for one partition the last counts.
-        groups: that are reset.
         one_group: exactly one `--group` is given, so that the file may leave the group out.
     Raises:
         LateError: the file cannot be read, or a line has not three or four cells that fit.

@@ -102,11 +102,7 @@ def show_described(
     """Print the groups of a snapshot; 1 if something about them could not be learned.
 
     Args:
-        snapshot: has the groups.
-        views: which tables, for every group.
         names: groups that were named, of which each must be there; None for all of the tool's.
-        verbose: more columns.
-        tool: whose tables.
     """
     failed = False
     for view in views:

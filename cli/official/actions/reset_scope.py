@@ -27,8 +27,6 @@ class Reset:
     """What one call found out, and what it will write.
 
     Args:
-        tool: that is called.
-        cluster_id: of the cluster.
         topic_ids: of the topics in scope, as far as they are known.
         plans: group to what is to be committed; empty where nothing can be done.
         notices: what the user should know, in order.
@@ -62,8 +60,6 @@ class Reset:
         """Say why a group is left out.
 
         Args:
-            text: the reason.
-            hint: what else to know.
             command: in the words that the official tool ends with; else on a line of its own.
         """
         self.failed = True

@@ -25,7 +25,6 @@ class ManualClient(Requester):
     """One consumer.
 
     Args:
-        config: its settings.
         now_ms: epoch milliseconds.
         positions: the next offset to read of each of these partitions that has one.
 

@@ -89,7 +89,6 @@ def aws_of(given: Mapping[str, Property], login: Login | None, servers: str) -> 
     """How tokens for Amazon MSK are signed.
 
     Args:
-        given: the properties.
         login: of `sasl.jaas.config`, if that is given.
         servers: the brokers' addresses, whose names tell the region.
     Raises:

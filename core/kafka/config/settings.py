@@ -22,7 +22,6 @@ class RequestTrace(NamedTuple):
     Args:
         broker: `host:port`.
         api: in Kafka's spelling: `ListGroups`.
-        version: of the API.
         duration_ms: from the request to the answer, or to giving up.
         sent_bytes, received_bytes: with headers, without the four bytes of the length; librdkafka
             counts a few bytes more or less. None where nothing came, or it does not tell.
@@ -75,7 +74,6 @@ class UnknownProtocol(UsageError):
 
     Args:
         place: where it was given.
-        value: as it was given.
     """
 
     def __init__(self, place: str, value: str) -> None:
@@ -328,7 +326,6 @@ def exposed_secret(path: Path, settings: ClientSettings) -> str | None:
 
     Args:
         path: the file that the settings were read from.
-        settings: what it says.
     """
     if settings.password is None and not any(map(is_secret, settings.properties)):
         return None

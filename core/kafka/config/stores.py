@@ -89,7 +89,6 @@ def open_key(protected: bytes, password: str) -> bytes:
 
     Args:
         protected: the key as the store has it: `EncryptedPrivateKeyInfo` in DER.
-        password: of the key.
     Raises:
         DamagedStore: the bytes are no key, or are hidden in another way.
         WrongPassword: the password does not fit.
@@ -176,7 +175,6 @@ class Identity:
 
     Args:
         certificate: our own, and those of its issuers.
-        key: what belongs to it.
         password: of the key; None if it is not encrypted.
     """
 
@@ -248,9 +246,7 @@ class _Store:
     """A file with certificates and keys.
 
     Args:
-        kind: what it is for, for messages.
         setting: which property has its password.
-        path: where it is.
         password: None where none is given.
     """
 

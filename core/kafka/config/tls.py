@@ -34,10 +34,8 @@ class TlsSettings:
         ca_pem: certificates to trust, as text.
         ca_password: of `ca_file`, where it is PKCS#12 or JKS.
         certificate_file, key_file: our own certificate and key in PEM, for brokers that ask.
-        certificate_pem, key_pem: the same as text.
         key_password: of the key, if it has another one than its store.
         keystore_file: store with our own certificate and key, instead.
-        keystore_password: of that store.
         verify: check the broker's certificate at all.
         verify_host: check that it is for the host that we connect to.
         versions: of TLS, as Java spells them; empty for all that are safe.

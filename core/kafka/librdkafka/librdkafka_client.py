@@ -56,7 +56,6 @@ def make_client(
     """A client of librdkafka with the settings; properties that it does not have are left out.
 
     Args:
-        kind: the class of the client.
         settings: how to reach the cluster and enter it.
         complain: told of every error of a connection; nothing goes to the screen.
             `settings.trace` is told of requests, when the client is polled.

@@ -44,7 +44,6 @@ def write_commits(
     """What became of each partition of each group.
 
     Args:
-        client: the cluster.
         groups: group to partition to its new commit; None would delete the commit, and fails.
         doubts: told of what may have been written without an answer.
     Raises:
@@ -154,7 +153,6 @@ def delete_records(
     """The new start of each partition's log, or an error name.
 
     Args:
-        client: the cluster.
         before: first offset to keep; -1 for the end of the log.
         doubts: told of deletions that may have been carried out without an answer.
     Raises:
@@ -219,7 +217,6 @@ def offsets_at(
     """The first offset of each partition that is not older than its time, or an error name.
 
     Args:
-        client: the cluster.
         times: epoch milliseconds, by partition.
     Raises:
         BrokerFailure: the cluster cannot be asked.

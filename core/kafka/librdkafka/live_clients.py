@@ -26,9 +26,7 @@ class MemberPlan:
     """One consumer.
 
     Args:
-        group: its group.
         client_id: by which describe shows it; a classic member's id starts with it.
-        topics: what it subscribes to.
         protocol: `classic`, or `consumer` (KIP-848).
         settings: further properties of librdkafka.
     """
@@ -46,7 +44,6 @@ class LiveMember:
     librdkafka is called in that thread only: some of its calls keep Python's lock while they wait.
 
     Args:
-        plan: what it is.
         position: offset to commit for each partition that it is given.
     """
 

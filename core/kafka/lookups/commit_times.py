@@ -30,7 +30,6 @@ class CommitLogs:
     """What was found.
 
     Args:
-        groups: by name.
         failures: Kafka's error name by partition of `__consumer_offsets` that could not be read.
         unread: partitions of which more would have to be read.
         hidden: Kafka's error name by broker that does not tell its retention.

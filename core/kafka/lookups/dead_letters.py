@@ -16,8 +16,6 @@ _FEATURE, _SINCE = "share.version", 2
 def no_dead_letters(admin: ClusterAdmin, groups: Sequence[str]) -> str | None:
     """Why brokers write no dead letters, whose configurations they take all the same.
 
-    Args:
-        groups: that have a topic of dead letters.
     Returns:
         None if they write them, or if there are no such groups.
     Raises:

@@ -28,7 +28,6 @@ class GroupLogs:
 
     Args:
         failures: Kafka's error name by group whose partition could not be read to its end.
-        unread: records that could not be.
     """
 
     failures: dict[str, str] = field(default_factory=dict)

@@ -99,7 +99,6 @@ class LoggedLeader:
 
     Args:
         leader: member id.
-        generation: of the record.
         members: ids of those who were there.
         led: rounds that the leader has assigned, as of `Group.led`.
         is_back: as of `Group.leader_is_back`.

@@ -30,7 +30,6 @@ def offsets_at_times(
     """The first offset of each partition that is not older than its time.
 
     Args:
-        admin: the cluster.
         times: epoch milliseconds, not negative.
         known: their topics, where they were just looked up.
     Raises:

@@ -31,7 +31,6 @@ class HeldPartition(NamedTuple):
     """A partition in which a transaction is open.
 
     Args:
-        topic, partition: which.
         first_offset: of the transaction there.
         log_end_offset: the high watermark; None if it was not learned.
         producer_epoch, coordinator_epoch: as the leader last saw them; -1 for none.
@@ -62,7 +61,6 @@ class OpenTransaction:
     """A transaction that is open in some of the partitions that were asked about.
 
     Args:
-        producer_id: whose it is.
         partitions: ascending; never empty. It may be open in others that were not asked about.
         transactional_id: None if no coordinator tells one.
         state: Kafka's name, as `Ongoing`; None if no coordinator tells of this transaction.

@@ -190,7 +190,6 @@ def read_each(
 
     Args:
         topics: with leaders, as they were just looked up.
-        read: reads one partition.
         isolation: `read_committed` passes over records of aborted transactions, and stops where
             one is open.
         until: another deadline than that of every question.

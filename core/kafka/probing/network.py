@@ -56,7 +56,6 @@ class NetworkProbe:
 
     Args:
         settings: how to reach the cluster and enter it.
-        deadline: of all steps together.
     """
 
     def __init__(self, settings: ClientSettings, deadline: Deadline) -> None:

@@ -19,7 +19,6 @@ def probe(settings: ClientSettings, deadline: Deadline) -> Iterator[Step]:
 
     Args:
         settings: how to reach the cluster and enter it.
-        deadline: of all steps together.
     Raises:
         UsageError: a certificate or key of ours cannot be read.
     """

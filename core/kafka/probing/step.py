@@ -14,10 +14,8 @@ class Step:
     """What one step came to.
 
     Args:
-        step: its name.
         target: what was tried: a host, `host:port`, a topic.
         status: `warning`: something does not work, and the rest does without it.
-        detail: what was found.
         remedy: what to do about a warning or a failure; None where there is nothing to do.
         took_ms: how long it took; None where nothing was asked.
         code: Kafka's error name, or one of ours, of a warning or failure.

@@ -53,9 +53,7 @@ async def fetch_commits(
     """Commits of each group, or why they could not be read.
 
     Args:
-        cluster: whom to ask.
         coordinators: group to broker id.
-        deadline: of the whole operation.
         lane: which of the connections to each broker.
         stable: the partitions of each group to ask about instead of all that it committed; where
             a commit is pending, it is a failure, UNSTABLE_OFFSET_COMMIT.

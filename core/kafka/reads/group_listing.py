@@ -112,10 +112,8 @@ async def describe(
     """Each group with its members, or why it could not be described.
 
     Args:
-        cluster: whom to ask.
         coordinators: group to broker id.
         types: group to its type, where that is known; others are asked for as every type.
-        deadline: of the whole operation.
     """
 
     async def ask(broker: int, groups: Sequence[str], limit: float) -> dict[str, Described]:

@@ -88,7 +88,6 @@ class Connection:
         """A connection to the broker at `address`, logged in.
 
         Args:
-            address: host and port.
             settings: protocol and login.
             tls: context, when the protocol is encrypted.
             deadline: seconds of `time.monotonic`.
@@ -143,7 +142,6 @@ class Connection:
 
         Args:
             api: one of `APIS`.
-            message: the request.
             deadline: seconds of `time.monotonic`.
             read: makes the answer of its bytes.
         Raises:
@@ -230,7 +228,6 @@ class Connection:
 
         Args:
             api, deadline, read: as for `ask`.
-            messages: the requests.
         Raises:
             BrokerFailure: the broker does not offer the API, or the connection is closed.
         """

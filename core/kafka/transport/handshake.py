@@ -53,7 +53,6 @@ async def why_no_tls(
 
     Args:
         address: host and port that were connected to.
-        error: from the attempt.
         tls: what was offered.
         deadline: seconds of `time.monotonic`.
     """
@@ -112,7 +111,6 @@ async def bad_certificate(
 
     Args:
         address: host and port that were connected to.
-        error: from the failed handshake.
         deadline: seconds of `time.monotonic`; the second look takes `LOOK_S` at most.
     """
     certificate = await _read_certificate(address, deadline)
@@ -258,7 +256,6 @@ async def open_stream(
 
     Args:
         address: host and port.
-        settings: what the context was made of.
         deadline: seconds of `time.monotonic`.
     Raises:
         BrokerFailure: nobody there, or no TLS with whoever is.

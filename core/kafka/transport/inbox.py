@@ -98,11 +98,8 @@ class Pending(NamedTuple):
         correlation_id: which its answer must have.
         answer: what it says, to come.
         read: makes that of its frame.
-        api: what was asked.
         most: bytes that the answer may have.
         deadline: seconds of `time.monotonic`.
-        version: of the API.
-        sent_bytes: of the request.
         sent_at: seconds of `time.monotonic`.
     """
 
@@ -134,8 +131,6 @@ class Inbox:
     """The answers of one broker.
 
     Args:
-        address: of the broker, for messages.
-        reader: its bytes.
         allowance: shared with the other brokers.
         most: bytes that any answer may have.
     """

@@ -87,11 +87,7 @@ def choose_version(api: Api, offered: VersionRange | None) -> int | None:
 
 
 def answer_limit(api: Api, request_bytes: int, most: int) -> int:
-    """Bytes that the answer to a request of this length may have.
-
-    Args:
-        most: bytes that any answer may have.
-    """
+    """Bytes that the answer to a request of this length may have."""
     spoken = APIS[api]
     if spoken.row_factor is not None:
         return min(most, _ROW_BASE + spoken.row_factor * request_bytes)

@@ -18,7 +18,6 @@ def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held |
     """What each group has committed now, by topic and partition; None where it cannot be learned.
 
     Args:
-        admin: the cluster.
         groups: one that does not exist has committed nothing.
     Raises:
         ClusterError: the cluster cannot be asked.
@@ -39,8 +38,6 @@ def read_until(
     """Read what groups have committed until it is enough, or the time is over.
 
     Args:
-        admin: the cluster.
-        groups: their names.
         take: takes what was read, as `read_commits` gives it; gives the groups to read again.
         until: when to read no longer; the admin's own deadline if None.
     Raises:

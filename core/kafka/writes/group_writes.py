@@ -61,7 +61,6 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
     """What became of each partition of these groups: an error, or None when it was done.
 
     Args:
-        admin: the cluster.
         groups: group to partition to its new commit; None deletes the commit.
     Raises:
         ClusterError: the cluster cannot be asked.

@@ -23,9 +23,6 @@ def remove_members(
     over in the meantime is not removed.
 
     Args:
-        admin: the cluster.
-        group: its name.
-        members: of the group.
         reason: for the broker's log (from LeaveGroup 5 on).
     Raises:
         ClusterError: the cluster cannot be reached, or not by connections of our own.

@@ -31,7 +31,6 @@ def delete_records(
     """The new start of each partition's log, or an error name.
 
     Args:
-        admin: the cluster.
         before: first offset to keep; -1 for the end of the log.
         doubts: told of deletions that may have been carried out without an answer. Where the log
             shows that they were, they are in the answer like any other.

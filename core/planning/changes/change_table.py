@@ -23,10 +23,8 @@ class ChangeOption:
     """One kind of change.
 
     Args:
-        flag: its option.
         form: what the option takes, in one word or two.
         usage: what it takes in full.
-        help: for the list of options.
         about: for the section on changes; a few lines.
         parse: from its text to the change; raises UsageError.
         deploys: whether it is a sequence of rebalances.

@@ -61,7 +61,6 @@ def member_called(
     """The one member that goes by this name: its id, instance id, client id, or how its id begins.
 
     Args:
-        group: its name, for messages.
         names: member id to another name that the member goes by.
     Raises:
         NotFoundError: nobody does.

@@ -18,10 +18,8 @@ class AddMembers:
     """Members that join.
 
     Args:
-        count: how many.
         client_id: their `client.id`; None: that of most present members, or the next number where
             each has its own.
-        rack: their `client.rack`; None: none.
         instance_id: `group.instance.id`, with a number behind it if several join; None for
             dynamic members.
         topics: what they subscribe to; None: what most present members of the same client id,

@@ -104,7 +104,6 @@ class Trace:
     """The bytes by which some versions of a library show with some strategies.
 
     Args:
-        version: of its subscriptions.
         sends: forms of the user data in them.
         writes: version of the assignments that it writes as a leader.
         adds: forms of the user data in those.

@@ -57,8 +57,6 @@ def find_blockers(
 
     Args:
         evidence: of the group as it is.
-        protocol: to which it is to go.
-        topics: of the cluster.
         patterns: by which classic members subscribe, as the user says.
     """
     group = evidence.group

@@ -57,7 +57,6 @@ def terms_of(group: Group, protocol: MemberProtocol, assignor: str | None) -> Te
     """The assignors that members use before their group moves.
 
     Args:
-        protocol: to which it goes.
         assignor: what the members use then; None: not said.
     """
     if protocol == "classic":
@@ -90,9 +89,7 @@ class Rehearsal:
     """One group, its coordinator and its members.
 
     Args:
-        topics: of the cluster.
         group: as it is; settled, or on its way to its target.
-        config: the brokers' settings.
         coming: members that will join.
         places: member id to its place in its bucket of the assignor's table; those that are not
             named follow each other as this coordinator's own table says.

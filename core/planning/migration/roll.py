@@ -59,8 +59,6 @@ class Roll:
 
     Args:
         walk: the group, and what happened to it; taken on with every step.
-        protocol: to which it goes.
-        rules: what the brokers allow.
         assignor: to classic: what the members use then; to consumer: the server-side assignor that
             they ask for; None: not said.
         guesses: what had to be taken for granted, a clause each.

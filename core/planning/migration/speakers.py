@@ -49,7 +49,6 @@ class Refused(Exception):
     """The coordinator does not let a member in.
 
     Args:
-        error: its code.
         message: what it says; empty where it says nothing.
     """
 
@@ -125,7 +124,6 @@ class ClassicSpeaker:
 
     Args:
         facts: with an empty member id before a static member joined.
-        strategy: its assignor.
         generation: -1 before it joined.
     """
 

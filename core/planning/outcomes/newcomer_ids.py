@@ -274,7 +274,6 @@ def bucket_orders(
     Args:
         present: ids of the group as it is, in the coordinator's order.
         decided: ids that are known after the changes, in that order, those that join last.
-        seen: the tables that are looked at.
     """
     total = len(decided) + len(newcomers)
     broker = table_capacity_of(present) if seen.listing else None
@@ -310,7 +309,6 @@ def bucket_classes(
     """Of all buckets that so many ids may be in, one set of each class, and how likely that is.
 
     Args:
-        capacity: of the table.
         see: equal for buckets that cannot be told apart.
     """
     classes: dict[Hashable, tuple[Drawn, int]] = {}

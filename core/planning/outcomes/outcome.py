@@ -37,7 +37,6 @@ class Failure:
     """A way in which the rebalance fails: the leader cannot assign.
 
     Args:
-        message: the error's.
         weight, leaders: as of an `Outcome`.
         error: what is raised where nothing else can happen.
     """

@@ -36,7 +36,6 @@ def placements(racks: Sequence[Rack], partitions: int, replicas: int) -> Iterato
     Args:
         racks: of the brokers, in the order of their ids.
         partitions: that are created together.
-        replicas: of each.
     """
     seen: set[Placement] = set()
     copies = min(replicas, len(racks))
@@ -52,7 +51,6 @@ class _Circle:
     """Where KRaft's controller is with the racks.
 
     Args:
-        order: of the racks.
         offset: the rack that leads next.
         epoch: partitions since racks were shuffled.
         given: for each rack the epoch in which it was asked last, and how many brokers it gave.

@@ -81,7 +81,6 @@ def race_ends(
 
     Args:
         brought: what the members own before.
-        play: one round of the rebalance.
         rounds: that are played at most, one for each of the answers that a leader may give.
     """
     events = events_of(roster, strategy)

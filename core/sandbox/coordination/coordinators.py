@@ -69,7 +69,6 @@ class Coordination:
     """Coordinators of all brokers, kept in step with topics and leaders.
 
     Args:
-        brokers: by id.
         topics: of the cluster; `__consumer_offsets` is among them before `start`.
         clock: epoch milliseconds that never go back.
         compact_bytes: size from which on a partition of `__consumer_offsets` is compacted.

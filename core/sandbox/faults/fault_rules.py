@@ -38,7 +38,6 @@ class Fault:
         group: of the request; None for any, also for requests without a group.
         topic: that the request names, by name or by id; None for any, also for requests without.
         client: client id as the request says it; None for any.
-        broker: broker that is asked; None for any.
         action: what is done to a request that fits.
         delay_ms: how long it waits before that.
         times: how many requests the rule is for; None for all.

@@ -140,7 +140,6 @@ class PartitionLog:
         end_offset: offset of the next record. One replica: it is the high watermark as well.
         on_append: called with the bytes of each stored batch (the data directory's writer).
         on_rewrite: called with all batches when compaction has changed the log.
-        size_bytes: of all batches.
     """
 
     start_offset: int = 0

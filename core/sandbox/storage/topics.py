@@ -89,7 +89,6 @@ class Topics:
     Args:
         brokers: ids of the brokers that replicas are spread over.
         new_log: makes the log of a new partition, from its topic and number.
-        new_id: draws a topic id.
     """
 
     def __init__(

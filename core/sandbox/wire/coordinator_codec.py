@@ -63,7 +63,6 @@ def read_json(
     Args:
         api, version: what is asked; a header says that, which is not part of the message.
         message: fields by Kafka's names, those that the version has; others are passed over.
-        correlation_id, client_id, client_host: of the sender.
     Raises:
         DecodeError: it is no such message, or of an API or version that is not the coordinator's.
     """

@@ -118,7 +118,6 @@ class Request:
     """One request of a client.
 
     Args:
-        api: what is asked.
         version: of the API; the answer is written in the same.
         correlation_id: echoed in the answer.
         client_id: as the client calls itself; None if it does not.

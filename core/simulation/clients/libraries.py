@@ -29,10 +29,8 @@ class LibraryTraits(Manners):
 
     Args:
         eager: assignors that a member of an eager group offers unless told otherwise.
-        cooperative: whether it has a cooperative assignor.
         default_protocol: what its assignors make of a group by themselves.
         kip848: whether it speaks the consumer protocol.
-        static: whether it has static members.
         patterns: whether members find topics by a pattern, and go on finding new ones.
         refreshes_to_join: whether it resolves its pattern anew before it joins again; else it joins
             with the topics that it knows, and once more when it has heard of others.

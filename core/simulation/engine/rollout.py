@@ -67,7 +67,6 @@ class Rollout:
     """One deploy of one entry.
 
     Args:
-        entry: of the scenario.
         seats: where its pods are.
         version: what it replaces: the group as its members see it, and the pods' plans, one each.
     """

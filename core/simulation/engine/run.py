@@ -53,7 +53,6 @@ def simulate(
     """Run a scenario in virtual time.
 
     Args:
-        seed: None: that of the scenario.
         timeline: called with each line as it happens; None: no timeline.
         every_request: heartbeats and commits answered well are in the timeline too.
         watch: called every few virtual seconds; what it raises ends the run.

@@ -77,7 +77,6 @@ class BrokenInvariant(Exception):
     """What can never be has happened: a bug in the coordinator, the client half or the simulation.
 
     Args:
-        what: the sentence.
         seed: of the run; the same scenario with it breaks again.
     """
 

@@ -62,7 +62,6 @@ class Rebalance:
 
     Args:
         at_ms: when it began, from the start of the run.
-        cause: why, as a clause.
         epoch: the generation, or group epoch, that it led to; None while it goes on.
         until_ms: when everybody was settled and everything owned again; None if never.
     """
@@ -92,7 +91,6 @@ class Recorder:
     """Takes note of what happens in the groups of a run.
 
     Args:
-        groups: by name.
         start_ms: virtual time of the run's start.
         timeline: takes each line; None: nobody looks.
         every_request: tell of all heartbeats and commits that were answered well, too.

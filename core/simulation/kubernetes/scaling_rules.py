@@ -59,11 +59,7 @@ class Autoscaler:
 
 
 def capped_lag(plan: Autoscaler, lags: Sequence[int]) -> int:
-    """The lag that KEDA tells the HPA: no more than its partitions are worth.
-
-    Args:
-        lags: of each partition.
-    """
+    """The lag that KEDA tells the HPA: no more than its partitions are worth."""
     total = sum(lags)
     if not plan.keda or (plan.allow_idle and not plan.limit_to_lagging):
         return total

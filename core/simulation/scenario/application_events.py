@@ -33,7 +33,6 @@ class ChangeSubscription:
 
     Args:
         member: None for every member that runs.
-        topics: by name.
         pattern: in the dialect of the member's protocol and library; None if not.
     """
 

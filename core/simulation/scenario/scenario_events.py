@@ -175,11 +175,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneOutage:
-    """A zone fails: processes of members in its rack end without a word, and start anew after it.
-
-    Args:
-        brokers: those of the zone.
-    """
+    """A zone fails: processes of members in its rack die, and start anew after it."""
 
     rack: str
     brokers: tuple[int, ...] = ()
@@ -219,9 +215,7 @@ class RequestError:
 
     Args:
         error: Kafka's name; `NETWORK_EXCEPTION` breaks the connection instead.
-        api: whose requests.
         member: whose; None for all of the group.
-        times: how many requests.
     """
 
     group: str

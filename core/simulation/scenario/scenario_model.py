@@ -72,7 +72,6 @@ class TopicPlan:
         rate: records a second that are produced, over all partitions.
         backlog: records that are there at the start and nobody has read, over all partitions.
         racks: per partition the racks of its replicas; empty for none.
-        record_bytes: of each record.
         transaction_ms: records are written in transactions that commit so often; 0: in none.
         weights: of the partitions in the rate; empty: all alike.
         hours: factors of the rate, one for each hour of a day that begins with the run; empty:

@@ -17,7 +17,6 @@ class Spread:
     """How long something takes, in ms (fractions allowed).
 
     Args:
-        mean_ms: the average.
         deviation_ms: standard deviation, of the normal shape only; what falls below 0 counts 0.
         tail: Pareto's exponent, of the heavy shape only; above 1, smaller is heavier.
     """

@@ -25,9 +25,6 @@ _HINT: Final = "figures, numbers, + - * / ( ), max(...) and min(...); durations 
 class Objective:
     """An expression over the figures of a simulation; durations are in seconds.
 
-    Args:
-        text: as it was given.
-
     Raises:
         UsageError: it cannot be understood, or names a figure that is not known.
     """

@@ -22,7 +22,6 @@ class Dimension:
 
     Args:
         choices: its values, where they are listed; else every `step` from `low` to `high`.
-        unit: what follows the number.
     """
 
     name: str

@@ -121,8 +121,6 @@ class Consumer(ABC):
     """One life of a member, from the start of its process to its end; a restart makes a new one.
 
     Args:
-        group: its group.
-        plan: what it is configured with.
         sender: its name for services and reports, unique in the run: `GROUP/NAME#LIFE`.
         positions: the next offset to read of each of these partitions, all that was delivered
             before being processed; to be asked in `poll`, `commit` and `close` only.

@@ -22,7 +22,6 @@ class WorkerPool:
     """The workers of one life of a process, and the queue before them, which has no end.
 
     Args:
-        workers: how many.
         highest: takes note of records that begin before an earlier one of their partition is done.
 
     Attributes:

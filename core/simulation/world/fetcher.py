@@ -44,7 +44,6 @@ class Fetcher:
     """The requests of one consumer, and what it has fetched and not handed over.
 
     Args:
-        one_way_ms: of the network.
         brokers: partition n of a topic is led by broker n modulo these.
         sizes: bytes of a record by topic.
     """

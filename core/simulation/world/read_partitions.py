@@ -28,7 +28,6 @@ class ReadPartitions:
         plan: how many records a poll gives, how long it takes.
         highest: takes note of what is handed over.
         fetch_ms: how old a record is before a fetch brings it: the network's one way.
-        brokers: that share the partitions.
 
     Attributes:
         positions: next offset to read of each partition that it reads.

@@ -66,7 +66,6 @@ class Frame(NamedTuple):
 
     Args:
         connection: the consumer's number of it.
-        server: to which it leads.
     """
 
     connection: int

@@ -81,7 +81,6 @@ class ClassicClient(ClientMember):
     """One member of a classic group; attributes as `ClientMember`'s.
 
     Args:
-        config: its settings.
         ports: its assignors and positions.
         now_ms: epoch milliseconds.
     """

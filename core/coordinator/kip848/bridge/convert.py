@@ -198,7 +198,6 @@ def downgrade_group(
 
     Args:
         joining: takes the place of the holder of its instance id, among `leaving`.
-        rebalance: whether a rebalance begins.
     """
     shard = batch.shard
     group_id = group.group_id

@@ -73,7 +73,6 @@ async def log_in(
     """Logs in, or again, with what the settings say.
 
     Args:
-        connection: to the broker.
         host: of the broker, as it was connected to.
     Returns:
         Seconds for which the broker lets us stay (KIP-368); None for as long as we like.

@@ -30,7 +30,6 @@ class Token:
     """A bearer token, and what can be told of it.
 
     Args:
-        text: as it is sent.
         principal: whom it is for, as far as it says; brokers decide by their own settings.
         expires_at, begins_at: in epoch seconds; None where it does not say.
         obtained_at: in epoch seconds.
