@@ -14,6 +14,7 @@ from kgroups.cli.commands.writes.offset_writes import (
     untold,
 )
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, KeepGoing, SavePlan
+from kgroups.cli.commands.writes.share_effects import with_effects
 from kgroups.cli.commands.writes.writing import Run, carry_out
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
@@ -31,8 +32,11 @@ has committed nothing there, nothing is deleted, unless --keep-going is given.
 Shows the plan and asks for confirmation unless --yes (or --execute) is given;
 without a terminal and without --yes it does nothing (exit code 2). Saves the
 deleted offsets to an undo file first, which `kgroups reset-offsets --undo
-FILE` restores, and reads back the result. The offsets of a share group are
-deleted by topic.
+FILE` restores, and reads back the result.
+
+The offsets of a share group are deleted by topic, with what it acknowledged
+beyond them: it restarts from its `share.auto.offset.reset`. SKIPS counts the
+unread records before that, READS-AGAIN those that are delivered again.
 
 RESULTS, one per partition
   planned  would be deleted (--dry-run)
@@ -93,6 +97,7 @@ def delete_offsets(
                 )
             changes += own
         run = Run(printer, admin, consent, looked.cluster_id)
+        changes = with_effects(run, looked, changes, topics)
         write = offset_write(run, "delete-offsets", folder, topics)
         errors = [*strangers, *untold(looked, changes)]
         carry_out(run, write, changes, errors, blocked=bool(strangers))

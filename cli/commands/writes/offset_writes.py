@@ -142,10 +142,12 @@ def offset_write(
 
 
 def _totals(command: str, changes: Sequence[Change]) -> Mapping[str, int]:
-    """Records that a reset skips and reads again, as far as that is known."""
-    if command == "delete-offsets":
-        return {}
+    """Records that are skipped and read again, as far as that is known: of a deletion only in
+    share groups.
+    """
     moved = [change for change in changes if change.result in ("planned", "done")]
+    if command == "delete-offsets" and not any(change.effects for change in moved):
+        return {}
     return {
         "skipped_records": sum(change.skipped_records or 0 for change in moved),
         "read_again": sum(change.read_again or 0 for change in moved),

@@ -1,13 +1,18 @@
-"""What resets of share groups do, counted in `__share_group_state`."""
+"""What writes do to share groups, counted in `__share_group_state`."""
 
 from collections.abc import Mapping, Sequence
 
 from kgroups.cli.commands.writes.writing import Run, share_groups
+from kgroups.cli.source import now_ms
 from kgroups.core.deliveries import STATE_TOPIC, ShareState, effects_of
 from kgroups.core.errors import ClusterError
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.lookups.share_starts import FirstOffsets, first_offsets
 from kgroups.core.kafka.lookups.share_state import States, share_states
 from kgroups.core.offsets.change import Change
 from kgroups.core.snapshot import ClusterSnapshot, Topic
+
+_Starts = Mapping[str, FirstOffsets | BrokerFailure]
 
 
 def with_effects(
@@ -33,21 +38,48 @@ def with_effects(
         codes.add(failure.code)
     codes |= {one for own in states.values() for one in own.values() if isinstance(one, str)}
     if codes:
+        moved = any(change.new is not None for change in changes)
         text = (
             f"`{STATE_TOPIC}` could not be read ({', '.join(sorted(codes))}), so how many records "
-            "are skipped and delivered again is reckoned from the lag"
+            f"are skipped and delivered again is {'reckoned from the lag' if moved else 'unknown'}"
         )
         run.printer.note("DELIVERIES_UNKNOWN", text, of_a_write=True)
-    return [_with_effects(change, states, topics) for change in changes]
+    starts = {} if codes else _starts(run, shared, changes, topics)
+    return [_with_effects(change, states, starts, topics) for change in changes]
+
+
+def _starts(
+    run: Run, shared: set[str], changes: Sequence[Change], topics: Mapping[str, Topic]
+) -> _Starts:
+    """Where groups restart whose offsets are deleted; a note names those of which it is unknown."""
+    wanted: dict[str, dict[str, Topic]] = {}
+    for group, topic, _, old, new, *_ in changes:
+        if group in shared and old and not new and topic is not None and topic in topics:
+            wanted.setdefault(group, {})[topic] = topics[topic]
+    starts = first_offsets(run.admin, wanted, now_ms())
+    for group, found in starts.items():
+        if isinstance(found, BrokerFailure):
+            text = (
+                f"where `{group}` restarts is unknown ({found.code}), and so is how many "
+                "records are skipped and delivered again"
+            )
+            run.printer.note("DELIVERIES_UNKNOWN", text, group, of_a_write=True)
+    return starts
 
 
 def _with_effects(
-    change: Change, states: Mapping[str, States], topics: Mapping[str, Topic]
+    change: Change, states: Mapping[str, States], starts: _Starts, topics: Mapping[str, Topic]
 ) -> Change:
-    if change.topic is None or change.partition is None or change.new is None:
+    _, topic, partition, _, new, *_ = change
+    if topic is None or partition is None:
         return change
-    state = states.get(change.group, {}).get((change.topic, change.partition))
-    if not isinstance(state, ShareState):
+    state = states.get(change.group, {}).get((topic, partition))
+    anew = starts.get(change.group)
+    offset = None if new is None else new.offset
+    if new is None and isinstance(anew, FirstOffsets):
+        offset = anew.offsets.get((topic, partition))
+        change = change._replace(note=f"restarts from {anew.reset}")
+    if offset is None or not isinstance(state, ShareState):
         return change
-    log = topics[change.topic].partitions[change.partition]
-    return change._replace(effects=effects_of(state, log, change.new.offset))
+    log = topics[topic].partitions[partition]
+    return change._replace(effects=effects_of(state, log, offset))

@@ -1,6 +1,6 @@
 """Configurations of a group, as its coordinator tells them, and changes to them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -9,8 +9,8 @@ from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
-from kgroups.core.kafka.failures import BrokerFailure, may_repeat, only
-from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error, left_out, may_repeat, only
+from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.requests import GROUP_RESOURCE
 from kgroups.core.offsets.group_settings import Setting, Source
 from kgroups.core.protocol.errors import error_name
@@ -37,23 +37,52 @@ def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
     Raises:
         ClusterError: the cluster cannot be asked, or has none.
     """
+    found = settings_of_groups(admin, [group])[group]
+    if isinstance(found, BrokerFailure):
+        raise cluster_error(found)
+    return found
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Setting]:
-        resource = Struct(
-            resource_type=GROUP_RESOURCE, resource_name=group, configuration_keys=None
-        )
-        message = Struct(resources=[resource], include_synonyms=True)
-        answer = await _ask(cluster, group, Api.DESCRIBE_CONFIGS, message, deadline)
-        result = only(answer.results)
-        problem = error_name(result.error_code)
-        if problem is not None:
-            raise _failure(problem, result.error_message)
-        rows = sorted(result.configs, key=lambda row: str(row.name))
-        if not rows:
-            raise BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD)
-        return {row.name: _setting(row) for row in rows}
 
-    return admin.over_wire(ask)
+def settings_of_groups(
+    admin: ClusterAdmin, groups: Sequence[str]
+) -> dict[str, dict[str, Setting] | BrokerFailure]:
+    """The same of many groups, or why not; a request for each coordinator.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(
+        cluster: Cluster, deadline: Deadline
+    ) -> dict[str, dict[str, Setting] | BrokerFailure]:
+        grouped = by_broker(await _places(cluster, groups, deadline))
+
+        async def work(broker: int, limit: float) -> Any:
+            resources = [
+                Struct(resource_type=GROUP_RESOURCE, resource_name=name, configuration_keys=None)
+                for name in grouped[broker]
+            ]
+            message = Struct(resources=resources, include_synonyms=True)
+            return (await cluster.ask(broker, Api.DESCRIBE_CONFIGS, message, limit))[1]
+
+        answers, failures = await cluster.each_broker(work, deadline, grouped)
+        found: dict[str, dict[str, Setting] | BrokerFailure] = dict.fromkeys(groups, left_out())
+        for broker, failure in failures.items():
+            found |= dict.fromkeys(grouped[broker], failure)
+        for answer in answers.values():
+            found |= {item.resource_name: _settings(item) for item in answer.results}
+        return found
+
+    return admin.over_wire(ask) if groups else {}
+
+
+def _settings(item: Any) -> dict[str, Setting] | BrokerFailure:
+    problem = error_name(item.error_code)
+    if problem is not None:
+        return _failure(problem, item.error_message)
+    if not item.configs:
+        return BrokerFailure("UNSUPPORTED_VERSION", _TOO_OLD)
+    return {row.name: _setting(row) for row in sorted(item.configs, key=lambda row: str(row.name))}
 
 
 def with_settings(
@@ -137,8 +166,11 @@ def alter_settings(
         failure: Failure = None
         async for _ in Attempts(deadline.part(WRITING), whole=True):
             try:
-                api = Api.INCREMENTAL_ALTER_CONFIGS
-                row = only((await _ask(cluster, group, api, message, deadline)).responses)
+                broker = (await _places(cluster, [group], deadline))[group]
+                _, answer = await cluster.ask(
+                    broker, Api.INCREMENTAL_ALTER_CONFIGS, message, deadline.at
+                )
+                row = only(answer.responses)
                 problem = error_name(row.error_code)
                 failure = None if problem is None else _failure(problem, row.error_message)
             except BrokerFailure as lost:
@@ -153,12 +185,10 @@ def alter_settings(
     return admin.over_wire(ask, writes=not validate_only)
 
 
-async def _ask(cluster: Cluster, group: str, api: Api, message: Struct, deadline: Deadline) -> Any:
-    """The answer of the group's coordinator, as brokers may be set otherwise; or of any broker."""
-    placed, _ = await cluster.coordinators([group], deadline)
-    broker = placed.get(group, next(iter(cluster.brokers)))
-    _, answer = await cluster.ask(broker, api, message, deadline.at)
-    return answer
+async def _places(cluster: Cluster, groups: Sequence[str], deadline: Deadline) -> dict[str, int]:
+    """The groups' coordinators, as brokers may be set otherwise; or any broker."""
+    placed, _ = await cluster.coordinators(groups, deadline)
+    return {group: placed.get(group, next(iter(cluster.brokers))) for group in groups}
 
 
 def _failure(code: str, message: str | None) -> BrokerFailure:

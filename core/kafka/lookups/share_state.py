@@ -13,14 +13,14 @@ from kgroups.core.deliveries import (
     delivery_rows,
     state_partition,
 )
-from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.lookups.dead_letters import DEAD_LETTER_TOPIC
-from kgroups.core.kafka.lookups.group_settings import group_settings
+from kgroups.core.kafka.lookups.group_settings import settings_of_groups
 from kgroups.core.kafka.lookups.offsets_log import OffsetsLog
 from kgroups.core.kafka.lookups.record_walk import Allowance, End, Spot, Stand, read_each, walk
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+from kgroups.core.offsets.group_settings import Setting
 from kgroups.core.protocol.batches import Record
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.snapshot import Group, Topic, TopicPartition
@@ -96,19 +96,18 @@ def deliveries(
     """
     groups = tuple(groups)
     states = share_states(admin, groups, topics)
+    settings = settings_of_groups(admin, [group.group for group in groups])
     return {
-        group.group: delivery_rows(
-            group, topics, states[group.group], *_settings(admin, group.group)
-        )
-        for group in groups
+        name: delivery_rows(group, topics, states[name], *_settings(settings[name]))
+        for name, group in ((group.group, group) for group in groups)
     }
 
 
-def _settings(admin: ClusterAdmin, group: str) -> tuple[int | None, str | None, int | None]:
+def _settings(
+    found: Mapping[str, Setting] | BrokerFailure,
+) -> tuple[int | None, str | None, int | None]:
     """The delivery limit of a group, its topic of dead letters, and its limit of record locks."""
-    try:
-        found = group_settings(admin, group)
-    except ClusterError:  # one without the right still has the counts
+    if isinstance(found, BrokerFailure):  # one without the right still has the counts
         return None, None, None
     names = (DELIVERY_LIMIT, DEAD_LETTER_TOPIC, LOCK_LIMIT)
     limit, topic, locks = (found[name].value if name in found else None for name in names)

@@ -282,8 +282,17 @@ def test_deliveries_without_the_right_to_read(guarded_kafka: KafkaCluster, bob: 
         planned = bob.run(*line).document
         assert [row["read_again"] for row in planned["items"]] == [5]
         assert "DELIVERIES_UNKNOWN" in {note["code"] for note in planned["notes"]}
+        deletion = ("delete-offsets", group, "--topic", topic, "--dry-run")
+        planned = bob.run(*deletion).document
+        assert [row["read_again"] for row in planned["items"]] == [None]
+        (note,) = (note for note in planned["notes"] if note["code"] == "DELIVERIES_UNKNOWN")
+        assert "is unknown" in note["message"]
         (item,) = bob.run("doctor", group).document["items"]
         lacks = {each["code"]: each["reason"] for each in item["not_examined"]}
         assert lacks["RECORDS_ARCHIVED"] == "requires READ on topic `__share_group_state`"
+        for operation in (AclOperation.READ, AclOperation.DESCRIBE):
+            allow(address, "User:bob", ResourceType.TOPIC, "__share_group_state", operation)
+        text = f"where `{group}` restarts is unknown (GROUP_AUTHORIZATION_FAILED)"
+        wait_until(lambda: text in bob.run(*deletion).stderr, "only DESCRIBE_CONFIGS is missing")
     finally:
         assert run("delete", group, "--yes", "-b", address).exit_code == 0

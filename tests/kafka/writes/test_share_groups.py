@@ -1,9 +1,10 @@
 """Share groups with real members: what `describe` says of them, and the writes of their offsets."""
 
+import time
 from pathlib import Path
 
 import pytest
-from confluent_kafka import AcknowledgeType, Message
+from confluent_kafka import AcknowledgeType, Message, Producer
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -132,6 +133,60 @@ def test_delivered_again(kafka: KafkaCluster, group: str) -> None:
         taken = member.take(13, accept)
     assert [m.offset() for m in taken if m.partition() == 1] == [*range(40, 50)]
     assert {m.offset() for m in taken if m.partition() == 0} == {*RELEASED}
+
+
+def test_delivered_again_after_a_deletion(kafka: KafkaCluster, group: str, tmp_path: Path) -> None:
+    """The preview counts what the group is given again without its offsets; a saved plan, too."""
+    wait_until(lambda: lags(kafka, group) == [3, 3], "all is acknowledged but what was released")
+    path = str(tmp_path / "plan.json")
+    line = ("delete-offsets", group, "--topic", TOPIC)
+    planned = ours(kafka, *line, "--dry-run", "--plan", path).document
+    assert [row["read_again"] for row in planned["items"]] == [97, 47]
+    assert {row["note"] for row in planned["items"]} == {"restarts from earliest"}
+    assert {row["skipped_records"] for row in planned["items"]} == {0}
+    applied = ours(kafka, "apply", path, "--yes").document
+    assert applied["summary"]["done"] == 2
+    assert applied["summary"]["read_again"] == planned["summary"]["read_again"] == 144
+    with Sharer(kafka.bootstrap, group, TOPIC) as member:
+        taken = member.take(150)
+    assert len({(m.partition(), m.offset()) for m in taken}) == 144 + 6
+
+
+@pytest.mark.parametrize(
+    ("reset", "skipped", "again"), [("latest", 5, 0), ("by_duration:PT1H", 0, 20)]
+)
+def test_restarted(kafka: KafkaCluster, reset: str, skipped: int, again: int) -> None:
+    """A deletion counts from where the group restarts, and a member begins there: 20 records of
+    two hours ago and 20 of now are acknowledged, 5 are not.
+    """
+    name = f"share-{reset[:6]}"
+    create_topics(kafka.bootstrap, {name: 1})
+    producer = Producer({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+    for _ in range(20):
+        producer.produce(name, b"old", partition=0, timestamp=time.time_ns() // 10**6 - 7_200_000)
+    assert producer.flush(60) == 0
+    produce(kafka.bootstrap, {(name, 0): 20})
+    configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": "earliest"})
+    with Sharer(kafka.bootstrap, name, name) as member:
+        member.take(40)
+    produce(kafka.bootstrap, {(name, 0): 5})
+    configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": reset})
+    wait_until(lambda: lags(kafka, name) == [5], "the others are acknowledged")
+    done = ours(kafka, "delete-offsets", name, "--topic", name, "--yes").document
+    (row,) = done["items"]
+    assert (row["skipped_records"], row["read_again"]) == (skipped, again)
+    assert (row["result"], row["note"]) == ("done", f"restarts from {reset}")
+    with Sharer(kafka.bootstrap, name, name) as member:
+        taken: list[Message] = []
+
+        def has_come() -> bool:
+            produce(kafka.bootstrap, {(name, 0): 1})
+            taken.extend(member.consumer.poll(0.2))
+            return bool(taken)
+
+        wait_until(has_come, "a record comes")
+    first = taken[0].offset()
+    assert first == 20 if again else first is not None and first >= 45
 
 
 def test_not_copied(kafka: KafkaCluster, group: str) -> None:
