@@ -53,7 +53,7 @@ versions: setup releases
 	$(PY) scripts/docs.py tables
 	$(PYTEST) tests/kafka/brokers/test_releases.py -k "not test_every_command" tests/kafka/brokers/test_addresses.py \
 		tests/kafka/brokers/test_upgraded.py
-	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.3" "4.4"; do \
+	@failed=0; for release in "2.8" "3.3" "3.9" "3.9 with KIP-848" "4.0" "4.2" "4.3" "4.4"; do \
 		echo "versions: Kafka $$release"; \
 		KGROUPS_KAFKA_RELEASE="$$release" $(PYTEST) $(VERSION_SUITES) || failed=1; \
 	done; exit $$failed

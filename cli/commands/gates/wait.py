@@ -64,7 +64,6 @@ UNTIL
   empty      the group has no members (state = 'Empty')
   stable     it is not rebalancing (state = 'Stable')
   caught-up  it has read everything (partitions > 0 and lag = 0)
-  members=N  it has N members
   or any condition: 'lag < 1k', see `kgroups check --help`;
   rates are measured since the previous poll
 

@@ -20,7 +20,7 @@ from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, NotFoundError, RefusedError, UsageError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 from kgroups.core.member_ids import whole_id
@@ -31,10 +31,11 @@ from kgroups.core.snapshot import Group, Member
 HELP = """Remove members from a group.
 
 A member whose process still runs joins again: use this for static members
-that are gone, or to force a rebalance. Every named member must exist before
-the first is removed. Shows the plan and asks for confirmation unless --yes
-(or --execute) is given; without a terminal and without --yes it does nothing
-(exit code 2). Reads the group again afterwards.
+that are gone, or to force a rebalance. Kafka has no way to remove members of
+share and streams groups. Every named member must exist before the first is
+removed. Shows the plan and asks for confirmation unless --yes (or --execute)
+is given; without a terminal and without --yes it does nothing (exit code 2).
+Reads the group again afterwards.
 
 RESULTS, one per member
   planned  would be removed (--dry-run)
@@ -94,6 +95,9 @@ def remove_members(
     with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         whole = looked.needed(group)
+        if whole.type in ("share", "streams"):
+            text = f"Kafka cannot remove members of {whole.type} groups"
+            raise RefusedError(text, hint="stop them, or wait for their sessions to expire")
         members = chosen(whole, member or (), instance or (), all_members)
         run = Run(printer, admin, consent, looked.cluster_id)
         carry_out(run, removal_write(reason), [Removal(group, member) for member in members])

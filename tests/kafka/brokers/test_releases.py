@@ -20,8 +20,8 @@ from kgroups.core.sandbox.caps import API_VERSIONS, caps_of
 from tests.support.endings.lines import LINES
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
-from tests.support.kafka.release_pass import ROWS, observed
-from tests.support.kafka.releases import RELEASES, offers
+from tests.support.kafka.release_pass import ROWS, has_row, observed
+from tests.support.kafka.releases import RELEASES
 from tests.support.protocol.spoken_apis import APIS, api_of
 
 FILE: Final = Path(__file__).parents[2] / "data" / "releases.json"
@@ -45,18 +45,14 @@ def test_every_command(release: str, tmp_path: Path) -> None:
 
 
 def test_the_table_is_whole() -> None:
-    """Every release, and every command that asks a cluster; groups of KIP-848 where there are."""
+    """Every release, and every command that asks a cluster; groups of each type where there are."""
     assert list(SEEN) == list(RELEASES)
     for release, seen in SEEN.items():
-        rows = [row for row in ROWS if offers(release, "KIP-848") or not _of_kip848(row)]
+        rows = [row for row in ROWS if has_row(release, row)]
         assert list(seen["rows"]) == rows
     asking = {line.of for line in LINES.values() if line.asks and line.kind != "heavy"}
     without = {name for name in asking if not any(f"{row} ".startswith(f"{name} ") for row in ROWS)}
     assert without <= {"", "official"}  # completion, and delete-records in the official words
-
-
-def _of_kip848(row: str) -> bool:
-    return row.endswith("KIP-848 group")
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -214,6 +214,9 @@ def test_members_are_in_the_way(kafka: KafkaCluster, group: str) -> None:
         refused = ours(kafka, *line)
         assert refused.exit_code == 4
         assert {error["code"] for error in refused.document["errors"]} == {"NON_EMPTY_GROUP"}
+        kept = ours(kafka, "remove-members", group, "--all", "--yes")
+        assert kept.exit_code == 4
+        assert "Kafka cannot remove members of share groups" in kept.stderr
         with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
             admin.snapshot([group], log_offsets=False)
             written = {(TOPIC, 0): CommittedOffset(7), (TOPIC, 1): None}

@@ -49,6 +49,7 @@ RELEASES: Final[Mapping[str, Release]] = {
     "3.9": Release("3.9.1", properties=_protocols("classic")),
     "3.9 with KIP-848": Release("3.9.1", properties=_protocols("classic,consumer")),
     "4.0": Release("4.0.0", LOG4J, properties=_protocols("classic,consumer")),
+    "4.2": Release("4.2.0", LOG4J, properties=_protocols("classic,consumer,share,streams")),
     "4.3": Release("4.3.0", LOG4J, properties=_protocols("classic,consumer,share,streams")),
     "4.4": Release("4.4.0", LOG4J, properties=_protocols("classic,consumer,share,streams")),
 }
@@ -66,10 +67,14 @@ def chosen_release() -> str:
     return name
 
 
+def serves(name: str, protocol: str) -> bool:
+    """Whether the brokers of a release serve a protocol here: `consumer`, `share`, `streams`."""
+    served = RELEASES[name].properties.get("group.coordinator.rebalance.protocols", "")
+    return protocol in served.split(",")
+
+
 def offers(name: str, since: str) -> bool:
     """Whether a release is not older than another; KIP-848 needs the new coordinator, too."""
     if since == "KIP-848":
-        return "consumer" in RELEASES[name].properties.get(
-            "group.coordinator.rebalance.protocols", ""
-        )
+        return serves(name, "consumer")
     return RELEASES[name].number >= tuple(int(part) for part in since.split("."))
