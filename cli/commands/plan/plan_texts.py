@@ -3,7 +3,7 @@
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -187,10 +187,13 @@ class PlanTexts:
         return cast("list[Change]", meant_in(group, self.parsed, self.library))
 
     def topics_named(self) -> set[str]:
-        """The topics that have to be there for the changes to be made."""
+        """The topics that the changes name, those that are to be created too."""
         grown = {change.topic for change in self.parsed if isinstance(change, SetPartitions)}
-        new = {change.topic for change in self.parsed if isinstance(change, AddTopic)}
-        return (self._subscribed() | grown) - new
+        return self._subscribed() | grown | self.new_topics()
+
+    def new_topics(self) -> set[str]:
+        """The topics that are to be created."""
+        return {change.topic for change in self.parsed if isinstance(change, AddTopic)}
 
     @property
     def grows(self) -> bool:
@@ -271,10 +274,12 @@ def live_snapshot(
         grows = texts.grows
         snapshot = with_leaders(printer, admin, snapshot, asked=asked, grows=grows, explained=named)
         missing = texts.topics_named() - set(snapshot.topics)
-        hidden = admin.topics(sorted(missing)).failures if missing else {}
-    for name, code in hidden.items():
-        raise broker_error(name, code).as_error()
-    return snapshot
+        if not missing:
+            return snapshot
+        others = admin.topics(sorted(missing))
+    for name in sorted(set(others.failures) - texts.new_topics()):
+        raise broker_error(name, others.failures[name]).as_error()
+    return replace(snapshot, topics={**snapshot.topics, **others.topics})
 
 
 def read_source(

@@ -1,12 +1,21 @@
 """`plan` of share groups on the real broker: what its members then get is what was planned."""
 
+import random
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.planning.share_plan import plan_shared
+from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.cli.runner import run
 from tests.support.fidelity.doing import grow_topic
+from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.share_members import ShareMembers
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.share_groups import Sharer
 from tests.support.kafka.waiting import wait_until
@@ -15,6 +24,15 @@ from tests.support.kafka.workload import create_topics
 pytestmark = pytest.mark.kafka
 
 Held = set[tuple[str, int, str]]
+Change = tuple[tuple[str, str], Callable[[], None]]
+"""How it is said to `plan`, and what makes it."""
+
+
+@pytest.fixture(scope="module")
+def java() -> Iterator[JavaMembers]:
+    """Kafka's own share consumers live in it."""
+    with JavaMembers() as members:
+        yield members
 
 
 def held(kafka: KafkaCluster, group: str) -> Held:
@@ -63,6 +81,11 @@ def test_plans_come_true(kafka: KafkaCluster) -> None:
 
         wait_until(lambda: settled(3), "three members share the partitions")
         before = held(kafka, group)
+        others = f"{topic}-unread"
+        create_topics(kafka.bootstrap, {others: 2})
+        assert planned(kafka, group, "--set-partitions", f"{others}=3")[1] == before
+        there = run("-b", kafka.bootstrap, "plan", group, "--add-topic", f"{others}=3")
+        assert (there.exit_code, "already exists" in there.stderr) == (2, True)
         grown, to_grow = planned(kafka, group, "--set-partitions", f"{topic}=9")
         assert (grown["confidence"], grown["member_count"]) == ("exact", 3)
         grow_topic(kafka.bootstrap, topic, 9)
@@ -92,3 +115,134 @@ def test_plans_come_true(kafka: KafkaCluster) -> None:
     wait_until(lambda: held(kafka, group) == set(), "nobody is left")
     empty = run("-b", kafka.bootstrap, "plan", group)
     assert (empty.exit_code, "has no members" in empty.stderr) == (0, True)
+
+
+@dataclass
+class Walk:
+    """Random changes of a share group: each is said to `plan`, then made.
+
+    Args:
+        speakers: who may join: whether in Java.
+    """
+
+    kafka: KafkaCluster
+    group: str
+    members: ShareMembers
+    seed: int
+    speakers: tuple[bool, ...]
+    counts: dict[str, int]
+    joined: int = 0
+
+    def __post_init__(self) -> None:
+        self.draw = random.Random(self.seed)
+
+    def step(self) -> None:
+        """Makes a change, and waits until it has come to what was planned."""
+        kinds = [self._grow, self._subscribe]
+        kinds += [self._join] * 2 if len(self.members.names) < 6 else []
+        kinds += [self._leave] * 2 if len(self.members.names) > 1 else []
+        before = self.snapshot()
+        change, make = self.draw.choice(kinds)()
+        item, wanted = planned(self.kafka, self.group, *change)
+        done = f"{' '.join(change)} (seed {self.seed})"
+        make()
+        self.settle(done)
+        if change[0] == "--add-members":
+            assert item["member_count"] == len(self.members.names), done
+            assert len(wanted) == len(self._known(before)), done
+            wanted = self._known(before)
+        else:
+            assert item["confidence"] == "exact", done
+        self.wait(lambda: held(self.kafka, self.group) == wanted, f"{done}: {wanted} by {before}")
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        """Until then; members are polled meanwhile."""
+
+        def come() -> bool:
+            self.members.poll()
+            return condition()
+
+        wait_until(come, what)
+
+    def settle(self, after: str) -> None:
+        """Until every member has what the last assignment gives it."""
+
+        def settled() -> bool:
+            found = self.snapshot().groups  # none before the first member is there
+            members = [member for group in found for member in group.members or ()]
+            epochs = {epoch for group in found for epoch in (group.group_epoch, group.target_epoch)}
+            epochs.update(member.member_epoch for member in members)
+            names = sorted(member.client_id for member in members)
+            read = {topic for member in members for topic in member.subscription or ()}
+            wanted = {(topic, number) for topic in read for number in range(self.counts[topic])}
+            has = {
+                (topic, number)
+                for member in members
+                for topic, numbers in (member.assignment or {}).items()
+                for number in numbers
+            }
+            return len(epochs) == 1 and names == sorted(self.members.names) and has == wanted
+
+        self.wait(settled, f"{after}: settled")
+
+    def snapshot(self) -> ClusterSnapshot:
+        """The group now."""
+        with ClusterAdmin(ClientSettings(self.kafka.bootstrap)) as admin:
+            return admin.snapshot([self.group])
+
+    def _known(self, before: ClusterSnapshot) -> Held:
+        """What was to come, told with the newcomer's id and place, which nobody knew then."""
+        after = self.snapshot()
+        (then,), (now,) = before.groups, after.groups
+        had = {member.member_id: member for member in then.members or ()}
+        joined = [
+            had.get(member.member_id, replace(member, assignment={}))
+            for member in now.members or ()
+        ]
+        plan = plan_shared(after, replace(now, members=tuple(joined)), [])
+        assert plan.confidence == "exact"
+        return {(*at, name) for at, names in plan.after.items() for name in names}
+
+    def _join(self) -> Change:
+        self.joined += 1
+        name, topics = f"m{self.joined}", self._some_topics()
+        in_java = self.draw.choice(self.speakers)
+        change = ("--add-members", f"1:{name},topics={'+'.join(topics)}")
+        return change, lambda: self.members.join(name, topics, in_java=in_java)
+
+    def _leave(self) -> Change:
+        name = self.draw.choice(self.members.names)
+        return ("--remove-member", name), lambda: self.members.leave(name)
+
+    def _grow(self) -> Change:
+        topic = self.draw.choice(list(self.counts))
+        count = self.counts[topic] = self.counts[topic] + self.draw.randint(1, 3)
+        change = ("--set-partitions", f"{topic}={count}")
+        return change, lambda: grow_topic(self.kafka.bootstrap, topic, count)
+
+    def _subscribe(self) -> Change:
+        name, topics = self.draw.choice(self.members.names), self._some_topics()
+        change = ("--subscribe", f"{name}={','.join(topics)}")
+        return change, lambda: self.members.subscribe(name, topics)
+
+    def _some_topics(self) -> list[str]:
+        return self.draw.sample(list(self.counts), self.draw.randint(1, 2))
+
+
+@pytest.mark.slow("a JVM of share consumers; quick twin: the first test of this module")
+@pytest.mark.parametrize("seed", [3, 17, 23])
+@pytest.mark.parametrize("speakers", [(True,), (True, False)], ids=["java", "both"])
+def test_random_changes(
+    kafka: KafkaCluster, java: JavaMembers, speakers: tuple[bool, ...], seed: int
+) -> None:
+    """Members come, go and subscribe anew, topics grow: each time as planned."""
+    group = f"share-walk-{len(speakers)}-{seed}"
+    counts = {f"{group}-{side}": 2 for side in ("left", "right")}
+    create_topics(kafka.bootstrap, counts)
+    with ShareMembers(kafka.bootstrap, group, java) as members:
+        walk = Walk(kafka, group, members, seed, speakers, counts)
+        for number, in_java in enumerate((*speakers, True)):
+            members.join(f"first{number}", list(counts), in_java=in_java)
+        walk.settle(f"seed {seed}")
+        for _ in range(8):
+            walk.step()

@@ -1,6 +1,6 @@
 """Real Java consumers, all of them in one JVM that is driven by JSON lines."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tests.support.fidelity.hosts.process import HostProcess
 from tests.support.kafka.jars import class_path
@@ -32,3 +32,7 @@ class JavaMembers(HostProcess):
     def close(self, name: str) -> None:
         """A consumer leaves its group, as far as it is not static, and ends."""
         self.ask("close", name=name)
+
+    def subscribe(self, name: str, topics: Sequence[str]) -> None:
+        """A consumer subscribes to these topics before its next poll."""
+        self.ask("subscribe", name=name, topics=list(topics))

@@ -1,6 +1,6 @@
 """Share groups with real members: librdkafka's share consumer, and the settings of a group."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import AcknowledgeType, Message, ShareConsumer
 from confluent_kafka.admin import AdminClient
@@ -33,10 +33,13 @@ class Sharer:
     """A member of a share group that says of each record what became of it.
 
     Args:
+        topics: what it subscribes to: one, or several.
         client_id: names the member.
     """
 
-    def __init__(self, bootstrap: str, group: str, topic: str, client_id: str = "sharer") -> None:
+    def __init__(
+        self, bootstrap: str, group: str, topics: str | Sequence[str], client_id: str = "sharer"
+    ) -> None:
         self.consumer = ShareConsumer(
             {
                 "bootstrap.servers": bootstrap,
@@ -46,7 +49,7 @@ class Sharer:
                 "log_level": 0,
             }
         )
-        self.consumer.subscribe([topic])
+        self.consumer.subscribe([topics] if isinstance(topics, str) else list(topics))
 
     def __enter__(self) -> "Sharer":
         return self

@@ -250,6 +250,10 @@ public final class LiveConsumers {
         public void run() {
             try {
                 while (!stopped && sharer != null) {
+                    if (wanted != null) {
+                        sharer.subscribe(wanted);
+                        wanted = null;
+                    }
                     sharer.poll(Duration.ofMillis(50));
                 }
                 while (!stopped) {
