@@ -139,27 +139,14 @@ def asked(options: GlobalOptions, file: Path | None) -> Iterator[ClusterAdmin | 
 
 
 def take_snapshot(
-    options: GlobalOptions,
-    groups: Sequence[str] | None = None,
-    *,
-    file: Path | None = None,
-    more_topics: Callable[[str], bool] | None = None,
-    isolation: Isolation = "read_uncommitted",
-    progress: Callable[[str], None] | None = None,
+    options: GlobalOptions, groups: Sequence[str] | None = None, *, file: Path | None = None
 ) -> ClusterSnapshot:
     """The named groups of a file, or of the cluster; all of them if none is named.
 
     A named group that does not exist is an entry of `errors`.
     """
     with asked(options, file) as admin:
-        return snapshot_of(
-            admin,
-            groups,
-            file=file,
-            isolation=isolation,
-            more_topics=more_topics,
-            progress=progress,
-        )
+        return snapshot_of(admin, groups, file=file)
 
 
 def snapshot_of(

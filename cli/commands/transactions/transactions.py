@@ -89,9 +89,6 @@ COLUMNS = (
     Column("partition_count", "PARTITIONS", right=True),
     Column("records_held", "HELD", right=True),
     Column("action"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 
@@ -198,9 +195,6 @@ def _write(at_ms: int) -> Write[Abort]:
             len(about.partitions),
             about.records_held,
             "transactions.abort",
-            planned.result,
-            None if planned.error is None else planned.error.code,
-            planned.note,
         )
 
     return Write(

@@ -21,7 +21,7 @@ from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Row
+from kgroups.cli.output.table import Column
 from kgroups.cli.params import Yes, options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
@@ -66,9 +66,6 @@ COMMAND = WriteCommand
 COLUMNS = (
     Column("group", "GROUP"),
     Column("action", "ACTION"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 
@@ -164,7 +161,7 @@ def deletion_write(run: Run) -> Write[Deletion]:
         item="group",
         written="groups are deleted",
         columns=COLUMNS,
-        row=_row,
+        row=lambda deletion: (deletion.group, "delete"),
         question=about_groups,
         apply=_apply,
         saved_rows=rows,
@@ -212,11 +209,6 @@ def _apply(
     )
     sent = {deletion.group for deletion in planned_of(deletions)}
     return interruption.look(lambda: explain(run.admin, applied, sent), applied), []
-
-
-def _row(deletion: Deletion) -> Row:
-    code = None if deletion.error is None else deletion.error.code
-    return deletion.group, "delete", deletion.result, code, deletion.note
 
 
 def _plain(deletions: Sequence[Deletion]) -> str:

@@ -90,9 +90,6 @@ COLUMNS = (
     Column("log_end_offset", "LOG-END", right=True),
     Column("deleted_records", "DELETED", right=True),
     Column("clamped"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 
@@ -292,7 +289,4 @@ def _row(deletion: RecordDeletion) -> Row:
         deletion.end,
         deletion.deleted_records,
         deletion.clamped,
-        deletion.result,
-        None if deletion.error is None else deletion.error.code,
-        deletion.note,
     )

@@ -86,9 +86,6 @@ CHANGED = (
     Column("action"),
     Column("old_value", "OLD"),
     Column("new_value", "NEW"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 
@@ -328,5 +325,4 @@ def _apply(
 
 
 def _row(change: SettingChange) -> Row:
-    group, setting, old, new, note, result, error = change
-    return (group, setting, "config", old, new, result, None if error is None else error.code, note)
+    return change.group, change.setting, "config", change.old, change.new

@@ -59,9 +59,6 @@ COLUMNS: Final = (
     Column("skipped_records", "SKIPS", right=True, quiet=(None, 0)),
     Column("read_again", "READS-AGAIN", right=True, quiet=(None, 0)),
     Column("clamped"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 Verify = Callable[[Sequence[Change]], list[Change]]
@@ -126,8 +123,9 @@ def offset_write(
         verb="change",
         item="partition",
         written="commits are written",
-        columns=(*COLUMNS[:-1], *shown, *COLUMNS[-1:]),
-        row=lambda change: _row(command, change, *_values(more(change), shown)),
+        columns=COLUMNS,
+        shown=shown,
+        row=lambda change: _row(command, change),
         question=lambda planned: about_changes(command, planned, share_groups(run.admin, planned)),
         apply=apply,
         saved_rows=commit_rows,
@@ -159,13 +157,8 @@ def _is_in_place(change: Change) -> bool:
     return change.topic is not None and offset_of(change.old) == offset_of(change.new)
 
 
-def _values(told: Mapping[str, Any], columns: Iterable[Column]) -> Iterator[Any]:
-    return (told.get(column.field) for column in columns)
-
-
-def _row(command: str, change: Change, *shown: Any) -> Row:
-    """One change in the order of the columns; `shown` before the note."""
-    group, topic, partition, old, new, before, after, _, clamped, _, note, result, error = change
+def _row(command: str, change: Change) -> Row:
+    group, topic, partition, old, new, before, after, *_ = change
     return (
         group,
         topic,
@@ -177,11 +170,7 @@ def _row(command: str, change: Change, *shown: Any) -> Row:
         after,
         change.skipped_records,
         change.read_again,
-        clamped,
-        result,
-        None if error is None else error.code,
-        *shown,
-        note,
+        change.clamped,
     )
 
 

@@ -59,9 +59,6 @@ COLUMNS = (
     Column("client_id", "CLIENT"),
     Column("host", "HOST"),
     Column("action"),
-    Column("result", "RESULT"),
-    Column("error", "ERROR", quiet=(None,)),
-    Column("note", "NOTE", quiet=(None,)),
 )
 
 
@@ -199,7 +196,4 @@ def _row(removal: Removal) -> Row:
         member.client_id,
         member.host,
         "remove-members",
-        removal.result,
-        None if removal.error is None else removal.error.code,
-        removal.note,
     )

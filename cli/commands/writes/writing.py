@@ -50,6 +50,10 @@ class Run:
         return {"id": self.cluster_id, "bootstrap": self.admin.settings.bootstrap_servers}
 
 
+OUTCOME: Final = (Column("result", "RESULT"), Column("error", "ERROR", quiet=(None,)))
+NOTE: Final = Column("note", "NOTE", quiet=(None,))
+
+
 def _no_file(_: object) -> None:
     return None
 
@@ -63,6 +67,7 @@ class Write(Generic[Item]):
         verb: what it does: `delete`.
         item: what one of its items is: `group`.
         written: of many: `groups are deleted`.
+        columns: of an item, before what became of it; `row` has its cells.
         question: asked about the planned items.
         apply: applies the planned items: all items with what became of them, and what failed
             besides. Ctrl-C is told to the interruption.
@@ -77,6 +82,7 @@ class Write(Generic[Item]):
         is_resumable: whether `reset-offsets --resume` takes its undo file.
         summary: what the report's summary says of the items besides the counts.
         more: what documents say of an item besides the columns.
+        shown: the part of `more` that has columns, before the note.
         internal_topics: of streams groups, that are deleted when their items are done; None where
             that was not asked for.
     """
@@ -99,7 +105,20 @@ class Write(Generic[Item]):
     is_resumable: bool = True
     summary: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda _: {}
     more: Callable[[Item], Mapping[str, Any]] = lambda _: {}
+    shown: tuple[Column, ...] = ()
     internal_topics: Topics | None = None
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The columns, with those of what became of an item."""
+        return (*self.columns, *OUTCOME, *self.shown, NOTE)
+
+    def cells(self, item: Item) -> Row:
+        """An item in the order of `all_columns`."""
+        code = None if item.error is None else item.error.code
+        more = self.more(item)
+        shown = (more.get(column.field) for column in self.shown)
+        return (*self.row(item), item.result, code, *shown, item.note)
 
 
 def carry_out(
@@ -212,9 +231,9 @@ def with_internal_topics(
 def _confirmed(
     run: Run, write: Write[Item], items: Sequence[Item], planned: Sequence[Item]
 ) -> bool:
-    rows = [write.row(item) for item in items if item.result != "skipped"]
+    rows = [write.cells(item) for item in items if item.result != "skipped"]
     question = write.question(planned) + topics_question(write.internal_topics or {})
-    return confirmed(run.printer, run.admin, write.columns, rows, question)
+    return confirmed(run.printer, run.admin, write.all_columns, rows, question)
 
 
 def _saved_plan(
@@ -260,7 +279,7 @@ def _report(
     files: Mapping[str, Path | None],
 ) -> Report:
     """What became of each item."""
-    fields = [column.field for column in write.columns]
+    fields = [column.field for column in write.all_columns]
     paths = {name: None if path is None else str(path) for name, path in files.items()}
     plain = write.plain
     return Report(
@@ -268,12 +287,12 @@ def _report(
         cluster=run.cluster,
         generated_at_ms=now_ms(),
         items=items,
-        views=(View(write.item, write.columns, lambda item: (write.row(item),)),),
+        views=(View(write.item, write.all_columns, lambda item: (write.cells(item),)),),
         errors=errors,
         summary=lambda: {**counts, **paths, **write.summary(items)},
         plain=None if plain is None else lambda: plain(items),
         document_of=lambda item: {
-            **dict(zip(fields, write.row(item), strict=True)),
+            **dict(zip(fields, write.cells(item), strict=True)),
             **write.more(item),
         },
     )

@@ -74,10 +74,11 @@ class ClientAssignor:
     exclusive: bool = True
 
 
-Positions = Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]]
+Offsets = Mapping[TopicPartition, int]
+Positions = Callable[[Iterable[TopicPartition]], Offsets]
 
 
-def no_positions(partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
+def no_positions(partitions: Iterable[TopicPartition]) -> Offsets:
     """Nothing to commit."""
     return {}
 

@@ -27,7 +27,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
-from kgroups.assignors.order.java_order import spread, string_hash, utf16_key
+from kgroups.assignors.order.java_order import grown_capacity, spread, string_hash, utf16_key
 from kgroups.core.planning.outcomes.ids import table_capacity_of
 from kgroups.core.planning.outcomes.visible_order import Tables
 from kgroups.core.uuids import uuid_text
@@ -277,8 +277,8 @@ def bucket_orders(
     """
     total = len(decided) + len(newcomers)
     broker = table_capacity_of(present) if seen.listing else None
-    tables = [] if broker is None else [_grown(broker, total)]
-    leader = _grown(16, total)
+    tables = [] if broker is None else [grown_capacity(total, broker)]
+    leader = grown_capacity(total)
     tables += [leader] * seen.leader + [2 * leader] * seen.copies
     if not tables:  # members stay as they are listed, newcomers behind them
         return [Buckets({}, 1.0, leader)]
@@ -317,9 +317,3 @@ def bucket_classes(
         first, number = classes.get(key, (drawn, 0))
         classes[key] = (first, number + 1)
     return [(drawn, number / capacity**count) for drawn, number in classes.values()]
-
-
-def _grown(capacity: int, size: int) -> int:
-    while size * 4 > capacity * 3:
-        capacity *= 2
-    return capacity

@@ -1,8 +1,9 @@
 """What applications do by events: pause and resume partitions, change and end subscriptions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.errors import counted
@@ -160,3 +161,11 @@ def _read_on(
     ledger.seek(reads)
     if process.by_hand:
         process.app.uncommitted.update(reads)
+
+
+APPLICATION_EFFECTS: Final[Mapping[type, Callable[[World, Any], None]]] = {
+    PausePartitions: pause_partitions,
+    ChangeSubscription: change_subscription,
+    Unsubscribe: unsubscribe,
+    Seek: seek,
+}

@@ -1,7 +1,7 @@
 """What happens to brokers in a run, and to a whole zone or the spot instances of a group."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
@@ -200,3 +200,15 @@ def _roll_next(world: World, event: RollBrokers, waiting: Sequence[int]) -> None
     broker_down(world, BrokerDown(waiting[0], event.down_ms, failover_ms=0))
     after_ms = event.down_ms + event.pause_ms
     later(world, after_ms, lambda: _roll_next(world, event, waiting[1:]))
+
+
+BROKER_EFFECTS: Final[Mapping[type, Callable[[World, Any], None]]] = {
+    MoveCoordinator: move_coordinator,
+    BrokerDown: broker_down,
+    BrokerUp: broker_up,
+    ZoneOutage: zone_outage,
+    SpotEviction: spot_eviction,
+    SlowBroker: slow_broker,
+    RequestError: request_error,
+    RollBrokers: roll_brokers,
+}

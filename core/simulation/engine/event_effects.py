@@ -8,25 +8,13 @@ from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.engine.application_effects import (
-    change_subscription,
-    pause_partitions,
-    seek,
-    unsubscribe,
-)
+from kgroups.core.simulation.engine.application_effects import APPLICATION_EFFECTS
 from kgroups.core.simulation.engine.broker_effects import (
-    broker_down,
-    broker_up,
+    BROKER_EFFECTS,
     drain,
     learn_anew,
-    move_coordinator,
-    request_error,
     restart_later,
-    roll_brokers,
-    slow_broker,
-    spot_eviction,
     tell_others,
-    zone_outage,
 )
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.rollout import roll_out
@@ -34,35 +22,21 @@ from kgroups.core.simulation.engine.schedule import later, plan_hours, set_rate
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
-from kgroups.core.simulation.scenario.application_events import (
-    ChangeSubscription,
-    PausePartitions,
-    Seek,
-    Unsubscribe,
-)
 from kgroups.core.simulation.scenario.event_file import event_text
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
     AddPartitions,
-    BrokerDown,
-    BrokerUp,
     Crash,
     CreateTopic,
     Load,
-    MoveCoordinator,
     NetworkSplit,
     Pause,
     Poison,
-    RequestError,
-    RollBrokers,
     RollingRestart,
     ScaleIn,
     ScaleOut,
     ScenarioEvent,
     Scheduled,
-    SlowBroker,
-    SpotEviction,
-    ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan, next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
@@ -341,21 +315,11 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     Crash: _crash,
     Pause: _pause,
     Poison: _poison,
-    PausePartitions: pause_partitions,
-    ChangeSubscription: change_subscription,
-    Unsubscribe: unsubscribe,
-    Seek: seek,
     NetworkSplit: _cut_off,
-    MoveCoordinator: move_coordinator,
-    BrokerDown: broker_down,
-    BrokerUp: broker_up,
     AddPartitions: _add_partitions,
     CreateTopic: _create_topic,
     Deploy: roll_out,
     Load: _load,
-    ZoneOutage: zone_outage,
-    SpotEviction: spot_eviction,
-    SlowBroker: slow_broker,
-    RequestError: request_error,
-    RollBrokers: roll_brokers,
+    **APPLICATION_EFFECTS,
+    **BROKER_EFFECTS,
 }

@@ -21,7 +21,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.client.ports import Offsets, Positions
 from kgroups.core.coordinator.effects import Event, Reply
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
@@ -83,7 +83,7 @@ class Reconnect(NamedTuple):
 class Committed(NamedTuple):
     """These offsets are committed now: the answer to the commit was good."""
 
-    offsets: Mapping[TopicPartition, int]
+    offsets: Offsets
 
 
 class CommitAnswered(NamedTuple):
@@ -138,7 +138,7 @@ class Consumer(ABC):
     ) -> None:
         self.group, self.plan, self.sender, self.positions = group, plan, sender, positions
         self.outputs: list[ConsumerOutput] = []
-        self.outside: Mapping[TopicPartition, int] | None = None
+        self.outside: Offsets | None = None
         self.busy_ms = 0
 
     def take(self) -> list[ConsumerOutput]:
@@ -175,14 +175,7 @@ class Consumer(ABC):
         return
 
     @abstractmethod
-    def commit(
-        self,
-        now_ms: int,
-        offsets: Mapping[TopicPartition, int],
-        *,
-        number: int = 0,
-        sync: bool = False,
-    ) -> None:
+    def commit(self, now_ms: int, offsets: Offsets, *, number: int = 0, sync: bool = False) -> None:
         """Commit these offsets of partitions that it holds.
 
         Args:
@@ -205,7 +198,7 @@ class Consumer(ABC):
         """
         return None
 
-    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Ask | None:
+    def commit_alone(self, now_ms: int, offsets: Offsets) -> Ask | None:
         """What `commit` and then `poll` ask, where they do nothing else; None, nothing done: they.
 
         The world calls it first where the consumer is settled.
@@ -314,7 +307,7 @@ class Stored(NamedTuple):
     """Commits that the service has stored."""
 
     group: str
-    offsets: Mapping[TopicPartition, int]
+    offsets: Offsets
 
 
 class Told(NamedTuple):

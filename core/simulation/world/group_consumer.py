@@ -32,7 +32,7 @@ from kgroups.core.coordinator.client.effects import (
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
 from kgroups.core.coordinator.client.manual import ManualClient
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
-from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.client.ports import Offsets, Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
@@ -161,14 +161,7 @@ class GroupConsumer(Consumer):
         """Put off the end of `max.poll.interval.ms`."""
         self._client.submit(now_ms, Polled(at_ms))
 
-    def commit(
-        self,
-        now_ms: int,
-        offsets: Mapping[TopicPartition, int],
-        *,
-        number: int = 0,
-        sync: bool = False,
-    ) -> None:
+    def commit(self, now_ms: int, offsets: Offsets, *, number: int = 0, sync: bool = False) -> None:
         """Commit as the member that it is."""
         if self._client.identity[0] > 0:
             self._tell(now_ms, CommitOffsets(offsets, number, sync))
@@ -199,7 +192,7 @@ class GroupConsumer(Consumer):
         sent = self._client.beat_alone(now_ms)
         return None if sent is None else ask_of(sent)
 
-    def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Ask | None:
+    def commit_alone(self, now_ms: int, offsets: Offsets) -> Ask | None:
         """The commit of a client half that has nothing else to do, and no listener to run."""
         if self._callbacks or self.listener is not None:
             return None

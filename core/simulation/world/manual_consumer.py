@@ -1,6 +1,5 @@
 """A consumer that is assigned its partitions by hand, and is no member of its group."""
 
-from collections.abc import Mapping
 from random import Random
 
 from kgroups.core.coordinator.client.effects import (
@@ -12,6 +11,7 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.manual import ManualClient
+from kgroups.core.coordinator.client.ports import Offsets
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.world.actors import Hold, Release
 from kgroups.core.simulation.world.client_settings import client_config
@@ -55,14 +55,7 @@ class ManualConsumer(GroupConsumer):
     def polled(self, now_ms: int, at_ms: int) -> None:
         """Nothing: nobody waits for its polls."""
 
-    def commit(
-        self,
-        now_ms: int,
-        offsets: Mapping[TopicPartition, int],
-        *,
-        number: int = 0,
-        sync: bool = False,
-    ) -> None:
+    def commit(self, now_ms: int, offsets: Offsets, *, number: int = 0, sync: bool = False) -> None:
         """Commit as who is no member: the coordinator decides."""
         self._tell(now_ms, CommitOffsets(offsets, number, sync))
 

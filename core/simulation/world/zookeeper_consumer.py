@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID
 
-from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.client.ports import Offsets, Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import pattern_matches
@@ -85,14 +84,7 @@ class ZookeeperMember(Consumer):
         self._machine.start(now_ms)
         self._carry_out()
 
-    def commit(
-        self,
-        now_ms: int,
-        offsets: Mapping[TopicPartition, int],
-        *,
-        number: int = 0,
-        sync: bool = False,
-    ) -> None:
+    def commit(self, now_ms: int, offsets: Offsets, *, number: int = 0, sync: bool = False) -> None:
         """Write the offsets of everything that it owns."""
         self._machine.commit(now_ms)
         self._carry_out()

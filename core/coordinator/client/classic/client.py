@@ -95,7 +95,6 @@ class ClassicClient(ClientMember):
         self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        """As of every client half."""
         if BEAT in self.current or not self._is_at_rest():
             return None
         if not self.timers.pop_alone(HEARTBEAT, now_ms):
@@ -105,7 +104,6 @@ class ClassicClient(ClientMember):
         return self._sent_alone()
 
     def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
-        """As of every client half."""
         flight = self.flights.get(token)
         if (
             flight is None
@@ -123,7 +121,6 @@ class ClassicClient(ClientMember):
         return True
 
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """As of every client half."""
         if self.rejoin_reason is not None or not self._is_at_rest():
             return None
         if self.is_armed(ClientTimer.BACKOFF) or not self.timers.is_quiet(now_ms):
@@ -135,7 +132,6 @@ class ClassicClient(ClientMember):
         return self._sent_alone()
 
     def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
-        """As of every client half."""
         flight = self.flights.get(token)
         if (
             flight is None

@@ -67,7 +67,6 @@ class Kip848Client(Kip848ClientSteps):
         self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        """As of every client half."""
         if self._flights or not self._is_at_rest() or BACKOFF in self.timers:
             return None
         if not self.timers.pop_alone(BEAT_DUE, now_ms):
@@ -79,7 +78,6 @@ class Kip848Client(Kip848ClientSteps):
     def beat_answered(
         self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
     ) -> bool:
-        """As of every client half."""
         flight = self._flights.get(token)
         if (
             flight is None
@@ -98,7 +96,6 @@ class Kip848Client(Kip848ClientSteps):
         return True
 
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """As of every client half."""
         if not self._is_at_rest() or BEAT_DUE not in self.timers:
             return None
         if not self.timers.is_quiet(now_ms):
@@ -109,7 +106,6 @@ class Kip848Client(Kip848ClientSteps):
         return self._sent_alone()
 
     def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
-        """As of every client half."""
         asked = self._asked.get(token)
         if (
             asked is None
