@@ -178,8 +178,6 @@ def snapshot_of_choice(
     Args:
         admin: the cluster; None where a file takes its place.
         offsets: read commits, and the bounds of the logs.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     names = choice.plain
     strangers: list[ItemError] = []

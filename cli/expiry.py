@@ -60,8 +60,6 @@ def learn_expiries(
     Args:
         groups: with members and commits.
         retention: whether it is wanted how long brokers keep commits.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     from kgroups.core.kafka.lookups.commit_times import commit_logs  # records: 40 ms of a start
 

@@ -73,7 +73,6 @@ def read_histories(
     Args:
         folder, window: as of `open_histories`.
     Raises:
-        ClusterError: the cluster cannot be asked.
         EmptyWindowError: neither `__consumer_offsets` can be read nor a capture.
         KgroupsError: as of `read_captures`.
     """

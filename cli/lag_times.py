@@ -119,11 +119,7 @@ def timed_look(
     question: TimeQuestion,
     once: Callable[[], ClusterSnapshot],
 ) -> tuple[ClusterSnapshot, Times | None]:
-    """The groups as they are, and what is known of time; None where nothing is asked.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The groups as they are, and what is known of time; None where nothing is asked."""
     snapshot = once()
     if admin is None or not question.is_asked:
         return snapshot, None
@@ -215,11 +211,7 @@ def gaps_of(
 def times_of(
     admin: ClusterAdmin, snapshot: ClusterSnapshot, question: TimeQuestion, printer: Printer
 ) -> tuple[Times, tuple[ItemError, ...]]:
-    """The ages of the oldest unread records, if they are asked for; topics that cannot be read.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The ages of the oldest unread records, if they are asked for; topics that cannot be read."""
     if not (question.ages or question.records):
         return Times(), ()
     places = unread_places(snapshot)

@@ -32,7 +32,9 @@ def _silent(_: str) -> None:
 class ClusterAdmin:
     """A real cluster, asked synchronously; a context manager, which ends its connections.
 
-    Nothing is connected before the first question, and connections serve all later ones.
+    Nothing is connected before the first question, and connections serve all later ones. Every
+    question, and every function that asks an admin, raises ClusterError where the cluster cannot
+    be reached, or refuses access.
 
     Args:
         settings: how to reach the cluster and enter it.
@@ -103,8 +105,6 @@ class ClusterAdmin:
         Args:
             states: only groups in one of these, in any case; empty for all.
             types: only groups of one of these types, in any case; empty for all.
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
         """
         listing = self._run(
             lambda client, deadline: client.list_groups(deadline),
@@ -139,8 +139,6 @@ class ClusterAdmin:
             isolation: `read_committed` reads last stable offsets too.
             more_topics: which topics to show though no group names them, by their name.
             progress: told what is being waited for.
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.snapshot(
@@ -165,11 +163,7 @@ class ClusterAdmin:
         )
 
     def coordinators(self, groups: Sequence[str]) -> Placement:
-        """The broker that coordinates each of these groups, whether they exist or not.
-
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
-        """
+        """The broker that coordinates each of these groups, whether they exist or not."""
         return self._run(
             lambda client, deadline: client.place(groups, deadline),
             lambda client: client.place(groups),
@@ -184,8 +178,6 @@ class ClusterAdmin:
 
         Args:
             listed: what `list_groups` gave just now.
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.hidden(groups, listed, deadline),
@@ -199,8 +191,6 @@ class ClusterAdmin:
 
         Args:
             until: the deadline, where it is another one than that of every question.
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
         """
 
         def otherwise(client: "LibrdkafkaClient") -> tuple[Outcome, ...]:
@@ -235,29 +225,17 @@ class ClusterAdmin:
             self.guard.check_cluster(self.cluster_id())
 
     def group_names(self) -> tuple[str, ...]:
-        """Names of all groups, ascending; for completion.
-
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
-        """
+        """Names of all groups, ascending; for completion."""
         return tuple(group.group for group in self.list_groups().groups)
 
     def topic_names(self) -> tuple[str, ...]:
-        """Names of all topics, ascending; for completion.
-
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
-        """
+        """Names of all topics, ascending; for completion."""
         return self._run(
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
     def topics(self, names: Sequence[str]) -> TopicListing:
-        """Those of the topics that exist, and those that may not be described.
-
-        Raises:
-            ClusterError: the cluster cannot be reached, or refuses access.
-        """
+        """Those of the topics that exist, and those that may not be described."""
         return self._run(
             lambda client, deadline: client.topics_named(names, deadline),
             lambda client: client.topic_listing(names),

@@ -254,7 +254,6 @@ class Cluster(ClusterState):
             await asyncio.sleep(0)
 
     async def listen(self, broker: Broker) -> None:
-        """Have a broker accept connections."""
         dispatcher = Dispatcher(self, broker, HANDLERS)
         await broker.listen(lambda: Connection(dispatcher, self.options.limits, self.held))
 

@@ -54,11 +54,7 @@ def refuse(wanted: bool, file: object, output: str) -> None:
 def learn_deliveries(
     printer: Printer, admin: ClusterAdmin | None, snapshot: ClusterSnapshot, views: Collection[str]
 ) -> tuple[Deliveries, list[Note]]:
-    """The deliveries of the share groups in a snapshot, if wanted, and what to know of them.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The deliveries of the share groups in a snapshot, if wanted, and what to know of them."""
     if admin is None or "deliveries" not in views:
         return {}, []
     shared = [group for group in snapshot.groups if group.type == "share"]

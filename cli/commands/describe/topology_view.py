@@ -37,9 +37,6 @@ def with_topologies(
 
     In tables internal topics stand below the tasks, and the nodes below the rest, in the layout of
     Kafka's `Topology.describe`.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     wanted = printer.options.verbose and any(view.name == "task" for view in report.views)
     groups = [group.group for group in snapshot.groups if group.type == "streams"]

@@ -81,11 +81,7 @@ def _without(facts: DoctorFacts, parts: Iterable[Part], why: str) -> DoctorFacts
 
 
 def _with_transactions(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
-    """The facts with open transactions on partitions, and on the groups' own offsets.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The facts with open transactions on partitions, and on the groups' own offsets."""
     own = {facts.group.offsets_partition for facts in every} - {None}
     since_ms = every[0].snapshot.captured_at_ms - ELECTIONS_MS if every else 0
     logs = offsets_partitions(admin, {number for number in own if number is not None}, since_ms)
@@ -181,11 +177,7 @@ def _is_untold(facts: DoctorFacts, found: cluster_facts.Transactions) -> bool:
 
 
 def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
-    """The facts with what coordinators are set to, and what few groups have of their own.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The facts with what coordinators are set to, and what few groups have of their own."""
     brokers = {facts.group.coordinator for facts in every} - {None}
     asked = [broker for broker in brokers if broker is not None]
     told = broker_settings(admin, asked, list(SIZES.values())) if asked else {}
@@ -213,9 +205,6 @@ def _with_quotas(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[Doct
     """The facts with the quotas on clients that have records to read, where there are rates.
 
     Nobody tells which user a member is, and a quota of its user would come first.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     if all(each.times is None for each in every):
         return list(every)
@@ -254,11 +243,7 @@ def _quotas_of(
 
 
 def _with_ages(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
-    """The facts with how old the next records are of groups that fall behind.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The facts with how old the next records are of groups that fall behind."""
     late = {facts.name: _late_places(facts) for facts in every if any(falling_behind(facts))}
     places = {place for each in late.values() for place in each}
     if not places:
@@ -351,8 +336,6 @@ def with_orphans(
 
     Args:
         snapshot: of all groups.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     try:
         named = configured_groups(admin)

@@ -296,11 +296,7 @@ def _read_histories(
     since_ms: int,
     captures: Sequence[ClusterSnapshot],
 ) -> Histories:
-    """The changes of the groups.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The changes of the groups."""
     from kgroups.cli.group_histories import read_histories, readers_of  # records: 40 ms of a start
 
     names = [group.group for group in groups]
@@ -332,11 +328,7 @@ def _read_histories(
 
 
 def _ends(admin: ClusterAdmin, changes: Sequence[Change]) -> dict[TopicPartition, int]:
-    """Where the logs of added partitions ended when they got their first owners.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """Where the logs of added partitions ended when they got their first owners."""
     commits = [each.commits for each in changes if each.commits is not None]
     firsts = [first for each in commits for first in each.first]
     times = {(first.topic, first.partition): first.assigned_ms for first in firsts}

@@ -222,11 +222,7 @@ def gate_of(fail_on: Sequence[str], warn_on: Sequence[str], *, allow_unknown: bo
 
 
 def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Found:
-    """The groups before the gate, by what they are now.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The groups before the gate, by what they are now."""
     source = "times" if request.question.is_asked else source_of(request.gate.conditions)
     fields = {name for condition in request.gate.conditions for name in condition.fields}
 

@@ -151,8 +151,6 @@ class Looks:
 
         Args:
             before: the look before, which rates are counted from.
-        Raises:
-            ClusterError: the cluster cannot be asked.
         """
         offsets = self.source in OFFSETS
         snapshot = admin.snapshot(

@@ -38,8 +38,6 @@ def bisected_times(
 
     Args:
         unread: whether the former are wanted.
-    Raises:
-        ClusterError: the cluster cannot be reached.
     """
     starts = {
         (name, number): log.log_start_offset
@@ -69,8 +67,6 @@ def ends_then(
 
     Args:
         first_ms: when the first record of each log was written: before, its end is not known.
-    Raises:
-        ClusterError: the cluster cannot be reached.
     """
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):

@@ -69,8 +69,6 @@ class Board:
         Args:
             shown: names of those on the screen.
             every: learn the figures of all groups.
-        Raises:
-            ClusterError: the cluster cannot be asked.
         """
         listing = admin.list_groups()
         states = {group.group: group.state for group in match_names(listing.groups, self._pattern)}

@@ -136,7 +136,6 @@ def look_at_sources(
     One group that is named alone fails at once.
 
     Raises:
-        ClusterError: the cluster cannot be asked.
         NotFoundError: no group fits; the only one is not there, or has committed nothing there.
         UsageError: two groups would go to one.
     """

@@ -27,8 +27,6 @@ def commit(
     Args:
         wanted: group to partition to its new commit; None deletes the commit.
         interruption: a second Ctrl-C does not wait for the answer.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     until = admin.ends()
     writing = until.part(WRITING)

@@ -45,7 +45,6 @@ class Requester(ClientHalf):
     # ------------------------------------------------------------------ requests
 
     def _fire(self, timer: str) -> None:
-        """The time of a timer has come."""
         if timer == REQUEST:  # close the connection: nothing else under way is answered either
             self.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
             for token in list(self._flights):

@@ -59,14 +59,13 @@ Partitions = dict[tuple[str, int], Any]
 
 
 class LibrdkafkaClient(LibrdkafkaSession):
-    """A cluster asked through librdkafka; arguments as of a session."""
+    """A cluster asked through librdkafka; arguments as of a session.
+
+    Every question raises BrokerFailure where the cluster cannot be asked.
+    """
 
     def list_groups(self) -> GroupListing:
-        """Every consumer group of the cluster.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Every consumer group of the cluster."""
         self.begin()
         answer = self.wait(self.admin.list_consumer_groups(request_timeout=self.left_s()))
         groups = tuple(
@@ -82,19 +81,11 @@ class LibrdkafkaClient(LibrdkafkaSession):
         return GroupListing(groups, self._brokers, self._cluster_id, errors)
 
     def topics(self) -> tuple[str, ...]:
-        """Names of all topics, ascending.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Names of all topics, ascending."""
         return tuple(sorted(self._metadata().topics))
 
     def hidden(self, groups: Sequence[str]) -> tuple[ItemError, ...]:
-        """Those of the groups that may not be looked at, whether they exist or not.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Those of the groups that may not be looked at, whether they exist or not."""
         self.begin()
         errors: list[ItemError] = []
         if OFFSETS_TOPIC in self._metadata().topics:
@@ -102,11 +93,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         return tuple(error for error in errors if error.code == "GROUP_AUTHORIZATION_FAILED")
 
     def place(self, groups: Sequence[str]) -> Placement:
-        """Where these groups live, by their names; nothing is created for it.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Where these groups live, by their names; nothing is created for it."""
         self.begin()
         topic = self._metadata().topics.get(OFFSETS_TOPIC)
         brokers = {broker.id: broker for broker in self._brokers}
@@ -141,11 +128,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         more_topics: Callable[[str], bool] | None,
         progress: Callable[[str], None],
     ) -> ClusterSnapshot:
-        """Groups (None: all), what they committed, and the bounds of what they read.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Groups (None: all), what they committed, and the bounds of what they read."""
         errors: list[ItemError] = []
         if groups is None:
             listing = self.list_groups()
@@ -239,11 +222,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         return done
 
     def topic_listing(self, names: Sequence[str]) -> TopicListing:
-        """Those of the topics that exist, and why the brokers do not tell us about others.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
+        """Those of the topics that exist, and why the brokers do not tell us about others."""
         self.begin()
         topics = self.topics_named(set(names))
         hidden = sorted(set(names) - set(topics))

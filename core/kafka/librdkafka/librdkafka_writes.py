@@ -3,7 +3,7 @@
 Its Python client has no call that deletes commits or removes members: those are refused. It writes
 the metadata of a commit with a NUL behind it, so metadata are left out. What may be tried again is,
 until the question's time is over. Every partition has its own answer: a call that succeeded may
-hold partitions that did not.
+hold partitions that did not. BrokerFailure: the cluster cannot be asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,6 @@ def write_commits(
     Args:
         groups: group to partition to its new commit; None would delete the commit, and fails.
         doubts: told of what may have been written without an answer.
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
     """
     client.check_write()
     client.begin()
@@ -79,11 +77,7 @@ def write_commits(
 
 
 def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
-    """What became of each group, in the order given; a group named twice is deleted once.
-
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
-    """
+    """What became of each group, in the order given; a group named twice is deleted once."""
     client.check_write()
     client.begin()
     names = list(dict.fromkeys(groups))
@@ -155,8 +149,6 @@ def delete_records(
     Args:
         before: first offset to keep; -1 for the end of the log.
         doubts: told of deletions that may have been carried out without an answer.
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
     """
     client.check_write()
     client.begin()
@@ -180,11 +172,7 @@ def delete_records(
 
 
 def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicListing:
-    """Those of the topics that exist, with their ids and start and end of each partition's log.
-
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
-    """
+    """Those of the topics that exist, with their ids and start and end of each partition's log."""
     topics, failures = client.topic_listing(names)
     ids = _topic_ids(client, list(topics))
     topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
@@ -218,8 +206,6 @@ def offsets_at(
 
     Args:
         times: epoch milliseconds, by partition.
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
     spec: Any = OffsetSpec

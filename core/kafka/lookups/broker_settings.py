@@ -33,11 +33,7 @@ class BrokerSettings:
 def broker_settings(
     admin: ClusterAdmin, brokers: Iterable[int], names: Sequence[str]
 ) -> dict[int, BrokerSettings]:
-    """These settings of each broker; takes DESCRIBE_CONFIGS on the cluster.
-
-    Raises:
-        ClusterError: the cluster cannot be reached.
-    """
+    """These settings of each broker; takes DESCRIBE_CONFIGS on the cluster."""
     wanted = sorted(set(brokers))
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, BrokerSettings]:
@@ -83,8 +79,6 @@ def broker_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, 
 
     Args:
         groups: of each broker that is asked, a group; of any type, and it need not exist.
-    Raises:
-        ClusterError: the cluster cannot be reached.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, Support]:

@@ -32,11 +32,7 @@ class ClientQuota(NamedTuple):
 
 
 def client_quotas(admin: ClusterAdmin) -> tuple[ClientQuota, ...]:
-    """Every quota that slows consumers down; takes DESCRIBE_CONFIGS on the cluster.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """Every quota that slows consumers down; takes DESCRIBE_CONFIGS on the cluster."""
 
     async def ask(cluster: Cluster, deadline: Deadline) -> tuple[ClientQuota, ...]:
         message = Struct(components=(), strict=False)
@@ -59,9 +55,6 @@ def record_bytes(admin: ClusterAdmin, leader: int, at: TopicPartition, offset: i
     """Bytes of a record there, on average of its batch; None if none can be fetched.
 
     Takes READ on the topic.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> float | None:

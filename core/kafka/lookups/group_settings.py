@@ -46,11 +46,7 @@ def group_settings(admin: ClusterAdmin, group: str) -> dict[str, Setting]:
 def settings_of_groups(
     admin: ClusterAdmin, groups: Sequence[str]
 ) -> dict[str, dict[str, Setting] | BrokerFailure]:
-    """The same of many groups, or why not; a request for each coordinator.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The same of many groups, or why not; a request for each coordinator."""
 
     async def ask(
         cluster: Cluster, deadline: Deadline
@@ -110,9 +106,6 @@ def configured_groups(admin: ClusterAdmin) -> tuple[str, ...]:
     """The names that have configurations of their own, ascending, whether such groups exist or not.
 
     Takes DESCRIBE_CONFIGS on the cluster, and brokers of Kafka 4.1 or later.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> tuple[str, ...]:
@@ -151,8 +144,6 @@ def alter_settings(
     Args:
         wanted: the group's own values; None unsets one.
         validate_only: change nothing, only see whether they would be taken.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     configs = [
         Struct(name=name, config_operation=_DELETE if value is None else _SET, value=value)

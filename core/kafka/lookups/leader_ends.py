@@ -23,8 +23,6 @@ def leader_ends(admin: ClusterAdmin, topics: Mapping[str, Topic]) -> dict[TopicP
 
     Args:
         topics: with leaders and their epochs.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     epochs = {
         (name, number): log.current_leader_epoch

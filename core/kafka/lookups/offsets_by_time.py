@@ -32,8 +32,6 @@ def offsets_at_times(
     Args:
         times: epoch milliseconds, not negative.
         known: their topics, where they were just looked up.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> Found:
@@ -84,8 +82,6 @@ def ends_at(
         topics: with log end offsets; a partition without one is left out.
     Returns:
         Partitions whose answer failed are absent.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     ends_now = {
         (name, number): log.log_end_offset
@@ -125,8 +121,6 @@ def record_ages(admin: ClusterAdmin, places: Iterable[Place], now_ms: int) -> di
     Args:
         places: of records that logs hold.
         now_ms: epoch milliseconds that the ages are counted back from.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     search = AgeSearch(places, now_ms)
     for _ in range(MOST_QUESTIONS):

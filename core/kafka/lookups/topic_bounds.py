@@ -29,8 +29,6 @@ def topics_with_bounds(
 
     Args:
         known: topics that were just looked up; they are not looked up again.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> TopicListing:

@@ -21,8 +21,6 @@ def topic_retentions(admin: ClusterAdmin, topics: Iterable[str]) -> dict[str, fl
     Returns:
         Topics to seconds; absent are those that keep records for ever (`compact`, or -1), and those
         that may not be asked.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     resources = [
         Struct(

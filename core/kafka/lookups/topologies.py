@@ -23,11 +23,7 @@ _FAILED, _THERE = 2, 3  # StreamsGroupTopologyDescriptionStatus
 def topologies(
     admin: ClusterAdmin, groups: Sequence[str]
 ) -> dict[str, TopologyNodes | ItemError | None]:
-    """The topology of each streams group; None where the brokers hold no description of it.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
+    """The topology of each streams group; None where the brokers hold no description of it."""
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Any]:
         placed, lost = await cluster.coordinators(list(groups), deadline)

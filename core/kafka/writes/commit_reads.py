@@ -19,8 +19,6 @@ def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held |
 
     Args:
         groups: one that does not exist has committed nothing.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
@@ -40,8 +38,6 @@ def read_until(
     Args:
         take: takes what was read, as `read_commits` gives it; gives the groups to read again.
         until: when to read no longer; the admin's own deadline if None.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> None:

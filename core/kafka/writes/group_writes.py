@@ -62,8 +62,6 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
 
     Args:
         groups: group to partition to its new commit; None deletes the commit.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     return write_and_read(admin, groups, ())[0]
 
@@ -83,8 +81,6 @@ def write_and_read(
         until: when to try no longer; the admin's own deadline if None.
         topic_ids: of the topics, as far as they are known: one that has another id by now gets no
             commit, where the broker takes ids (from Kafka 4.2 on).
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     ids = {name: uuid_from(text).bytes for name, text in topic_ids.items() if text is not None}
     doubts: Doubts[Key] = Doubts()

@@ -34,8 +34,6 @@ def delete_records(
         before: first offset to keep; -1 for the end of the log.
         doubts: told of deletions that may have been carried out without an answer. Where the log
             shows that they were, they are in the answer like any other.
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     noted: Doubts[TopicPartition] = Doubts() if doubts is None else doubts
 

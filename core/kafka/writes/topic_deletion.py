@@ -21,9 +21,6 @@ def delete_topics(admin: ClusterAdmin, names: Sequence[str]) -> dict[str, ItemEr
 
     Any broker takes the request to the controller. A topic that is gone when it is tried again was
     deleted by the attempt before.
-
-    Raises:
-        ClusterError: the cluster cannot be asked.
     """
     doubts: Doubts[str] = Doubts()
 

@@ -1,4 +1,7 @@
-"""The texts that spell what-if changes, on the command line and in scenario files."""
+"""The texts that spell what-if changes, on the command line and in scenario files.
+
+Each `parse_` function raises UsageError for a text of another form.
+"""
 
 import re
 import sys
@@ -43,29 +46,17 @@ def parse_remove_member(text: str) -> Change:
 
 
 def parse_set_partitions(text: str) -> SetPartitions:
-    """The change that `--set-partitions TOPIC=N` spells.
-
-    Raises:
-        UsageError: not of that form.
-    """
+    """The change that `--set-partitions TOPIC=N` spells."""
     return SetPartitions(*_topic_count(text, "--set-partitions"))
 
 
 def parse_add_topic(text: str) -> AddTopic:
-    """The change that `--add-topic TOPIC=N` spells.
-
-    Raises:
-        UsageError: not of that form.
-    """
+    """The change that `--add-topic TOPIC=N` spells."""
     return AddTopic(*_topic_count(text, "--add-topic"))
 
 
 def parse_subscribe(text: str) -> Subscribe:
-    """The change that `--subscribe [MEMBER=][+]TOPIC[,TOPIC...]` spells.
-
-    Raises:
-        UsageError: not of that form.
-    """
+    """The change that `--subscribe [MEMBER=][+]TOPIC[,TOPIC...]` spells."""
     form = "[MEMBER=][+]TOPIC[,TOPIC...]"
     member, equals, rest = text.rpartition("=")
     if equals and not member:
@@ -205,11 +196,7 @@ _PATTERN: Final = ",pattern="
 
 
 def parse_add_members(text: str) -> AddMembers:
-    """The change that `--add-members N[:CLIENT-ID[@RACK]][,KEY=VALUE]...` spells.
-
-    Raises:
-        UsageError: not of that form.
-    """
+    """The change that `--add-members N[:CLIENT-ID[@RACK]][,KEY=VALUE]...` spells."""
     start, marked, pattern = text.partition(_PATTERN)
     head, *pairs = _KEY.split(start)
     given: dict[str, str] = {"pattern": pattern} if marked else {}

@@ -189,7 +189,6 @@ class World(ShortWay):
             self.arrange_poll(process)
 
     def arrange_poll(self, process: Process) -> None:
-        """Let the application poll, as soon as it is free, with the world looking on."""
         now_ms, app = self.agenda.now_ms, process.app
         app.hold_up(now_ms, True)
         if process.commits is not None and process.commits.awaits:
@@ -198,7 +197,6 @@ class World(ShortWay):
         self.poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
 
     def poll_at(self, process: Process, at_ms: int) -> None:
-        """Let it poll then, unless it does so earlier."""
         if process.poll_ms is None or at_ms < process.poll_ms:
             process.poll_ms = at_ms
             self.agenda.at(at_ms, self._poll, process, at_ms)

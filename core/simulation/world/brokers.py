@@ -40,7 +40,6 @@ class BrokerService(Service):
         self._log = log
 
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
-        """Give a request to the coordinator."""
         self.coordinator.submit(now_ms, token, request)  # type: ignore[arg-type] # a client half's
 
     def answer_at_once(self, now_ms: int, request: object) -> object | None:
@@ -60,11 +59,9 @@ class BrokerService(Service):
         """A lost connection removes no member from its group."""
 
     def update_topology(self, now_ms: int, topology: Topology) -> None:
-        """New metadata."""
         self.coordinator.update_topology(now_ms, topology)
 
     def advance(self, now_ms: int) -> None:
-        """Fire timers."""
         self.coordinator.advance(now_ms)
 
     def next_deadline(self) -> int | None:

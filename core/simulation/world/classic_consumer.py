@@ -126,7 +126,6 @@ class ClassicConsumer(GroupConsumer):
             self.outputs.append(Refresh())
 
     def update_topics(self, now_ms: int, topology: Topology) -> None:
-        """What a pattern stands for may have changed; a leader watches the partitions."""
         self._fresh, self._asking = self._asking, False
         super().update_topics(now_ms, topology)
 

@@ -117,7 +117,6 @@ class GroupConsumer(Consumer):
             self.listener = Listener(self.plan.listener, random)
 
     def start(self, now_ms: int, topology: Topology) -> None:
-        """Subscribe."""
         self._client = self._make(now_ms)
         self._tell(now_ms, UpdateTopics(topology.topics))
         self._tell(now_ms, self._subscription(topology))
@@ -218,7 +217,6 @@ class GroupConsumer(Consumer):
         self._go_on(now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Fire timers."""
         self._client.advance(now_ms)
         self._carry_out(now_ms)
         if self._look_at_ms is not None and self._look_at_ms <= now_ms:

@@ -43,7 +43,6 @@ class ManualConsumer(GroupConsumer):
         self._look(now_ms)
 
     def _subscription(self, topology: Topology) -> Subscribe:
-        """None."""
         return Subscribe(())
 
     def listen(self, random: Random) -> None:
@@ -69,7 +68,6 @@ class ManualConsumer(GroupConsumer):
         self._tell(now_ms, UpdateTopics(topology.topics))
 
     def _lookup_identity(self) -> tuple[str | None, int]:
-        """It has none."""
         return None, -1
 
     @property
@@ -78,12 +76,10 @@ class ManualConsumer(GroupConsumer):
 
     @property
     def wants_poll(self) -> bool:
-        """Never."""
         return False
 
     @property
     def gives_records(self) -> bool:
-        """Always."""
         return True
 
     @property

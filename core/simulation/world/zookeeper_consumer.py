@@ -107,7 +107,6 @@ class ZookeeperMember(Consumer):
         self._carry_out()
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass."""
         self._machine.advance(now_ms)
         self._carry_out()
 

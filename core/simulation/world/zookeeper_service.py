@@ -161,7 +161,6 @@ class ZookeeperService(Service):
     # ------------------------------------------------------------------ what comes in
 
     def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
-        """Take in a frame."""
         assert isinstance(request, Frame), "a consumer sends the ensemble frames"
         if sender in self._gone:
             self._out.append(Forgotten(token))
@@ -212,7 +211,6 @@ class ZookeeperService(Service):
         self._collect()
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass."""
         self._ensemble.advance(now_ms)
         self._collect()
 
@@ -221,7 +219,6 @@ class ZookeeperService(Service):
         return self._ensemble.next_deadline()
 
     def take(self) -> list[ServiceOutput]:
-        """What to carry out since the last call, in order."""
         out, self._out = self._out, []
         return out
 

@@ -166,7 +166,6 @@ class ClassicClient(ClientMember):
 
     @property
     def identity(self) -> tuple[int, str]:
-        """(generation, member id); -1 and empty if it has none."""
         return self.generation, self.member_id
 
     def _take_answer(self, token: int, answer: Any) -> None:

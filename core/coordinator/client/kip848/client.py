@@ -134,7 +134,6 @@ class Kip848Client(Kip848ClientSteps):
 
     @property
     def identity(self) -> tuple[int, str]:
-        """(member epoch, member id)."""
         return self.epoch, self.member_id
 
     @property
@@ -199,7 +198,6 @@ class Kip848Client(Kip848ClientSteps):
     # ------------------------------------------------------------------ steps
 
     def _pursue(self) -> None:
-        """Do what can be done now."""
         if self._waiting:
             self._send_waiting()
         while self._steps and self._callback is None and self._commit_token not in self._flights:
