@@ -66,6 +66,18 @@ _SHARE_READING = (
     _DESCRIBE + "--group share-live --members --verbose",
     _DESCRIBE + "--group share-live --group share-stuck --group share-live --members",
     _DESCRIBE + "--group a-group-with-a-name-that-is-much-longer-than-any-column",
+    *(
+        _DESCRIBE + "--group share-java " + view
+        for view in (
+            "",
+            "--verbose",
+            "--offsets --verbose",
+            "--members",
+            "--members --verbose",
+            "--state",
+            "--state --verbose",
+        )
+    ),
     _DESCRIBE + "--group g --topic t",
     "--bootstrap-server {b} --list --topic t",
     "--bootstrap-server {b} --delete --group g --topic t",
@@ -78,6 +90,18 @@ _SHARE_READING = (
     "--to-offset 1",
     "--bootstrap-server {b} --reset-offsets --group g --dry-run --topic t --shift-by 1",
     "--bootstrap-server {b} --delete --group share-live",
+    "--bootstrap-server {b} --delete --group share-java",
+    "--bootstrap-server {b} --delete-offsets --group share-java --topic kind-a --topic kind-b",
+    *(
+        f"--bootstrap-server {{b}} --reset-offsets --group share-java {target}"
+        for target in (
+            "--all-topics --to-earliest --dry-run",
+            "--all-topics --to-earliest --execute",
+            "--topic kind-a:0 --to-offset 5 --execute",
+            "--topic kind-b --to-datetime 2020-01-01T00:00:00.000 --execute",
+        )
+    ),
+    "--bootstrap-server {b} --list --state Stable",
     "--bootstrap-server {b} --delete --group nobody",
     "--bootstrap-server {b} --delete --group plain --group share-stuck",
     "--bootstrap-server {b} --delete-offsets --group g --group h --topic t",
@@ -138,6 +162,9 @@ _STREAMS_READING = (
     _DESCRIBE + "--group app-live --offsets",
     _DESCRIBE + "--group app-live --members",
     _DESCRIBE + "--group app-live --members --verbose",
+    _DESCRIBE + "--group app-live --state",
+    _DESCRIBE + "--group app-live --state --verbose",
+    _DESCRIBE + "--group app-live --offsets --verbose",
     _DESCRIBE + "--group app-live --group app-late --state",
     _DESCRIBE + "--all-groups --members",
     _DESCRIBE + "--group app-empty --state --verbose",

@@ -9,6 +9,8 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.topologies import topologies
 from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.snapshot import CommittedOffset, GroupType, TopicPartition
+from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.share_members import ShareMembers
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.broker_requests import WireConnection
@@ -103,9 +105,11 @@ def kinds_world() -> Iterator[KafkaCluster]:
         commit_offsets(bootstrap, {"plain": {(A, 0): 1}})
         put(bootstrap, "share", SHARE_GROUPS)
         put(bootstrap, "streams", STREAMS_GROUPS)
-        application = stack.enter_context(
-            word_count(bootstrap, "app-live", (TEXTS, COUNTS), threads=2)
-        )
+        configure_group(bootstrap, "app-live", {"streams.num.standby.replicas": "1"})
+        applications = [
+            stack.enter_context(word_count(bootstrap, "app-live", (TEXTS, COUNTS), threads=threads))
+            for threads in (2, 1)
+        ]
         wire = stack.enter_context(WireConnection(bootstrap, client_id="wire"))
         stuck.share(wire, "share-stuck", B)
         late = stack.enter_context(
@@ -116,26 +120,49 @@ def kinds_world() -> Iterator[KafkaCluster]:
         sharer = stack.enter_context(Sharer(bootstrap, "share-live", A))
         sharer.take(90)
         stack.enter_context(Sharer(bootstrap, "share-live", A, "another-with-a-long-client-id"))
-        application.line_that("RUNNING")
+        java = stack.enter_context(JavaMembers())
+        configure_group(bootstrap, "share-java", {"share.auto.offset.reset": "earliest"})
+        members = stack.enter_context(ShareMembers(bootstrap, "share-java", java))
+        members.join("java-of-both", (A, B), in_java=True)
+        members.join("java", (B,), in_java=True)
+        wait_until(lambda: _lags(bootstrap, "share-java") == [0] * 5, "they have read all")
+        members.join("librdkafka", (A,), in_java=False)
+        for application in applications:
+            application.line_that("RUNNING")
         wait_until(lambda: _is_settled(bootstrap), "every group is settled", timeout_s=120)
         yield cluster
 
 
+def _lags(bootstrap: str, group: str) -> list[int | None]:
+    """Of a share group's partitions, as the coordinator says."""
+    with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+        found = admin.snapshot([group], log_offsets=False).groups
+    return [
+        commit.lag
+        for each in found
+        for numbers in (each.offsets or {}).values()
+        for commit in numbers.values()
+    ]
+
+
 def _is_settled(bootstrap: str) -> bool:
     with ClusterAdmin(ClientSettings(bootstrap)) as admin:
-        looked = admin.snapshot(["app-live", "share-live"])
+        looked = admin.snapshot(["app-live", "share-java", "share-live"])
         if topologies(admin, ["app-live"])["app-live"] is None:
             return False
     ready = {group.group: group for group in looked.groups}
-    if len(ready) < 2 or any(group.state != "Stable" for group in looked.groups):
+    if len(ready) < 3 or any(group.state != "Stable" for group in looked.groups):
         return False
-    app, share = ready["app-live"], ready["share-live"]
+    app, java, share = (ready[name] for name in ("app-live", "share-java", "share-live"))
     read = {topic for member in app.members or () for topic in member.assignment or {}}
+    tasks = [member.streams.assigned_tasks for member in app.members or () if member.streams]
     texts = (app.offsets or {}).get(TEXTS, {})
     return (
         len(read) == 2
+        and any(each.standby for each in tasks)
+        and not any(each.warmup for each in tasks)
         and all(at in texts and texts[at].offset == 9 for at in (0, 1))
         and len((share.offsets or {}).get(A, {})) == 3
-        and len(share.members or ()) == 2
-        and all(member.assignment for member in share.members or ())
+        and [len(group.members or ()) for group in (java, share)] == [3, 2]
+        and all(member.assignment for group in (java, share) for member in group.members or ())
     )
