@@ -191,8 +191,8 @@ class Group:
         offsets_partition: partition of `__consumer_offsets` that holds the group.
         group_epoch, target_epoch: KIP-848 only.
         topology: of a streams group; None where it has none yet.
-        settings: of a streams group, those that a plan depends on, by Kafka's names; None if not
-            learned.
+        settings: of a share or streams group, those that a plan depends on, by Kafka's names; None
+            if not learned.
         leader: member id of a classic group's leader; known only from `__consumer_offsets`.
         generation: of a classic group; known only from there, and not shown.
         led: rounds that the leader has assigned under this id, oldest first: the group as it was

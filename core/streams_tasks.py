@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -14,13 +14,6 @@ from kgroups.core.snapshot import (
     Topic,
     TopicPartition,
 )
-
-PLAN_SETTINGS: Final[tuple[str, ...]] = (
-    "streams.num.standby.replicas",
-    "streams.assignment.interval.ms",
-    "streams.initial.rebalance.delay.ms",
-)
-"""Configurations of a group that a plan depends on."""
 
 TaskRole = Literal["active", "standby", "warmup"]
 _INTERNAL = re.compile(

@@ -49,6 +49,17 @@ SETTINGS: Final = (
 _MOVED: Final = "SETTING_CHANGED"
 
 
+PLAN_SETTINGS: Final[Mapping[GroupType, tuple[str, ...]]] = {
+    "share": ("share.assignment.interval.ms",),
+    "streams": (
+        "streams.num.standby.replicas",
+        "streams.assignment.interval.ms",
+        "streams.initial.rebalance.delay.ms",
+    ),
+}
+"""Configurations of a group that a plan depends on."""
+
+
 class Setting(NamedTuple):
     """One configuration of a group.
 

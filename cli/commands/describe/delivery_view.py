@@ -70,9 +70,12 @@ def learn_deliveries(
         if rows and rows[0].delivery_count_limit is None:
             text = f"the delivery limit of `{name}` requires DESCRIBE_CONFIGS on the group"
             notes.append(Note("DELIVERIES_UNKNOWN", text, name))
-    named = [name for name, rows in found.items() if rows and rows[0].dead_letter_topic]
-    if why := no_dead_letters(admin, named):
-        notes.append(Note("NO_DEAD_LETTERS", why))
+    named = {
+        name: rows[0].dead_letter_topic
+        for name, rows in found.items()
+        if rows and rows[0].dead_letter_topic
+    }
+    notes += [Note("NO_DEAD_LETTERS", why) for why in no_dead_letters(admin, named)]
     codes = {row.error for rows in found.values() for row in rows if row.error is not None}
     if codes:
         text = f"cannot read `{STATE_TOPIC}` ({', '.join(sorted(codes))}): READ is required"

@@ -216,9 +216,9 @@ def _show_holders(
     """
     if any(of_consumers):
         raise UsageError(f"plans of {kind} groups have one view: who will have what")
-    if file is None and kind == "streams":
+    if file is None:
         with cluster(printer.options) as admin:
-            snapshot = with_settings(admin, snapshot, strict=True)
+            snapshot = with_settings(admin, snapshot, strict=kind == "streams")
     planned = REPORTS[kind](snapshot, texts.parsed)
     printer.show(planned)
     end_with(planned.errors)

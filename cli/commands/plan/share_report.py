@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgroups.cli.commands.plan.tasks_report import drawn_ids, holders_report
+from kgroups.cli.commands.plan.holders_report import holders_notes, holders_report, seconds
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -44,14 +44,16 @@ def share_report(snapshot: ClusterSnapshot, changes: Sequence[Change | Deploy]) 
                 "group": plan.group,
                 "assignor": group.assignor or "simple",
                 "confidence": plan.confidence,
+                "assignment_interval_seconds": seconds(
+                    group.settings or {}, "share.assignment.interval.ms"
+                ),
                 "member_count": plan.member_count,
                 "moved": sum(row["kind"] != "kept" for row in partitions),
                 "partitions": partitions,
             }
         )
         said += [Note("OF_A_PLAN", f"`{plan.group}`: {text}", plan.group) for text in plan.notes]
-        if plan.confidence == "ids":
-            said.append(drawn_ids(plan.group, "partitions"))
+        said += holders_notes(items[-1], "partitions")
     snapshot = replace(snapshot, errors=tuple(errors))
     return holders_report(SCHEMA, snapshot, items, View("partition", COLUMNS, _rows), said)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from kgroups.cli.commands.plan.holders_report import holders_notes, holders_report, seconds
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.source import now_ms
 from kgroups.core.planning.holders import HoldersPlan
 from kgroups.core.planning.tasks_plan import TaskShare, plan_tasks
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -40,40 +40,8 @@ def tasks_report(snapshot: ClusterSnapshot, changes: Sequence[object]) -> Report
         standby = int(settings.get("streams.num.standby.replicas") or 0)
         plan = plan_tasks(group, snapshot.topics, changes, standby)
         items.append(_item(group, plan, standby, settings))
-        interval = items[-1]["assignment_interval_seconds"]
-        if interval:
-            text = f"`{group.group}`: the coordinator assigns at most every {interval:g} s"
-            said.append(Note("OF_A_PLAN", text, group.group))
-        if plan.confidence == "ids":
-            said.append(drawn_ids(group.group, "tasks"))
+        said += holders_notes(items[-1], "tasks")
     return holders_report(SCHEMA, snapshot, items, View("task", COLUMNS, _rows), said)
-
-
-def holders_report(
-    schema: str, snapshot: ClusterSnapshot, items: Sequence[Item], view: View, said: Sequence[Note]
-) -> Report:
-    """The report of plans whose groups have several holders of one thing."""
-    return Report(
-        schema=schema,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=now_ms(),
-        items=items,
-        views=(view,),
-        errors=snapshot.errors,
-        summary=lambda: {"groups": len(items), "moved": sum(item["moved"] for item in items)},
-        notes=said,
-    )
-
-
-def drawn_ids(group: str, things: str) -> Note:
-    """A note where a plan is not exact."""
-    text = f"`{group}`: ids were assumed for new members; others may get other {things}"
-    return Note("DRAWN_IDS", text, group)
-
-
-def _seconds(settings: Mapping[str, str | None], name: str) -> float | None:
-    value = settings.get(name)
-    return None if value is None else int(value) / 1_000
 
 
 def _item(
@@ -95,8 +63,8 @@ def _item(
         "assignor": group.assignor or "sticky",
         "confidence": plan.confidence,
         "standby_replicas": standby,
-        "assignment_interval_seconds": _seconds(settings, "streams.assignment.interval.ms"),
-        "initial_delay_seconds": _seconds(settings, "streams.initial.rebalance.delay.ms"),
+        "assignment_interval_seconds": seconds(settings, "streams.assignment.interval.ms"),
+        "initial_delay_seconds": seconds(settings, "streams.initial.rebalance.delay.ms"),
         "member_count": plan.member_count,
         "moved": sum(task["kind"] != "kept" for task in tasks),
         "tasks": tasks,

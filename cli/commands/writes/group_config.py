@@ -231,7 +231,7 @@ def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> 
 
 
 def _say_dead_letters(printer: Printer, admin: ClusterAdmin, group: str, topic: str | None) -> None:
-    if topic and (text := no_dead_letters(admin, [group])):
+    for text in no_dead_letters(admin, {group: topic} if topic else {}):
         printer.note("NO_DEAD_LETTERS", text, group)
 
 

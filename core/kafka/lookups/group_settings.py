@@ -12,12 +12,11 @@ from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error, left_out, may_repeat, only
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.requests import GROUP_RESOURCE
-from kgroups.core.offsets.group_settings import Setting, Source
+from kgroups.core.offsets.group_settings import PLAN_SETTINGS, Setting, Source
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import ClusterSnapshot
-from kgroups.core.streams_tasks import PLAN_SETTINGS
 
 _SET, _DELETE = 0, 1  # AlterConfigOp.OpType
 _OF_GROUP: Final = 8
@@ -84,20 +83,26 @@ def _settings(item: Any) -> dict[str, Setting] | BrokerFailure:
 def with_settings(
     admin: ClusterAdmin, snapshot: ClusterSnapshot, *, strict: bool
 ) -> ClusterSnapshot:
-    """The snapshot, whose streams groups know the configurations that plans depend on.
+    """The snapshot, whose share and streams groups know the configurations that plans depend on.
 
     Args:
         strict: whether it is a failure if those of a group cannot be read.
     Raises:
         ClusterError: they cannot.
     """
+    asked = [group.group for group in snapshot.groups if group.type in PLAN_SETTINGS]
+    found: Mapping[str, Mapping[str, Setting] | BrokerFailure] = {}
+    with nullcontext() if strict else suppress(ClusterError):
+        found = settings_of_groups(admin, asked)
     groups = []
     for group in snapshot.groups:
-        if group.type == "streams":
-            with nullcontext() if strict else suppress(ClusterError):
-                found = group_settings(admin, group.group)
-                known = {name: found[name].value for name in PLAN_SETTINGS if name in found}
-                group = replace(group, settings=known)
+        own = found.get(group.group, {})
+        if not isinstance(own, BrokerFailure):
+            names = PLAN_SETTINGS.get(group.type, ())
+            known = {name: own[name].value for name in names if name in own}
+            group = replace(group, settings=known or None)
+        elif strict:
+            raise cluster_error(own)
         groups.append(group)
     return replace(snapshot, groups=tuple(groups))
 

@@ -287,6 +287,8 @@ def test_deliveries_without_the_right_to_read(guarded_kafka: KafkaCluster, bob: 
         assert [row["read_again"] for row in planned["items"]] == [None]
         (note,) = (note for note in planned["notes"] if note["code"] == "DELIVERIES_UNKNOWN")
         assert "is unknown" in note["message"]
+        (plan,) = bob.run("plan", group).document["items"]
+        assert plan["assignment_interval_seconds"] is None
         (item,) = bob.run("doctor", group).document["items"]
         lacks = {each["code"]: each["reason"] for each in item["not_examined"]}
         assert lacks["RECORDS_ARCHIVED"] == "requires READ on topic `__share_group_state`"

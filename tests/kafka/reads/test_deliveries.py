@@ -233,6 +233,25 @@ def console_member(kafka: KafkaCluster, group: str, topic: str, count: int, *sai
     assert done.stdout.count("\n") == count, done.stderr
 
 
+def test_dead_letters_without_their_topic(kafka: KafkaCluster) -> None:
+    """A note until the topic is there: of `config`, which sets its name, and of `describe`."""
+    group, topic, letters = "deliveries-dead", "delivered-dead", "dlq.delivered"
+    create_topics(kafka.bootstrap, {topic: 1})
+    produce(kafka.bootstrap, {(topic, 0): 2})
+    configure_group(kafka.bootstrap, group, {"share.auto.offset.reset": "earliest"})
+    with Sharer(kafka.bootstrap, group, topic) as member:
+        member.take(2)
+    where = ("-b", kafka.bootstrap, "-o", "json")
+    wanted = f"errors.deadletterqueue.topic.name={letters}"
+    line = ("config", group, "--set", wanted, "--yes", "--no-undo", *where)
+    missing = f"the dead letter topic `{letters}` of `{group}` does not exist: brokers create it"
+    assert missing in run(*line).stdout
+    shown = ("describe", group, "--deliveries", *where)
+    wait_until(lambda: missing in run(*shown).stdout, "the coordinator has the topic's name")
+    create_topics(kafka.bootstrap, {letters: 1})
+    wait_until(lambda: "NO_DEAD_LETTERS" not in run(*shown).stdout, "the topic is there")
+
+
 @pytest.mark.slow("a second broker; quick twin: the first test of this module")
 def test_kafkas_formatter() -> None:
     """10,000 records accepted, released, rejected, expired, by librdkafka and Java: record by

@@ -53,6 +53,9 @@ def planned(kafka: KafkaCluster, group: str, *changes: str) -> Any:
     assert outcome.exit_code == 0, outcome.stderr
     (item,) = outcome.document["items"]
     rows = item["partitions"]
+    assert item["assignment_interval_seconds"] == 1.0
+    said = f"`{group}`: the coordinator assigns at most every 1 s"
+    assert said in [note["message"] for note in outcome.document["notes"]]
     return item, {(row["topic"], row["partition"], row["to"]) for row in rows if row["to"]}
 
 
