@@ -1,7 +1,7 @@
 """The facts of a group that detectors look at."""
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Literal
 
@@ -39,8 +39,12 @@ Part = Literal[
     "own_settings",
     "quotas",
     "deliveries",
+    "retention",
 ]
-"""What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least."""
+"""What a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least.
+
+`retention` of topics is a figure of one finding, which is found without it, too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +151,22 @@ class DoctorFacts:
             "own_settings": self.own_settings,
             "quotas": self.quotas,
             "deliveries": self.deliveries,
+            "retention": self.ages,
         }[part] is not None
+
+    def without(self, parts: Iterable[Part], why: str) -> "DoctorFacts":
+        """The facts without these parts, and why."""
+        return replace(self, missing={**self.missing, **dict.fromkeys(parts, why)})
 
     def log_of(self, topic: str, partition: int) -> PartitionLog:
         """The log of a partition, with its last stable offset."""
         return log_in(self.snapshot, topic, partition)
+
+    def is_phantom(self, row: OffsetRow) -> bool:
+        """Whether no record is left to read of its lag, nor held by an open transaction."""
+        log = self.log_of(row.topic, row.partition)
+        is_gap = (row.topic, row.partition, row.committed_offset) in self.gaps
+        return is_gap and log.last_stable_offset in (None, log.log_end_offset)
 
 
 def log_in(snapshot: ClusterSnapshot, topic: str, partition: int) -> PartitionLog:

@@ -97,11 +97,14 @@ def fill_and_clean(address: str) -> None:
 def test_lag_that_compaction_has_emptied(address: str) -> None:
     """Nothing is left to read between commit and end; with one value there is a record."""
     fill_and_clean(address)
+    idle = {f"idle-{topic}": {(topic, 0): COMMITTED} for topic in (GONE, KEPT)}
+    commit_offsets(address, idle)
+    names = (GONE, KEPT, *idle)
     with ExitStack() as held:
         for name in (GONE, KEPT):
             group = LiveGroup(address, name, [MemberSpec(name, (name,))])
             held.enter_context(group).wait_stable(1)
-        outcome = run("doctor", GONE, KEPT, "--over", "1s", "-b", address, "-o", "json")
+        outcome = run("doctor", *names, "--over", "1s", "-b", address, "-o", "json")
     found = {item["group"]: item["findings"] for item in outcome.document["items"]}
     facts = {item["group"]: item["facts"] for item in outcome.document["items"]}
     (finding,) = [each for each in found[GONE] if each["code"] == "PHANTOM_LAG"]
@@ -109,6 +112,12 @@ def test_lag_that_compaction_has_emptied(address: str) -> None:
     assert finding["evidence"]["lag"] == facts[GONE]["lag"] >= 5
     assert "PHANTOM_LAG" not in {each["code"] for each in found[KEPT]}
     assert facts[KEPT]["lag"] == facts[GONE]["lag"]
+    codes = {name: {each["code"] for each in found[name]} for name in idle}
+    shared = {"NO_CONSUMER", "PHANTOM_LAG"}
+    assert codes[f"idle-{GONE}"] & shared == {"PHANTOM_LAG"}
+    assert codes[f"idle-{KEPT}"] & shared == {"NO_CONSUMER"}
+    (item,) = run("doctor", f"idle-{GONE}", "-b", address, "-o", "json").document["items"]
+    assert "NO_CONSUMER" not in {each["code"] for each in item["findings"]}
 
 
 def test_commits_that_brokers_will_delete(address: str) -> None:

@@ -106,6 +106,9 @@ def _unexamined(result: Examined, reasons: Mapping[str, str]) -> Iterator[tuple[
     """Codes that were not looked for, and those whose advice was not tried; why."""
     for code, part in result.not_examined:
         yield code, result.facts.missing.get(part) or reasons[part]
+    why = result.facts.missing.get("retention")
+    if why is not None and any(one.code == "FALLING_BEHIND" for one in result.findings):
+        yield "FALLING_BEHIND", why
     yield from result.unproved
 
 

@@ -40,7 +40,7 @@ def rivals(facts: DoctorFacts, at: TopicPartition) -> dict[str, object]:
 
 def no_consumer(facts: DoctorFacts) -> Iterator[Finding]:
     """Records wait, more come, and there is nobody to read them."""
-    lag = sum(row.lag or 0 for row in facts.rows or ())
+    lag = sum(row.lag for row in facts.rows or () if row.lag and not facts.is_phantom(row))
     rate = None if facts.times is None else facts.times.total.rate_in
     if facts.has_members or facts.group.state != "Empty" or not lag:
         return

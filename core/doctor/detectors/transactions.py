@@ -114,9 +114,7 @@ def phantom_lag(facts: DoctorFacts) -> Iterator[Finding]:
     """Lag with nothing to read: compaction took the records, or they are ends of transactions."""
     lags: dict[str, list[int]] = {}
     for row in facts.rows or ():
-        log = facts.log_of(row.topic, row.partition)
-        is_gap = (row.topic, row.partition, row.committed_offset) in facts.gaps
-        if is_gap and row.lag and log.last_stable_offset in (None, log.log_end_offset):
+        if row.lag and facts.is_phantom(row):
             lags.setdefault(row.topic, []).append(row.lag)
     for topic, lags_of in lags.items():
         yield Finding(

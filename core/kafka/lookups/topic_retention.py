@@ -15,12 +15,14 @@ _POLICY: Final = "cleanup.policy"
 _TIME: Final = "retention.ms"
 
 
-def topic_retentions(admin: ClusterAdmin, topics: Iterable[str]) -> dict[str, float]:
+def topic_retentions(
+    admin: ClusterAdmin, topics: Iterable[str]
+) -> tuple[dict[str, float], dict[str, str]]:
     """Seconds after which each topic deletes a record; takes DESCRIBE_CONFIGS on the topics.
 
     Returns:
-        Topics to seconds; absent are those that keep records for ever (`compact`, or -1), and those
-        that may not be asked.
+        Topics to seconds, without those that keep records for ever (`compact`, or -1), and Kafka's
+        error names of those that could not be asked.
     """
     resources = [
         Struct(
@@ -31,19 +33,21 @@ def topic_retentions(admin: ClusterAdmin, topics: Iterable[str]) -> dict[str, fl
         for topic in sorted(set(topics))
     ]
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, float]:
+    async def ask(cluster: Cluster, deadline: Deadline) -> tuple[dict[str, float], dict[str, str]]:
         broker = next(iter(cluster.brokers))
         message = Struct(resources=resources)
         _, answer = await cluster.ask(broker, Api.DESCRIBE_CONFIGS, message, deadline.at)
-        retentions = {row.resource_name: _retention_s(row) for row in answer.results}
-        return {topic: kept_s for topic, kept_s in retentions.items() if kept_s is not None}
+        codes = {row.resource_name: error_name(row.error_code) for row in answer.results}
+        failures = {topic: code for topic, code in codes.items() if code is not None}
+        told = [row for row in answer.results if row.resource_name not in failures]
+        retentions = {row.resource_name: _retention_s(row) for row in told}
+        known = {topic: kept_s for topic, kept_s in retentions.items() if kept_s is not None}
+        return known, failures
 
     return admin.over_wire(ask)
 
 
 def _retention_s(row: Any) -> float | None:
-    if error_name(row.error_code) is not None:
-        return None
     values = {config.name: config.value or "" for config in row.configs}
     kept_ms = int(values.get(_TIME, "-1"))
     return kept_ms / 1_000 if kept_ms >= 0 and "delete" in values.get(_POLICY, "") else None

@@ -1,13 +1,15 @@
 """Detectors of what is around a group: where each fires, and where it nearly does."""
 
+import ast
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
+from kgroups.cli.commands.doctor.doctor_report import doctor_report
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.deliveries import DeliveryRow
 from kgroups.core.doctor.cluster_facts import (
@@ -18,11 +20,21 @@ from kgroups.core.doctor.cluster_facts import (
     Transactions,
 )
 from kgroups.core.doctor.examine import DETECTORS, OF_SHARE_GROUPS, examine
-from kgroups.core.doctor.facts import DoctorFacts
+from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.history.broker_log import Elections
 from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTransaction
 from kgroups.core.snapshot import Group
-from tests.core.doctor.test_detectors import BOTH, CASES, WELL, facts, found, logs_of, only, watched
+from tests.core.doctor.test_detectors import (
+    BOTH,
+    CASES,
+    WELL,
+    facts,
+    falling_behind,
+    found,
+    logs_of,
+    only,
+    watched,
+)
 
 ROOT: Final = Path(__file__).parents[3]
 NOW_MS: Final = 10_000
@@ -142,6 +154,30 @@ def test_every_detector_has_a_case() -> None:
     assert CASES.keys() | CLUSTER_CASES.keys() == {detector.code for detector in DETECTORS}
 
 
+def source_of(name: str, module: ast.Module) -> str:
+    """A function of a module, and the functions and constants there that it needs, one by one."""
+    parts: dict[str, ast.stmt] = {}
+    for part in module.body:
+        if isinstance(part, ast.FunctionDef):
+            parts[part.name] = part
+        elif isinstance(part, ast.Assign | ast.AnnAssign):
+            targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+            parts |= {
+                node.id: part
+                for at in targets
+                for node in ast.walk(at)
+                if isinstance(node, ast.Name)
+            }
+    needed, text = [name], ""
+    for wanted in needed:
+        part = parts[wanted]
+        text += ast.unparse(part)
+        names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+        names |= {node.arg for node in ast.walk(part) if isinstance(node, ast.arg)}
+        needed += sorted((names & parts.keys()) - set(needed))
+    return text
+
+
 def test_every_code_is_caused_on_a_real_broker() -> None:
     """By a fault of the table of libraries, or by a test of its own, which exists."""
     truth, scenes = (
@@ -152,9 +188,28 @@ def test_every_code_is_caused_on_a_real_broker() -> None:
     assert caused == {detector.code for detector in DETECTORS}
     for row in scenes.values():
         file, name = row["test"].split("::")
-        text = (ROOT / file).read_text()
-        assert f"def {name}(" in text
-        assert row["code"] in text
+        assert row["code"] in source_of(name, ast.parse((ROOT / file).read_text())), row
+
+
+def test_gaps_wait_for_no_consumer() -> None:
+    """An empty group with nothing but gaps to read needs none; with one record more it does."""
+    idle = replace(gap(100), group=replace(gap(100).group, state="Empty", members=()))
+    assert found(idle, "NO_CONSUMER") == []
+    assert [finding.evidence["lag"] for finding in found(idle, "PHANTOM_LAG")] == [10]
+    for unread in (replace(idle, gaps=frozenset()), replace(idle, snapshot=gap(95).snapshot)):
+        assert [finding.evidence["lag"] for finding in found(unread, "NO_CONSUMER")] == [10]
+
+
+def test_a_figure_that_a_right_lacks() -> None:
+    """The document names it, of groups that have the finding."""
+    why = "retention_seconds_left requires DESCRIBE_CONFIGS on topic `t`"
+    both = [made().without(["retention"], why) for made in (falling_behind, lambda: facts(BOTH))]
+    reasons = dict.fromkeys(get_args(Part), "not asked")
+    report = doctor_report(both[0].snapshot, [examine(one) for one in both], reasons, csv=False)
+    told = [
+        {"code": "FALLING_BEHIND", "reason": why} in item["not_examined"] for item in report.items
+    ]
+    assert told == [True, False]
 
 
 @pytest.mark.parametrize("code", CLUSTER_CASES)

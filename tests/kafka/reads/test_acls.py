@@ -13,6 +13,9 @@ from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import take_snapshot
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import read_settings
+from kgroups.core.kafka.lookups.topic_retention import topic_retentions
 from kgroups.core.lag.report import LagQuery, lag_report
 from tests.support.cli.runner import Outcome, check_document, run
 from tests.support.kafka.broker import KafkaCluster
@@ -256,6 +259,8 @@ def test_doctor_without_rights_around_the_group(guarded_kafka: KafkaCluster, bob
         wait_until(
             lambda: "HANGING_TRANSACTION" not in lacks("mine-held"), "bob may see who holds it"
         )
+        with ClusterAdmin(read_settings(None, bob.file), timeout_ms=60_000) as admin:
+            assert topic_retentions(admin, ["held"]) == ({}, {"held": TOPIC})
     finally:
         producer.abort_transaction(30)
         assert run("delete", "mine-held", "--yes", "-b", address).exit_code == 0
