@@ -41,7 +41,7 @@ MOST: Final = 0.1
 def drawing_s() -> float:
     """Processor seconds of a frame: the rows are filtered and sorted, and the screen is made."""
     rows = [
-        GroupRow(f"group-{n:05}", "Stable", 3, n * 7919 % 10_007, 1.5, 1.25, 10.0 * n, 0)
+        GroupRow(f"group-{n:05}", "Stable", 3, n * 7919 % 10_007, 0, 1.5, 1.25, 10.0 * n, 0)
         for n in range(GROUPS)
     ]
     screen = Screen(rows=rows, height=HEIGHT, width=WIDTH, filter="group")

@@ -50,7 +50,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "unowned_partitions": "partitions that are not assigned to any member",
     "beyond_end_partitions": "partitions whose committed offset is beyond the log end",
     "stalled_partitions": "owned partitions with lag whose commit stands still, with `--over`",
-    "held_partitions": "partitions that an open transaction holds, where a condition names it",
+    "held_partitions": "partitions that an open transaction holds; null if not looked at",
     "old_offset": "committed offset before a write",
     "new_offset": "committed offset after it",
     "lag_before": "lag before a change, or in the window before",

@@ -22,6 +22,7 @@ from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, offset_rows
 from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.held_back import held_partition_count
 from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted
 from kgroups.core.rounds import REBALANCING
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
@@ -105,7 +106,7 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
 }
 """The columns of each view by their names."""
 
-SUMMED: Final = tuple(name for name in LagSummary._fields if name != "lag_max")
+SUMMED: Final = (*(name for name in LagSummary._fields if name != "lag_max"), "held_partitions")
 """What the summary adds up of the groups' figures."""
 
 NAMES_IN_A_NOTE = 3
@@ -144,6 +145,8 @@ def describe_items(
             found = item[TIMES] = group_times(snapshot, group, rows, times)
             _mark(item, found.stalled, "stalled")
         _mark(item, held.get(group.group), "held")
+        if "offsets" in views:
+            item["held_partitions"] = held_partition_count(snapshot, group)
         yield item
 
 

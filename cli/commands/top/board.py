@@ -10,6 +10,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_lag import lag_summary, offset_rows
 from kgroups.core.lag.group_times import TimeFigures, Times, group_times
+from kgroups.core.lag.held_back import held_partition_count
 from kgroups.core.rounds import rebalances_seen
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -30,6 +31,7 @@ class GroupRow(NamedTuple):
     state: str | None
     member_count: int | None = None
     lag: int | None = None
+    held_partitions: int | None = None
     rate_in: float | None = None
     rate_out: float | None = None
     catch_up_seconds: float | None = None
@@ -74,7 +76,8 @@ class Board:
         states = {group.group: group.state for group in match_names(listing.groups, self._pattern)}
         self._seen = {name: self._seen.get(name) or _Seen() for name in states}
         waiting = sorted(states, key=lambda name: (name not in shown, self._seen[name].at_ms))
-        snapshot = admin.snapshot(waiting if every else waiting[:AT_ONCE])
+        names = waiting if every else waiting[:AT_ONCE]
+        snapshot = admin.snapshot(names, isolation="read_committed")
         for group in snapshot.groups:
             if group.group in self._seen:
                 _take(self._seen[group.group], snapshot, group)
@@ -110,6 +113,7 @@ def _take(seen: _Seen, snapshot: ClusterSnapshot, group: Group) -> None:
         group.state,
         None if group.members is None else len(group.members),
         None if rows is None else lag_summary(rows).lag,
+        held_partition_count(snapshot, group),
         total.rate_in,
         total.rate_out,
         total.catch_up_seconds,

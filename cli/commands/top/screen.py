@@ -14,6 +14,7 @@ COLUMNS: Final = (
     Column("state", "STATE"),
     Column("member_count", "MEMBERS", right=True),
     Column("lag", "LAG", right=True),
+    Column("held_partitions", "HELD", right=True, quiet=(None, 0)),
     Column("rate_in", "RATE-IN", right=True, decimals=1),
     Column("rate_out", "RATE-OUT", right=True, decimals=1),
     Column("catch_up_seconds", "CATCH-UP-SECONDS", right=True, decimals=0),

@@ -27,6 +27,7 @@ from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.lag.held_back import held_partitions
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms, timestamp
 
@@ -37,8 +38,9 @@ The groups on the screen are read each second (--every), as are the states
 of all groups; the figures of the others follow, 200 groups at a time.
 RATE-IN and RATE-OUT are records per second over the last 10 seconds,
 CATCH-UP-SECONDS is the time to catch up at these rates, and REBALANCES
-counts those seen since the start. --once prints one frame after two looks,
-in any output format.
+counts those seen since the start. HELD, shown if there are any, counts
+partitions that an open transaction holds back. --once prints one frame
+after two looks, in any output format.
 
 KEYS
   up, down, PgUp, PgDn, j, k   select a group
@@ -216,7 +218,10 @@ def _details(snapshot: ClusterSnapshot | None, name: str) -> Sequence[str]:
         snapshot.captured_at_ms, groups=(group,), topics=snapshot.topics, brokers=snapshot.brokers
     )
     views: tuple[ItemView, ...] = ("members", "offsets")
-    items = list(describe_items(alone, views, uncommitted=None, isolation="read_uncommitted"))
+    held = {name: held_partitions(alone, group)}
+    items = list(
+        describe_items(alone, views, uncommitted=None, isolation="read_uncommitted", held=held)
+    )
     report = describe_report(alone, views, items, schema=SCHEMA)
     lines: list[str] = []
     for view in report.views:

@@ -26,9 +26,9 @@ from tests.support.kafka.workload import produce
 from tests.support.requirements import requires
 
 ROWS = [
-    GroupRow("billing", "Stable", 2, 50, 1.0, 2.0, 50.0, 0),
+    GroupRow("billing", "Stable", 2, 50, 0, 1.0, 2.0, 50.0, 0),
     GroupRow("mail", "Empty", 0, None),
-    GroupRow("shipping", "Stable", 1, 900, 5.0, 1.0, None, 3),
+    GroupRow("shipping", "Stable", 1, 900, 2, 5.0, 1.0, None, 3),
 ]
 UP, DOWN, ESCAPE = "\x1b[A", "\x1b[B", "\x1b"
 
@@ -50,14 +50,14 @@ def screen(typed: str = "", *, height: int = 24, width: int = 100) -> Screen:
         ("/ing\n", ["shipping", "billing"]),
         ("/ingx\x7f", ["shipping", "billing"]),
         ("/ing" + ESCAPE, ["shipping", "billing", "mail"]),
-        ("s" * 5, ["shipping", "billing", "mail"]),
+        ("s" * 6, ["shipping", "billing", "mail"]),
         ("/nobody\n", []),
     ],
     ids=["lag", "reversed", "filtered", "mistyped", "cleared", "by name", "none"],
 )
 def test_order_and_filter(typed: str, names: list[str]) -> None:
     """Highest lag first, unknown last; a part of the name as it is typed."""
-    if typed == "s" * 5:
+    if typed == "s" * 6:
         names = sorted(names)
     assert screen(typed).window == names
 
@@ -82,6 +82,12 @@ def test_keys_ask_for_what_is_beyond_the_screen() -> None:
     opened = screen("\n")
     assert (opened.opened, opened.press("p"), opened.press("q")) == ("shipping", "plan", None)
     assert opened.opened is None
+
+
+def test_held_partitions() -> None:
+    """A column, if any group on the screen has some."""
+    assert re.search(r"LAG +HELD +RATE-IN.*\n.* 900 +2 ", "\n".join(screen().frame()))
+    assert not any("HELD" in line for line in screen("/bill").frame())
 
 
 @pytest.mark.parametrize(("height", "width"), [(24, 80), (5, 20), (3, 10), (60, 300)])

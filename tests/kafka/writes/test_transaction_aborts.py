@@ -1,15 +1,23 @@
 """`kgroups transactions` on a real broker: what is open is shown, and exactly one is ended."""
 
 import json
+import os
+import pty
+import re
+import struct
+import termios
 from collections.abc import Mapping
+from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from tests.support.cli.process import PROGRAM, TIMEOUT_S
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.child import Child, read_until
 from tests.support.kafka.hung_transactions import (
     STRANGER,
     hang,
@@ -74,7 +82,28 @@ def held(address: str) -> tuple[list[str], list[str]]:
     document = run("describe", GROUP, "-b", address, "-o", "json").document
     notes = [each["message"] for each in document["notes"] if each["code"] == "HELD_BY_TRANSACTION"]
     (item,) = document["items"]
-    return notes, [row["lag_status"] for row in item["offsets"]]
+    statuses = [row["lag_status"] for row in item["offsets"]]
+    (row,) = run("top", GROUP, "--once", "-b", address, "-o", "json").document["items"]
+    counts = {each["held_partitions"] for each in (item, document["summary"], row)}
+    assert counts == {statuses.count("held")}
+    return notes, statuses
+
+
+def held_in_details(address: str) -> None:
+    """Wait until the details of the group in `top` show a partition that is held."""
+    leader, follower = pty.openpty()
+    ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 160, 0, 0))
+    with Child(
+        [PROGRAM, "top", GROUP, "-b", address], stdin=follower, stdout=follower, stderr=follower
+    ) as process:
+        os.close(follower)
+        read_until(leader, re.compile(rb"> aborts").search, "the group", timeout_s=TIMEOUT_S)
+        os.write(leader, b"\n")
+        read_until(leader, re.compile(rb"(?s)STATUS.*held").search, "held", timeout_s=TIMEOUT_S)
+        os.write(leader, b"qq")
+        read_until(leader, re.compile(rb"\?1049l").search, "the end", timeout_s=TIMEOUT_S)
+        assert process.wait(TIMEOUT_S) == 0
+    os.close(leader)
 
 
 def held_partitions(address: str, condition: str) -> int:
@@ -123,6 +152,7 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
         f"`kgroups transactions {GROUP}` shows it"
     )
     assert held(address) == ([said_of_it], ["held", "held", "ok"])
+    held_in_details(address)
     assert held_partitions(address, "held_partitions = 2") == 6
     assert held_partitions(address, "held_partitions > 2") == 0
     assert read_on(address, TOPIC, 1) is None
