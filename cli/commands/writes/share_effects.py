@@ -26,7 +26,12 @@ def with_effects(
         topics: with their ids and the bounds of their logs.
     """
     shared = {*share_groups(run.admin, changes)}
-    groups = [group for group in looked.groups if group.group in shared]
+    asked = {
+        (change.group, (change.topic, change.partition))
+        for change in changes
+        if change.group in shared and change.topic is not None and change.partition is not None
+    }
+    groups = [group for group in looked.groups if group.group in {name for name, _ in asked}]
     if not groups:
         return list(changes)
     states: Mapping[str, States] = {}
@@ -36,7 +41,8 @@ def with_effects(
         states = share_states(run.admin, groups, topics)
     except ClusterError as failure:
         codes.add(failure.code)
-    codes |= {one for own in states.values() for one in own.values() if isinstance(one, str)}
+    told = [states.get(name, {}).get(at) for name, at in asked]
+    codes |= {state for state in told if isinstance(state, str)}
     if codes:
         moved = any(change.new is not None for change in changes)
         text = (

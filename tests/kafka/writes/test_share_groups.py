@@ -152,6 +152,25 @@ def test_delivered_again_after_a_deletion(kafka: KafkaCluster, group: str, tmp_p
     assert len({(m.partition(), m.offset()) for m in taken}) == 144 + 6
 
 
+def test_one_topic_of_two(kafka: KafkaCluster, group: str) -> None:
+    """What a group has read of other topics is not in the way of the counts; nothing is counted
+    where members are.
+    """
+    other = f"{group}-other"
+    create_topics(kafka.bootstrap, {other: 1})
+    produce(kafka.bootstrap, {(other, 0): 10})
+    reset = ("reset-offsets", group, "--topic", other, "--to", "earliest")
+    with Sharer(kafka.bootstrap, group, [TOPIC, other]) as member:
+        member.take(16)
+        refused = ours(kafka, *reset, "--yes")
+    assert (refused.exit_code, refused.document["notes"]) == (4, [])
+    wait_until(lambda: lags(kafka, group) == [0, 0, 0], "all is acknowledged")
+    for line in (reset, ("delete-offsets", group, "--topic", other)):
+        planned = ours(kafka, *line, "--dry-run").document
+        assert [row["read_again"] for row in planned["items"]] == [10]
+        assert not planned["notes"]
+
+
 @pytest.mark.parametrize(
     ("reset", "skipped", "again"), [("latest", 5, 0), ("by_duration:PT1H", 0, 20)]
 )
