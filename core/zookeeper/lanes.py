@@ -44,6 +44,14 @@ class ZkFailure(RoutineError):
         self.error, self.path = error, path
 
 
+class NoNode(ZkFailure):
+    """The node, or the one above it, is not there."""
+
+
+class NodeExists(ZkFailure):
+    """The node is there already."""
+
+
 class LaneName(StrEnum):
     """The threads of a consumer."""
 

@@ -6,15 +6,20 @@ ZkClient, of Kafka 0.8.2.
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import BrokerEndpoint
-from kgroups.core.zookeeper.lanes import Routine, ZkFailure
+from kgroups.core.zookeeper.lanes import NodeExists, NoNode, Routine, ZkFailure
 from kgroups.core.zookeeper.node_tree import parent_of
 from kgroups.core.zookeeper.protocol import Api, Reply, Request, ZkError
 
+FAILURES: Final[Mapping[ZkError, type[ZkFailure]]] = {
+    ZkError.NO_NODE: NoNode,
+    ZkError.NODE_EXISTS: NodeExists,
+}
 BROKER_IDS: Final = "/brokers/ids"
 BROKER_TOPICS: Final = "/brokers/topics"
 STATIC, WHITE_LIST = "static", "white_list"
@@ -112,7 +117,7 @@ class Nodes:
         reply = yield request
         assert reply is not None, "a request is answered with a Reply"
         if reply.error is not None:
-            raise ZkFailure(reply.error, request.path)
+            raise FAILURES.get(reply.error, ZkFailure)(reply.error, request.path)
         return reply
 
     def _watches(self, path: str) -> bool:
@@ -134,9 +139,7 @@ class Nodes:
         """Names below a node; none if it is not there."""
         try:
             return (yield from self.children(path))
-        except ZkFailure as failure:
-            if failure.error is not ZkError.NO_NODE:
-                raise
+        except NoNode:
             return ()
 
     def data(self, path: str) -> Routine[str]:
@@ -148,9 +151,7 @@ class Nodes:
         """A node's data; None if it is not there."""
         try:
             return (yield from self.data(path))
-        except ZkFailure as failure:
-            if failure.error is not ZkError.NO_NODE:
-                raise
+        except NoNode:
             return None
 
     # ------------------------------------------------------------------ listening
@@ -170,21 +171,16 @@ class Nodes:
 
     def delete(self, path: str) -> Routine[None]:
         """Remove a node, unless it is gone already."""
-        try:
+        with suppress(NoNode):
             yield from self._ask(Api.DELETE, path)
-        except ZkFailure as failure:
-            if failure.error is not ZkError.NO_NODE:
-                raise
 
     def create_persistent(self, path: str) -> Routine[None]:
         """Create a node that stays, with those above it, unless it is there."""
         try:
             yield from self._ask(Api.CREATE, path)
-        except ZkFailure as failure:
-            if failure.error is ZkError.NODE_EXISTS:
-                return
-            if failure.error is not ZkError.NO_NODE:
-                raise
+        except NodeExists:
+            return
+        except NoNode:
             yield from self.create_persistent(parent_of(path))
             yield from self.create_persistent(path)
 
@@ -197,14 +193,10 @@ class Nodes:
         try:
             try:
                 yield from self._ask(Api.CREATE, path, data, ephemeral=True)
-            except ZkFailure as failure:
-                if failure.error is not ZkError.NO_NODE:
-                    raise
+            except NoNode:
                 yield from self.create_persistent(parent_of(path))
                 yield from self._ask(Api.CREATE, path, data, ephemeral=True)
-        except ZkFailure as failure:
-            if failure.error is not ZkError.NODE_EXISTS:
-                raise
+        except NodeExists:
             # It may be our own: the connection broke after the first attempt was done.
             if (yield from self.data_if_any(path)) != data:
                 raise
@@ -213,13 +205,9 @@ class Nodes:
         """Write a node that stays, creating it and those above it where they are missing."""
         try:
             yield from self._ask(Api.SET_DATA, path, data)
-        except ZkFailure as failure:
-            if failure.error is not ZkError.NO_NODE:
-                raise
+        except NoNode:
             yield from self.create_persistent(parent_of(path))
             try:
                 yield from self._ask(Api.CREATE, path, data)
-            except ZkFailure as other:
-                if other.error is not ZkError.NODE_EXISTS:
-                    raise
+            except NodeExists:
                 yield from self._ask(Api.SET_DATA, path, data)

@@ -21,10 +21,10 @@ from kgroups.core.zookeeper.lanes import (
     LaneName,
     Lanes,
     Lock,
+    NodeExists,
     Routine,
     RoutineError,
     Sleep,
-    ZkFailure,
 )
 from kgroups.core.zookeeper.nodes import (
     BROKER_IDS,
@@ -39,7 +39,6 @@ from kgroups.core.zookeeper.nodes import (
     topic_path,
     write_registration,
 )
-from kgroups.core.zookeeper.protocol import ZkError
 
 REBALANCE = "rebalance"
 
@@ -98,9 +97,7 @@ class Rebalancer:
         while True:
             try:
                 yield from self.nodes.create_ephemeral(path, data)
-            except ZkFailure as failure:
-                if failure.error is not ZkError.NODE_EXISTS:
-                    raise
+            except NodeExists:
                 if (yield from self.nodes.data_if_any(path)) is not None:
                     yield Sleep(self.config.zookeeper_session_timeout_ms)
             else:
@@ -233,9 +230,7 @@ class Rebalancer:
                 yield from self.nodes.create_ephemeral(
                     owner_path(self.config.group_id, partition), thread
                 )
-            except ZkFailure as failure:
-                if failure.error is not ZkError.NODE_EXISTS:
-                    raise
+            except NodeExists:
                 refused.append(partition)
                 self.tell(
                     EventKind.CONFLICT, "the node of another thread still exists", (partition,)
