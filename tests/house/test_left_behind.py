@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Mapping
 
-import psutil
 import pytest
 
 from tests.support.kafka.child import Child
 from tests.support.kafka.waiting import wait_until
 from tests.support.pages.browser import PROGRAM as CHROMIUM
+from tests.support.processes import is_running
 from tests.support.sandbox.foreign_clients import FOUND
 
 DEAF = """
@@ -65,14 +65,6 @@ sys.stdin.read()
 """
 
 
-def runs(pid: int) -> bool:
-    """Whether it runs: one that nobody has buried yet does not."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 @pytest.mark.share(4)
 @pytest.mark.kafka
 @pytest.mark.parametrize("kind", KINDS)
@@ -82,4 +74,4 @@ def test_nothing_outlives_who_started_it(kind: str) -> None:
         pids = [int(pid) for pid in parent.line_that("running").split()[1:]]
         assert pids
         parent.kill()
-        wait_until(lambda: not any(map(runs, pids)), f"{kind} has ended", timeout_s=120)
+        wait_until(lambda: not any(map(is_running, pids)), f"{kind} has ended", timeout_s=120)

@@ -12,6 +12,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
 from tests.support.kafka.waiting import wait_until
+from tests.support.processes import is_running
 
 LINE = 6
 
@@ -91,14 +92,7 @@ def test_a_command_that_hangs_ends_with_what_it_started(config: Path) -> None:
     with pytest.raises(UsageError, match="did not end"):
         password(config, f"exec:sh -c 'sleep 600 & echo $! > {pid_file}; wait'", 1_000)
     pid = int(pid_file.read_text())
-
-    def is_gone() -> bool:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except OSError:
-            return True
-
-    wait_until(is_gone, "the command's child to end")
+    wait_until(lambda: not is_running(pid), "the command's child to end")
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o622])

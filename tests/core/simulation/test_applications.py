@@ -1,24 +1,22 @@
 """What applications do by events: they pause partitions and resume them."""
 
-from typing import Any
-
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused_event, scenario
+from tests.support.simulation.sample_scenarios import (
+    BASE,
+    in_protocol,
+    ran,
+    refused_event,
+    scenario,
+)
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
 PAUSE = {"at": "2m", "pause": {"group": "app", "for": "60s"}}
 MORE = {"at": "130s", "scale_out": {"group": "app"}}
 # 60 records a second come for a minute.
 PAUSED_RECORDS = 3_600
-
-
-def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events))).groups[0]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -1,13 +1,10 @@
 """Consumers that assign themselves partitions and are no members of their group."""
 
-from typing import Any
-
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused, scenario
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, ran, refused, scenario
 
 PROTOCOLS = ("eager", "consumer")
 MANUAL = BASE.replace("until: 7m", "until: 3m").replace(
@@ -15,11 +12,6 @@ MANUAL = BASE.replace("until: 7m", "until: 3m").replace(
     "a: {assign: {orders: [0, 1, 2]}}\n      b: {assign: {orders: [3, 4, 5]}}",
 )
 MIXED = MANUAL.replace("b: {assign: {orders: [3, 4, 5]}}", "b: {topics: [orders]}")
-
-
-def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events))).groups[0]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.variation import varied
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused, scenario
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, ran, refused, scenario
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
 MODES = ("sync", "async", "outside")
@@ -27,11 +26,6 @@ CRASH: dict[str, Any] = {
     "at": "30s",
     "crash": {"group": "app", "member": "m", "restart_after": "1s"},
 }
-
-
-def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events))).groups[0]
 
 
 def committing(how: str, text: str = DRAIN) -> str:

@@ -1,7 +1,5 @@
 """Applications that change what they read, or leave their group and come back."""
 
-from typing import Any
-
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
@@ -11,6 +9,7 @@ from tests.support.simulation.sample_scenarios import (
     BASE,
     TWO_TOPICS,
     in_protocol,
+    ran,
     refused_event,
     scenario,
 )
@@ -19,11 +18,6 @@ PROTOCOLS = ("eager", "cooperative", "consumer")
 OTHER = {"at": "2m", "subscribe": {"group": "app", "topics": ["bills"]}}
 LEAVE = {"at": "2m", "unsubscribe": {"group": "app", "member": "m-2"}}
 BACK = {"at": "3m", "subscribe": {"group": "app", "member": "m-2", "topics": ["orders"]}}
-
-
-def ran(text: str, *events: dict[str, Any], seed: int = 1) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events)), seed=seed).groups[0]
 
 
 def owners(group: GroupOutcome) -> dict[str, int]:

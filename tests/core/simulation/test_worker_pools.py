@@ -7,10 +7,8 @@ import pytest
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import UsageError
 from kgroups.core.simulation.engine.refusals import check_scenario
-from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS, values_of
-from kgroups.core.simulation.figures.outcome import GroupOutcome
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import ran, scenario
 
 # Four workers do 40 records a second, from 3 s on; all 2,000 are handed over at once.
 POOL = """\
@@ -23,11 +21,6 @@ groups:
     settings: {session.timeout.ms: 10s}
 """
 CRASH = {"group": "app", "member": "m", "restart_after": "1s"}
-
-
-def ran(text: str, *events: dict[str, Any]) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events))).groups[0]
 
 
 @pytest.mark.parametrize("commit", ["", ", commit: sync", ", commit: async"])

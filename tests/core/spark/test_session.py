@@ -1,7 +1,6 @@
 """Making a session: what it needs, what it says, and that it says nothing else."""
 
 import os
-import socket
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import ClassArchive, find_java, java_version
 from kgroups.core.spark.session import SessionOptions, first_line, spark_session
+from tests.support.kafka.broker import free_ports
 from tests.support.kafka.child import run_program
 
 REPORT = textwrap.dedent(
@@ -122,13 +122,6 @@ def test_a_machine_s_settings_come_before_ours(tmp_path: Path) -> None:
     assert done.stdout == "['local[1]', '600m', '9']\n"
 
 
-def closed_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -139,17 +132,17 @@ def closed_port() -> int:
         (SessionOptions(master="mesos://h"), UsageError, "is not a Spark master URL"),
         (SessionOptions(master="locally"), UsageError, "is not a Spark master URL"),
         (
-            SessionOptions(master=f"k8s://https://127.0.0.1:{closed_port()}"),
+            SessionOptions(master=f"k8s://https://127.0.0.1:{free_ports(1)[0]}"),
             ClusterError,
             "Kubernetes API server `127.0.0.1:",
         ),
         (
-            SessionOptions(remote=f"sc://127.0.0.1:{closed_port()}"),
+            SessionOptions(remote=f"sc://127.0.0.1:{free_ports(1)[0]}"),
             ClusterError,
             "Spark Connect server `127.0.0.1:",
         ),
         (
-            SessionOptions(master=f"spark://127.0.0.1:{closed_port()}"),
+            SessionOptions(master=f"spark://127.0.0.1:{free_ports(1)[0]}"),
             ClusterError,
             "Spark master `127.0.0.1:",
         ),

@@ -17,6 +17,7 @@ from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.processes import is_running
 
 pytestmark = pytest.mark.kafka
 
@@ -93,16 +94,8 @@ def test_brokers_end_when_whoever_started_them_is_killed(tmp_path: Path) -> None
         folder, pid = runner.line().split()
         assert psutil.pid_exists(int(pid))
         runner.send_signal(signal.SIGKILL)
-    wait_until(lambda: not _runs(int(pid)), "the broker has ended", timeout_s=60)
+    wait_until(lambda: not is_running(int(pid)), "the broker has ended", timeout_s=60)
     wait_until(lambda: not (Path(folder) / "broker-1").exists(), "its data are gone")
-
-
-def _runs(pid: int) -> bool:
-    """Whether the process is there and no zombie that waits for its new parent."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.mark.slow("a broker of its own: the harness of the tests")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import venv
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pyspark
 
+from tests.support.kafka.broker import free_ports
 from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
@@ -34,13 +34,6 @@ def bare_python(folder: Path) -> Path:
     found = run_program([python, "-c", "import pyspark, kgroups"])
     assert "No module named 'kgroups'" in found.stderr, found.stderr
     return python
-
-
-def free_port() -> int:
-    """A port that nothing listens on now."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 @contextmanager
@@ -108,7 +101,7 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[str]:
 @contextmanager
 def connect_server(folder: Path, python: Path | None = None) -> Iterator[str]:
     """A Spark Connect server, its workers on `python`; gives its `sc://` address."""
-    port = free_port()
+    port = free_ports(1)[0]
     command = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     command += ["--driver-memory", "512m", "--conf", "spark.ui.enabled=false"]
     command += ["--driver-java-options", QUICK_JVM]

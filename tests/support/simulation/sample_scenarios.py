@@ -10,6 +10,8 @@ import yaml
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 
@@ -78,6 +80,11 @@ def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
     """The scenario of a text, with top-level keys replaced."""
     value = {**yaml.safe_load(text), **changes}
     return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))
+
+
+def ran(text: str, *events: dict[str, Any], seed: int = 1) -> GroupOutcome:
+    """The group of a run with these events."""
+    return simulate(scenario(text, events=list(events)), seed=seed).groups[0]
 
 
 def checked(text: str) -> Scenario:

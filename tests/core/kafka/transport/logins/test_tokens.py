@@ -16,6 +16,7 @@ from tests.support.cli.process import start
 from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.token_server import encoded
 from tests.support.kafka.waiting import wait_until
+from tests.support.processes import is_running
 
 COMMAND = OAuthSettings("command", "x")
 
@@ -103,12 +104,4 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=WAIT_S)
     for pid in map(int, pids.read_text().split()):
-        wait_until(lambda pid=pid: is_gone(pid), "the command to end")  # type: ignore[misc]
-
-
-def is_gone(pid: int) -> bool:
-    """Whether a process runs no more."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+        wait_until(lambda pid=pid: not is_running(pid), "the command to end")  # type: ignore[misc]
