@@ -94,7 +94,7 @@ def remove_members(
         whole = looked.needed(group)
         if whole.type in ("share", "streams"):
             text = f"Kafka cannot remove members of {whole.type} groups"
-            raise RefusedError(text, hint="stop them, or wait for their sessions to expire")
+            raise RefusedError(text, hint="stop their clients, or wait for the sessions to expire")
         members = chosen(whole, member or (), instance or (), all_members)
         run = Run(printer, admin, consent, looked.cluster_id)
         carry_out(run, removal_write(reason), [Removal(group, member) for member in members])

@@ -1,18 +1,23 @@
 """What writes do to share groups, counted in `__share_group_state`."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from kgroups.cli.commands.writes.writing import Run, share_groups
 from kgroups.cli.source import now_ms
 from kgroups.core.deliveries import STATE_TOPIC, ShareState, effects_of
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.lookups.share_starts import FirstOffsets, first_offsets
+from kgroups.core.kafka.lookups.group_settings import settings_of_groups
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
 from kgroups.core.kafka.lookups.share_state import States, share_states
-from kgroups.core.offsets.change import Change
-from kgroups.core.snapshot import ClusterSnapshot, Topic
+from kgroups.core.kafka.reads.log_bounds import led_only
+from kgroups.core.offsets.change import Change, Key
+from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
+from kgroups.core.offsets.targets import parse_target
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 
-_Starts = Mapping[str, FirstOffsets | BrokerFailure]
+_RESET: Final = "share.auto.offset.reset"
 
 
 def with_effects(
@@ -50,42 +55,50 @@ def with_effects(
             f"are skipped and delivered again is {'reckoned from the lag' if moved else 'unknown'}"
         )
         run.printer.note("DELIVERIES_UNKNOWN", text, of_a_write=True)
-    starts = {} if codes else _starts(run, shared, changes, topics)
-    return [_with_effects(change, states, starts, topics) for change in changes]
+    anew = {change.group for change in changes if change.old and not (change.new or codes)}
+    restarts = _restarts(run, {each.group: each for each in groups if each.group in anew}, topics)
+    return [_with_effects(change, states, restarts.get(change.key), topics) for change in changes]
 
 
-def _starts(
-    run: Run, shared: set[str], changes: Sequence[Change], topics: Mapping[str, Topic]
-) -> _Starts:
-    """Where groups restart whose offsets are deleted; a note names those of which it is unknown."""
-    wanted: dict[str, dict[str, Topic]] = {}
-    for group, topic, _, old, new, *_ in changes:
-        if group in shared and old and not new and topic is not None and topic in topics:
-            wanted.setdefault(group, {})[topic] = topics[topic]
-    starts = first_offsets(run.admin, wanted, now_ms())
-    for group, found in starts.items():
-        if isinstance(found, BrokerFailure):
+def _restarts(
+    run: Run, groups: Mapping[str, Group], topics: Mapping[str, Topic]
+) -> dict[Key, Change]:
+    """By partition, the reset to where a group begins that has no offsets there.
+
+    A note names the groups of which that is not known.
+    """
+    found: dict[Key, Change] = {}
+    for name, settings in settings_of_groups(run.admin, list(groups)).items():
+        if isinstance(settings, BrokerFailure):
             text = (
-                f"where `{group}` restarts is unknown ({found.code}), and so is how many "
-                "records are skipped and delivered again"
+                f"where `{name}` restarts is unknown ({settings.code}), and so is how many records "
+                "are skipped and delivered again"
             )
-            run.printer.note("DELIVERIES_UNKNOWN", text, group, of_a_write=True)
-    return starts
+            run.printer.note("DELIVERIES_UNKNOWN", text, name, of_a_write=True)
+            continue
+        reset = (_RESET in settings and settings[_RESET].value) or "latest"
+        target = parse_target(reset.removeprefix("by_duration:"), now_ms())
+        is_time = target.kind == "time"
+        at_time = offsets_at(run.admin, led_only(topics), target.number) if is_time else {}
+        group, known = groups[name], Known(topics, at_time)
+        for change in plan_reset(group, committed_partitions(group), target, known):
+            found[change.key] = change._replace(note=f"restarts from {reset}")
+    return found
 
 
 def _with_effects(
-    change: Change, states: Mapping[str, States], starts: _Starts, topics: Mapping[str, Topic]
+    change: Change,
+    states: Mapping[str, States],
+    restart: Change | None,
+    topics: Mapping[str, Topic],
 ) -> Change:
-    _, topic, partition, _, new, *_ = change
-    if topic is None or partition is None:
+    new = change.new
+    if new is None and restart is not None:
+        new, change = restart.new, change._replace(note=restart.note)
+    if change.topic is None or change.partition is None or new is None:
         return change
-    state = states.get(change.group, {}).get((topic, partition))
-    anew = starts.get(change.group)
-    offset = None if new is None else new.offset
-    if new is None and isinstance(anew, FirstOffsets):
-        offset = anew.offsets.get((topic, partition))
-        change = change._replace(note=f"restarts from {anew.reset}")
-    if offset is None or not isinstance(state, ShareState):
+    state = states.get(change.group, {}).get((change.topic, change.partition))
+    if not isinstance(state, ShareState):
         return change
-    log = topics[topic].partitions[partition]
-    return change._replace(effects=effects_of(state, log, offset))
+    log = topics[change.topic].partitions[change.partition]
+    return change._replace(effects=effects_of(state, log, new.offset))
