@@ -72,7 +72,7 @@ def answered(
     Args:
         report: by the keys of the questions.
         sort: the column that rows are sorted by, the most first.
-        others: `totals`, and what pictures are drawn from.
+        others: from `totals_of`, and what pictures are drawn from.
     Raises:
         UsageError: the engine does not understand the query's SQL.
     """
@@ -99,7 +99,8 @@ def answered(
             f"`--sql {query.sql}` is not valid: {exc}",
             hint=f"{EXAMPLE}, on " + ", ".join(columns),
         ) from exc
-    (summary,) = tables["totals"].to_pylist()
+    (totals,), (members,) = (tables[name].to_pylist() for name in ("totals", "members_counted"))
+    summary = {"groups": totals.pop("groups"), **members, **totals}
     return LagReport(
         tables[ITEMS].to_pylist(),
         tables[ITEMS].schema,
@@ -169,6 +170,15 @@ def _compared_text(comparison: Comparison, literals: dict[str, object], *, has_b
     below = "<" if comparison.sign in ("<", ">=") else "<="
     is_open = f"coalesce({METHOD} = 'at_least', false) AND {column} {below} :{name}"
     return f"CASE WHEN {is_open} THEN NULL ELSE {text} END"
+
+
+def totals_of(questions: Questions, lagged: Frame, loads: Frame) -> dict[str, Frame]:
+    """What a report says of everything: a row of groups and partitions, and one of members."""
+    counts = "SELECT count(*) AS member_count, count_if(held = 0) AS idle_members FROM {loads}"
+    return {
+        "totals": questions.ask("totals", lagged=lagged),
+        "members_counted": questions.put(counts, loads=loads),
+    }
 
 
 def with_members(questions: Questions, report: Frame, by: str, loads: Frame) -> Frame:

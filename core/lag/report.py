@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.answer import LagReport as LagReport
-from kgroups.core.lag.answer import answered, with_members
+from kgroups.core.lag.answer import answered, totals_of, with_members
 from kgroups.core.lag.captures.capture_tables import (
     NO_TIMES,
     RecordTimes,
@@ -105,7 +105,7 @@ def lag_report(
         series = questions.ask("snapshot", lagged=lagged)
         members = engine.rows(tables.members, few=few)
         loads = questions.ask("loads", lagged=lagged, members=members)
-        others = {"totals": questions.ask("totals", lagged=lagged, loads=loads)}
+        others = totals_of(questions, lagged, loads)
         if query.pictures:
             others |= picture_frames(questions, series, verdict="lag_status")
         if query.assignors:

@@ -38,6 +38,7 @@ from kgroups.core.spark.tuning import (
     FLAGS,
     LARGE_CONF,
     LARGE_FLAGS,
+    LOCAL_CONF,
     SESSION_CONF,
     SMALL_CONF,
     SMALL_FLAGS,
@@ -255,7 +256,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         # One task a core: more only cost start-up of tasks. Plans are small and known.
         conf.setdefault("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
         conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
-        conf |= LARGE_CONF if options.large else {}
+        conf |= LARGE_CONF if options.large else LOCAL_CONF
     else:
         conf |= _reach_master(options)
     conf["spark.driver.memory"] = options.memory

@@ -33,21 +33,24 @@ COMMON_CONF: Mapping[str, str] = {
     "spark.sql.parquet.filterPushdown": "true",
 }
 
+# On this machine planning again between stages and jobs that list files take longer than the work.
+LOCAL_CONF: Mapping[str, str] = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+}
 
 # Compiling the code of whole stages takes longer than to interpret them over a few rows. That of
 # expressions is soon compiled: interpreted, 100,000 rows take 7 s more, and 5,000 no less.
 SMALL_CONF: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
-    # All of it is one task. To plan again between stages, to broadcast what is joined and to list
-    # files by jobs would take longer than the work.
-    "spark.sql.adaptive.enabled": "false",
+    # All of it is one task, also on a Connect server.
+    **LOCAL_CONF,
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     # Spark shuffles two sides of one partition each before it joins them if they may be large, and
     # of a table from the driver, or of a join, it does not know.
     "spark.sql.defaultSizeInBytes": "1",
     "spark.sql.maxSinglePartitionBytes": "1000000g",
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
 
 # What is sorted and hashed lies outside the heap: there no collector copies it.

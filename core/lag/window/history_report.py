@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import pyarrow as pa
 
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.lag.answer import LagReport, answered, with_members
+from kgroups.core.lag.answer import LagReport, answered, totals_of, with_members
 from kgroups.core.lag.captures.capture_tables import (
     NO_TIMES,
     RecordTimes,
@@ -208,7 +208,7 @@ class _History:
         report = asks.ask("with_commits", report=report, series=figures.series, commits=inside)
         loads = asks.ask("loads", lagged=figures.newest, members=members)
         report = with_members(asks, report, query.by, loads)
-        others = {"totals": asks.ask("totals", lagged=figures.newest, loads=loads)}
+        others = totals_of(asks, figures.newest, loads)
         if query.pictures:
             moments = None if past is None else lagged_of(asks, past, FACTS)
             others |= picture_frames(asks, figures.series, moments)

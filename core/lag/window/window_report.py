@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
-from kgroups.core.lag.answer import LagReport, answered, compared, with_members
+from kgroups.core.lag.answer import LagReport, answered, compared, totals_of, with_members
 from kgroups.core.lag.captures.capture_files import captures_changed, rows_of_files, whole_files
 from kgroups.core.lag.captures.capture_window import (
     Window,
@@ -43,6 +43,8 @@ NAMED_FILE: Final = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
 Choose = Callable[[Collection[str]], tuple[Sequence[str], Sequence[ItemError]]]
 # What tells rows of one capture apart: a file may be there twice.
 IDENTITY: Final = {"members": ("cluster", "group", "member_id"), "topics": ("cluster", "topic")}
+# What a report without planned assignments asks of members.
+OF_MEMBER: Final = (*IDENTITY["members"], "client_id", "host", "assignor")
 
 
 def lag_report_over(
@@ -200,11 +202,10 @@ class _Report:
         captures = sum(window.captures.num_rows for window, _ in windows)
         tell(f"reading {rows:,} rows of {captures:,} captures")
         figures = self._figures(window, span_ms)
-        rest = self._rest(window, strict=strict)
-        lost = rest.broken
+        rest, lost = self._rest(window, strict=strict)
         questions = asking(self.engine, query, span_ms[1])
-        loads = questions.ask("loads", lagged=figures.newest, members=rest.members)
-        others = {"totals": questions.ask("totals", lagged=figures.newest, loads=loads)}
+        loads = questions.ask("loads", lagged=figures.newest, members=rest["members"])
+        others = totals_of(questions, figures.newest, loads)
         if query.pictures:
             drawn = figures.lagged, figures.hours
             others |= picture_frames(questions, figures.series, *drawn)
@@ -212,12 +213,12 @@ class _Report:
         if query.assignors:
             from kgroups.core.lag.fleet.planned import Fleet, planned_answer  # all assignors
 
-            fleet = Fleet(rest.members, rest.topics, figures.series)
+            fleet = Fleet(rest["members"], rest["topics"], figures.series)
             fleet_before = None
             for (own, _), figures_before in zip(before, earlier, strict=True):
-                was = self._rest(own, strict=strict)
-                fleet_before = Fleet(was.members, was.topics, figures_before.series)
-                lost += was.broken
+                was, lost_before = self._rest(own, strict=strict)
+                fleet_before = Fleet(was["members"], was["topics"], figures_before.series)
+                lost += lost_before
             tell(f"planning every group with {', '.join(query.assignors)}")
             answer = planned_answer(questions, fleet, query, "captures", others, fleet_before)
         else:
@@ -237,8 +238,10 @@ class _Report:
             return figures._replace(series=self.engine.keep(figures.series))
         return figures
 
-    def _rest(self, window: Window, *, strict: bool) -> "_Rest":
-        """Members and topics of each cluster's newest capture in the window, each once.
+    def _rest(
+        self, window: Window, *, strict: bool
+    ) -> tuple[dict[str, Frame], tuple[ItemError, ...]]:
+        """Members and, for a dry run, topics of each cluster's newest capture; files left out.
 
         Raises:
             UsageError: `strict`, and a file cannot be read.
@@ -256,7 +259,10 @@ class _Report:
                 files, errors = whole_files(near)
                 broken += errors
                 parts.append(rows_of_files(self.folder, files, parts[0].schema, at_ms=span.last_ms))
-            rows = pa.concat_tables(parts).select(arrow_schema(table).names)
+            if table == "topics" and not self.query.assignors:
+                continue
+            columns = arrow_schema(table).names if self.query.assignors else OF_MEMBER
+            rows = pa.concat_tables(parts).select(columns)
             if self.query.groups is not None and "group" in identity:
                 names = pa.array(self.query.groups, pa.string())
                 rows = rows.filter(pc.is_in(rows["group"], names))
@@ -266,7 +272,7 @@ class _Report:
                 f"capture `{broken[0].target}` cannot be read: {broken[0].message}",
                 hint="delete it, or leave out --strict to report without it",
             )
-        return _Rest(frames["members"], frames["topics"], broken)
+        return frames, broken
 
     def _finished(
         self, answer: LagReport, windows: Windows, lost: tuple[ItemError, ...]
@@ -283,14 +289,6 @@ class _Report:
             summary=answer.summary | facts | _hours_told([window for window, _ in windows]),
             errors=(*answer.errors, *broken, *dict.fromkeys(lost)),
         )
-
-
-class _Rest(NamedTuple):
-    """What a dry run needs beside rows: the newest members and topics; files left out."""
-
-    members: Frame
-    topics: Frame
-    broken: tuple[ItemError, ...]
 
 
 def _each_once(rows: pa.Table, identity: Sequence[str]) -> pa.Table:
