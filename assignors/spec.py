@@ -119,8 +119,6 @@ class Fault:
         code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION`,
             `FOREIGN_PARTITION` or `LEADER_FAILS`.
         message: one sentence without a full stop: what a Java leader would do.
-        member_id: whom it concerns, or None.
-        partition: partition number of `topic`, or None.
     """
 
     code: str

@@ -19,9 +19,6 @@ _NAMED: Final = 3
 def whole_id(text: str, ids: Iterable[str], group: str) -> str | None:
     """The member id that a text stands for: that id itself, or the only one that begins so.
 
-    Args:
-        text: an id or the beginning of one, with or without `…`.
-        ids: of the members of the group.
     Returns:
         None where no id begins so.
     Raises:

@@ -39,7 +39,6 @@ def rebalances_seen(first: Group | None, between: Iterable[Hashable], last: Grou
 
     Args:
         first, last: the looks at both ends; None or without members where nothing is known.
-        between: rounds of the looks in between.
     """
     if first is None or first.members is None or last.members is None:
         return None

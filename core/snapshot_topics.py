@@ -25,8 +25,6 @@ class Record(Struct, forbid_unknown_fields=True, omit_defaults=True):
 def check_once(kind: str, names: Iterable[object]) -> None:
     """See that no name comes twice.
 
-    Args:
-        kind: of what is named, for the message.
     Raises:
         ValueError: one does.
     """

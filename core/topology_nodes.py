@@ -26,11 +26,7 @@ class Node(NamedTuple):
 
 
 class TopologyNodes(NamedTuple):
-    """A topology.
-
-    Args:
-        global_stores: source and processor of each.
-    """
+    """Nodes by the id of their subtopology; source and processor of each global store."""
 
     subtopologies: dict[str, tuple[Node, ...]]
     global_stores: tuple[tuple[Node, Node], ...] = ()

@@ -80,7 +80,6 @@ def read_claims(view: LeaderView, member_data: MemberData, bulk_from: int = BULK
     are dropped and reported.
 
     Args:
-        member_data: how a member's claim is read.
         bulk_from: number of claims from which arrays are used.
     """
     claims = Claims([], [], newest=view.request.generation)

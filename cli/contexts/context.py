@@ -54,7 +54,6 @@ class ContextFile:
     """The configuration file.
 
     Args:
-        contexts: by name, in the order of the file.
         current: the context that is in force where none is named.
     """
 

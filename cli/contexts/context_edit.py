@@ -23,7 +23,6 @@ def save(file: ContextFile, text: str, expected: Mapping[str, Any], current: str
     Args:
         file: as it was read.
         expected: the fields of each context that it should have, by name.
-        current: the context that should be the current one.
     Raises:
         UsageError: the text says something else, since the file is written in a way that cannot
             be edited; or it cannot be written.

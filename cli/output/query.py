@@ -27,11 +27,7 @@ NEIGHBOURS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression that can be asked of documents.
-
-    Args:
-        expression: what the library made of it.
-    """
+    """An expression that can be asked of documents."""
 
     text: str
     expression: Any

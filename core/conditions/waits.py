@@ -27,9 +27,7 @@ class Awaited:
     """One group, as the last look found it.
 
     Args:
-        was_there: whether any look found it.
         figures: what was learned of it; empty if nothing was.
-        holds: whether the condition holds; None: unknown.
         since_ms: milliseconds since which it holds and the group is as it is; None if it does not.
         rounds: what tells one rebalance of it from the next, as `rounds_of` gives it.
         was_moved: whether a rebalance interrupted the time that it has to hold.
@@ -69,7 +67,6 @@ class Wait:
 
         Args:
             at_ms: when, on the clock of the wait.
-            figures: figures of the groups that are there.
             failures: of groups that could not be looked at.
             rounds: of the groups that are there, as `rounds_of` gives them.
         """

@@ -20,7 +20,6 @@ class Proof(NamedTuple):
 
     Args:
         change: what the advice is: `session.timeout.ms=15000`, `one more member`.
-        by: how it was tried.
         before, after: the same figures as they are, and as they would be; with their units.
         assumes: what happens meanwhile: `3 pauses of up to 8.2s`.
     """

@@ -84,7 +84,6 @@ class Change:
             `gap`: generations or epochs without a record.
         number: generation or group epoch after it; of a gap, the last one that is missing.
         first_number: of a gap, the first one that is missing.
-        type: the group's.
         leader: member id.
         protocol: the strategy of a classic group.
         members: who joined, left or was replaced.

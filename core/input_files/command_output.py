@@ -29,7 +29,6 @@ def command_output(
 
     Args:
         command: program and arguments, quoted as for a shell.
-        timeout_s: after which it is ended.
         started: told how to end it from another thread.
     Raises:
         UsageError: it cannot be run, fails, does not end in time or prints nothing.

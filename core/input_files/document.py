@@ -41,11 +41,7 @@ _LONGEST_PATH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed file, or a line of one: its name for messages, its text for line numbers, its value.
-
-    Args:
-        first_line: of the text in the file.
-    """
+    """A parsed file, or a line of one: its name, its text for line numbers, and its value."""
 
     name: str
     text: str

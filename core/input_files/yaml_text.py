@@ -54,9 +54,7 @@ class _Open:
     """A list or mapping that is being read.
 
     Args:
-        values: it, as far as it is read.
         anchor: by which aliases refer to it.
-        line: where it begins, from 1.
         key: of a mapping, if the next value is that of a key; with the line of the key.
         size: values in it so far, itself included.
     """

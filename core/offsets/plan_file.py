@@ -72,7 +72,6 @@ def csv_lines(
     """`file:line` and the cells of each line of a CSV file without a heading.
 
     Args:
-        most: lines that there may be.
         skip_empty: lines without a cell do not count.
     Raises:
         UsageError: more lines, one that is too long or no CSV, or none.

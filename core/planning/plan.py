@@ -69,7 +69,6 @@ class Stage:
     """One step of a deploy, when the group has settled.
 
     Args:
-        event: what happens, a clause.
         rebalances: whether it makes the group rebalance.
         assignment: member to topic to partitions; a member that came back goes by its old id.
         leader_client, confidence, confidence_reason: as of a plan.

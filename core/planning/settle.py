@@ -66,7 +66,6 @@ class Ends:
 
     Args:
         each: ends; more than one where the strategy leaves something to chance.
-        failures: ways in which it fails.
         complete: whether there are no others.
         weights: how likely each end and then each failure is beside the others; empty: all alike.
     """

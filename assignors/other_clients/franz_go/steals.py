@@ -50,11 +50,7 @@ class Level:
 
 
 class Levels:
-    """The levels of a plan.
-
-    Args:
-        plan: partitions of each member.
-    """
+    """The levels of a plan."""
 
     def __init__(self, plan: list[list[int]]) -> None:
         self._by_size: dict[int, Level] = {}
@@ -90,11 +86,7 @@ class Levels:
 
 
 class StealGraph:
-    """Who holds what of each topic, and so from whom it can be stolen.
-
-    Args:
-        group: the group, everything dealt.
-    """
+    """Who holds what of each topic, and so from whom it can be stolen."""
 
     def __init__(self, group: Balancing) -> None:
         self._group = group

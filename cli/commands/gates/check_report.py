@@ -236,11 +236,7 @@ def _rows(judged: Judged) -> Iterator[Row]:
 
 
 def fields_report(tables: Mapping[str, Fields], now_ms: int) -> Report:
-    """The fields that conditions may name.
-
-    Args:
-        tables: by what the conditions are about.
-    """
+    """The fields that conditions may name."""
     items: list[dict[str, Any]] = [
         {
             "field": field.name,

@@ -29,7 +29,6 @@ def search_page(
     """The page of a search.
 
     Args:
-        items: its trials, as the document has them.
         runs: how many there were in all.
     """
     best = next(item for item in items if item["best"])

@@ -118,7 +118,6 @@ def look_again(
     """The items after looks at the cluster, until all is seen, the time is over or Ctrl-C comes.
 
     Args:
-        look: looks, and gives the items as they are then.
         unseen: the items where nothing can be seen.
     """
     checked = [list(unseen)]

@@ -47,7 +47,6 @@ class Wanted(NamedTuple):
     """What is asked for.
 
     Args:
-        pairs: groups by name.
         pattern: of the source groups, where they are many.
         target: of the pattern; None for the same names.
     """

@@ -38,8 +38,6 @@ class Consent:
     """How far a command may go.
 
     Args:
-        yes: without asking.
-        dry_run: show the plan only.
         keep_going: do what can be done though some of it cannot.
     """
 

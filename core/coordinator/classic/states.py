@@ -90,7 +90,6 @@ class Outcome(NamedTuple):
     """What a state makes of a request.
 
     Args:
-        act: what the group does.
         error: code of the answer, when it is given now and not further on in the table.
         to: the state after; None if it stays.
     """

@@ -42,7 +42,6 @@ class Decided(NamedTuple):
     """What a leader decided.
 
     Args:
-        assignments: bytes by member id.
         topics: every topic that somebody in the group subscribes to.
     """
 

@@ -54,7 +54,6 @@ class Kip848Member:
         subscribed_topic_regex: empty for none.
         classic: what is kept of a member that speaks the classic protocol; else None.
         member_epoch: -2 for a static member that left for a while.
-        assigned: what it may consume.
         pending: what it must give back before it gets more.
     """
 

@@ -43,7 +43,6 @@ class OAuthSettings:
     """How to get a token; it can be hashed and pickled.
 
     Args:
-        source: who gives it.
         place: URL of the endpoint, path of the file, the command, the brokers' addresses (`aws`).
         client_id, client_secret: for the endpoint.
         scope: asked of the endpoint, or written into an unsecured token.

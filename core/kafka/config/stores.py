@@ -54,7 +54,6 @@ def read_jks(data: bytes, password: str | None) -> Jks:
     """The content of a store.
 
     Args:
-        data: the whole file.
         password: of the store; None does without the check that nobody changed it, as Java does.
     Raises:
         DamagedStore: the bytes are no store.
@@ -247,7 +246,6 @@ class _Store:
 
     Args:
         setting: which property has its password.
-        password: None where none is given.
     """
 
     def __init__(self, kind: str, setting: str, path: str, password: str | None) -> None:

@@ -158,9 +158,6 @@ class _ProtocolLog(logging.Handler):
     """librdkafka's log of requests as `RequestTrace`s; it is told when the client is polled.
 
     Every other line is dropped unread.
-
-    Args:
-        trace: told of each answer.
     """
 
     def __init__(self, trace: Trace) -> None:

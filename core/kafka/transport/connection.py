@@ -88,7 +88,6 @@ class Connection:
         """A connection to the broker at `address`, logged in.
 
         Args:
-            settings: protocol and login.
             tls: context, when the protocol is encrypted.
             deadline: seconds of `time.monotonic`.
             allowance: shared with the connections to the other brokers.

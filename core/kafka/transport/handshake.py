@@ -168,7 +168,6 @@ def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFail
     """Why there is no TLS connection, though the broker's certificate is fine.
 
     Args:
-        address: `host:port`.
         error: from the handshake, or from what was read first after it.
         tls: what was offered.
     """

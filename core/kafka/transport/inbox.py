@@ -95,9 +95,7 @@ class Pending(NamedTuple):
     """A request under way.
 
     Args:
-        correlation_id: which its answer must have.
         answer: what it says, to come.
-        read: makes that of its frame.
         most: bytes that the answer may have.
         deadline: seconds of `time.monotonic`.
         sent_at: seconds of `time.monotonic`.

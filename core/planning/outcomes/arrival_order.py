@@ -39,7 +39,6 @@ class Arrival:
     Args:
         buckets: of those whose ids are not known, in a table of `capacity`.
         orders: of all members by their names in the roster, one for each target.
-        weight: how likely it is.
     """
 
     buckets: Mapping[str, int]

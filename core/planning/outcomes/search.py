@@ -60,7 +60,6 @@ class Unseen:
 
     Args:
         unlike, racks, libraries: as of `build_request`.
-        weight: how likely it is.
     """
 
     unlike: bool

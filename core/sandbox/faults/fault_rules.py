@@ -58,11 +58,7 @@ class Fault:
     number: int = field(default=0, compare=False)
 
     def fits(self, broker: int, request: Request, name_of: NameOf) -> bool:
-        """Whether the rule is for this request, how often it was used aside.
-
-        Args:
-            name_of: the name of a topic by its id.
-        """
+        """Whether the rule is for this request, how often it was used aside."""
         return (
             self.api in (None, request.api)
             and self.broker in (None, broker)
@@ -86,11 +82,7 @@ class Fault:
 
 
 class FaultRules:
-    """The rules in force, asked before every request; the first that fits is used.
-
-    Args:
-        name_of: the name of a topic by its id.
-    """
+    """The rules in force, asked before every request; the first that fits is used."""
 
     def __init__(self, name_of: NameOf) -> None:
         self._name_of = name_of

@@ -67,8 +67,6 @@ class Meta:
 class DataDirectory:
     """One directory, used by one process at a time.
 
-    Args:
-        path: made if it is missing.
     Raises:
         UsageError: it cannot be made or written.
         RefusedError: another sandbox uses it.

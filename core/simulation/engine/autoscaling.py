@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.simulation.engine.network import START_MS
+from kgroups.core.simulation.engine.schedule import kill_after
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.kubernetes.scaling_rules import (
     SYNC_MS,
@@ -15,7 +16,7 @@ from kgroups.core.simulation.kubernetes.scaling_rules import (
     wanted_for_lag,
 )
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan, next_name
-from kgroups.core.simulation.world.process import Process, Seat
+from kgroups.core.simulation.world.process import Seat
 
 MAX_SCALINGS: Final = 1_000
 
@@ -141,8 +142,4 @@ class Scaler:
         process = seat.process
         if process is not None:
             self._world.close(seat)
-            self._world.agenda.at(self._world.now_ms + self._plan.grace_ms, self._kill, process)
-
-    def _kill(self, process: Process) -> None:
-        if process.alive:
-            self._world.kill(process.seat)
+            kill_after(self._world, process, self._plan.grace_ms)

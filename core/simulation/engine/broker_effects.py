@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
-from kgroups.core.simulation.engine.schedule import later
+from kgroups.core.simulation.engine.schedule import kill_after, later
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
     BrokerDown,
@@ -163,12 +163,8 @@ def _evict(world: World, seat: Seat, event: SpotEviction) -> None:
         if event.restart_after_ms is not None:
             restart_later(world, seat, event.restart_after_ms)
 
-    def kill(process: Process) -> None:
-        if process.alive:
-            world.kill(process.seat)
-
     world.close(seat, gone)
-    world.agenda.at(world.now_ms + event.notice_ms, kill, process)
+    kill_after(world, process, event.notice_ms)
 
 
 def slow_broker(world: World, event: SlowBroker) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from kgroups.core.simulation.engine.schedule import kill_after
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.deploy_window import SUPERSEDED, DeployWindow
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy, fenceposts
@@ -236,11 +237,7 @@ class Rollout:
                 process.then = lambda: self._gone(pod)
             else:
                 world.close(seat, lambda: self._gone(pod))
-            world.agenda.at(world.now_ms + event.grace_ms, self._kill, process)
-
-    def _kill(self, process: Process) -> None:
-        if process.alive:
-            self._world.kill(process.seat)
+            kill_after(world, process, event.grace_ms)
 
     def _gone(self, pod: Pod) -> None:
         """Its process has ended."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
+from kgroups.core.simulation.world.process import Process
 
 
 def later(world: World, after_ms: int, what: Callable[[], None]) -> None:
@@ -17,6 +18,16 @@ def later(world: World, after_ms: int, what: Callable[[], None]) -> None:
 
     world.pending += 1
     world.agenda.at(world.now_ms + after_ms, now)
+
+
+def kill_after(world: World, process: Process, notice_ms: int) -> None:
+    """Kill a process that has not ended by itself by then."""
+
+    def kill() -> None:
+        if process.alive:
+            world.kill(process.seat)
+
+    world.agenda.at(world.now_ms + notice_ms, kill)
 
 
 HOUR_MS: Final = 3_600_000

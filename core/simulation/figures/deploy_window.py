@@ -19,7 +19,6 @@ class DeployOutcome(NamedTuple):
         took_ms: until then; None if it never was.
         settled_ms: until, beyond that, every old pod had gone and the group was whole; None if
             never.
-        rebalances: rebalances that began in that time.
         unowned_ms: time without an owner in it, added up over partitions.
         doubled_ms: time with two owners, added up.
         moved: partitions that went over to another member.

@@ -29,7 +29,6 @@ class Invariants:
     """Looks on while a run goes, and raises `BrokenInvariant`.
 
     Args:
-        groups: of the run, by name.
         seed: for the message.
         start_ms: virtual time of the run's start.
 

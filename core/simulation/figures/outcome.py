@@ -133,10 +133,8 @@ class Outcome:
 
     Args:
         end_ms: how long it lasted.
-        settled: whether every group was settled at its end.
         events: how many of each kind happened.
         steps: events of the heap.
-        checks: invariants that were checked.
         moments: when the first `MAX_MOMENTS` events happened, each with its name.
     """
 

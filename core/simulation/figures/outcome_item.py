@@ -73,7 +73,6 @@ def compare_items(
 
     Args:
         first: runs of the first variation.
-        place: of the group in each outcome.
     """
     if len(outcomes) < 2 or first is outcomes:
         return None

@@ -44,11 +44,7 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
 
 
 def stretched(traits: LibraryTraits, chance: Random, before: float | None) -> float:
-    """By what a back-off is longer than its attempt has it.
-
-    Args:
-        before: the same of the one before; None for the first.
-    """
+    """By what a back-off is longer than its attempt has it; None before: it is the first."""
     if not traits.jitter_adds_up:
         before = 1.0
     elif before is None:

@@ -27,7 +27,6 @@ class PartitionRecords:
 
     Args:
         base: records that are there at `from_ms`.
-        per_ms: records that come in a millisecond.
         phase: share of the next record that is there already, from 0 up to but not 1.
     """
 
