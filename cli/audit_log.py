@@ -23,7 +23,7 @@ NO_AUDIT: Final = "KGROUPS_NO_AUDIT"
 
 @dataclass(slots=True)
 class WriteRecord:
-    """What is known so far of a command that may write.
+    """Facts so far about a command that may write.
 
     Args:
         context: name of the context in force; None without one.

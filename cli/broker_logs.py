@@ -44,7 +44,7 @@ def read_logs(
     changes: Mapping[str, Sequence[Change]],
     epochs: Mapping[int, int | None] | None = None,
 ) -> list[ReadLog]:
-    """What each log says of the changes, and of partitions of `__consumer_offsets`.
+    """Lines of each log about the changes, and of partitions of `__consumer_offsets`.
 
     Args:
         epochs: of the partitions' leaders.

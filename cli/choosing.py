@@ -106,7 +106,7 @@ def exact_names(names: Iterable[str]) -> tuple[str, ...]:
 def choice_of(
     names: Sequence[str] | None, regex: Sequence[str] | None = None, *, every: bool = False
 ) -> Choice:
-    """What the arguments ask for.
+    """Groups that the arguments ask for.
 
     Raises:
         UsageError: nothing, or all and some; an empty name; a broken pattern.

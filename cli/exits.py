@@ -43,7 +43,7 @@ GROUP_OPTIONS: Final = ("--group", "-g")
 
 
 class Note(NamedTuple):
-    """What is said that is neither data nor an error: `note: …` on stderr, an entry of `notes`.
+    """Message that is neither data nor an error: `note: …` on stderr, an entry of `notes`.
 
     Args:
         code: one of `NOTE_CODES`.
@@ -60,7 +60,7 @@ class Note(NamedTuple):
 
 @dataclass(slots=True)
 class Told:
-    """What stdout is to hold, and holds, in this run of a command.
+    """Contents of stdout, wanted and written, in this run of a command.
 
     Args:
         form: of the output, as far as it is known.
@@ -165,7 +165,7 @@ def note_items(notes: Iterable[Note]) -> list[dict[str, str | None]]:
 
 
 def failure_item(error: BaseException) -> dict[str, str | None]:
-    """What ended a command, as an entry of the envelope's `errors`."""
+    """Failure that ended a command, as an entry of the envelope's `errors`."""
     if not isinstance(error, KgroupsError):
         if isinstance(error, KeyboardInterrupt | Abort):
             error = KgroupsError("interrupted", code="INTERRUPTED")
@@ -175,7 +175,7 @@ def failure_item(error: BaseException) -> dict[str, str | None]:
 
 
 def bug_text(error: BaseException) -> str:
-    """What is said of a failure that is none of ours."""
+    """Message for a failure that is none of ours."""
     return f"a bug in kgroups: {type(error).__name__}: {error}"
 
 
@@ -218,7 +218,7 @@ def _grouped(
 
 
 def _line(alike: Sequence[ItemError]) -> str:
-    """What failed and why; of many the first few, and how many more."""
+    """Failures and their causes; of many the first few, and how many more."""
     if len(alike) == 1:
         return alike[0].text
     names = ", ".join(f"`{error.target}`" for error in alike[:NAMED])

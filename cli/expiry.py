@@ -115,7 +115,7 @@ def idle_groups(
 
 
 def note_of_unknown(unknown: Sequence[str]) -> Note:
-    """What is said of groups of which it is not known since when they are idle."""
+    """Note on groups of which it is not known since when they are idle."""
     return left_out(unknown, "their last commit time is unknown")
 
 

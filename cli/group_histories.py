@@ -37,7 +37,7 @@ MakeReaders = Callable[[Sequence[ClusterSnapshot]], Mapping[str, R]]
 
 
 class GroupHistories(NamedTuple, Generic[R]):
-    """What was read.
+    """Histories that were read.
 
     Args:
         readers: of each group, with what its log said.

@@ -62,7 +62,7 @@ class Interruption:
             raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
     def send(self, write: Callable[[], Result]) -> Result | None:
-        """What a write gives; None where a second Ctrl-C has ended it."""
+        """Result of a write; None where a second Ctrl-C has ended it."""
         try:
             self._sending = True
             result = write()
@@ -75,7 +75,7 @@ class Interruption:
             return None
 
     def look(self, read: Callable[[], Result], otherwise: Result) -> Result:
-        """What a read gives after all writes; `otherwise` where Ctrl-C has ended it."""
+        """Result of a read after all writes; `otherwise` where Ctrl-C has ended it."""
         self._all_sent = True
         if self.is_cut:
             return otherwise

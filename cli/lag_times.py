@@ -46,7 +46,7 @@ MOST_LOOKS: Final = 60
 
 
 class TimeQuestion(NamedTuple):
-    """What is to be learned about time.
+    """Question about time.
 
     Args:
         ages: of the oldest unread records, by bisection.
@@ -153,7 +153,7 @@ def captured_times(
     snapshot: ClusterSnapshot,
     captures: Sequence[ClusterSnapshot],
 ) -> Times:
-    """What the oldest of some captures tells of time, as a look before; no waiting.
+    """Times from the oldest of some captures, as a look before; no waiting.
 
     Args:
         admin: None: no gap is known.

@@ -25,7 +25,7 @@ CAPTURES_MS: Final = 86_400_000
 
 
 def moment_readers(names: Sequence[str], at_ms: int) -> MakeReaders[MomentReader]:
-    """What makes a reader for each group, which knows its last capture before the moment."""
+    """Maker of a reader for each group, which knows its last capture before the moment."""
 
     def make(captures: Sequence[ClusterSnapshot]) -> dict[str, MomentReader]:
         return {name: MomentReader(at_ms, last_look(name, captures, at_ms)) for name in names}
@@ -46,7 +46,7 @@ def tell_moment(printer: Printer, at_ms: int) -> None:
 def read_moment(
     printer: Printer, admin: ClusterAdmin, names: Sequence[str], at_ms: int, folder: Place | None
 ) -> tuple[dict[str, Standings], list[ItemError]]:
-    """What each group had committed, and the failures of those of which nothing is known.
+    """Standings of each group, and the failures of those of which nothing is known.
 
     Raises:
         ClusterError: the cluster cannot be asked, or not about records, and there are no captures.
@@ -65,7 +65,7 @@ def read_moment(
 def standings_of(
     histories: GroupHistories[MomentReader], errors: Sequence[ItemError]
 ) -> dict[str, Standings]:
-    """What each group had committed, except those that have failed."""
+    """Standings of each group, except those that have failed."""
     failed = {error.target for error in errors}
     broken = histories.logs.unread.broken if histories.logs is not None else {}
     return {

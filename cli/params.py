@@ -55,7 +55,7 @@ META: Final = "kgroups.global."
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """What the options common to all commands came to.
+    """Values of the options common to all commands.
 
     Args:
         bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
@@ -286,7 +286,7 @@ def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
 
 
 def given_options(ctx: typer.Context) -> dict[str, Any]:
-    """What flags and environment say, by the names of options; contexts by their names."""
+    """Values of flags and environment, by the names of options; contexts by their names."""
     given = {
         option.name: ctx.meta[META + option.name]
         for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)

@@ -80,7 +80,7 @@ def told_to_end() -> bool:
 
 
 def exit_code() -> int:
-    """What an interrupted command ends with: 128 and the number of the signal."""
+    """Exit code of an interrupted command: 128 and the number of the signal."""
     return 128 + _told[0] if _told else EXIT_CODE_INTERRUPTED
 
 
@@ -149,7 +149,7 @@ class Pauses:
         self._handle(self._former)
 
     def during(self, work: Callable[[], Result]) -> Result:
-        """What the work gives.
+        """Result of the work.
 
         Raises:
             KeyboardInterrupt: a signal came, now or before.

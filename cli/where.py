@@ -51,7 +51,7 @@ class Where(NamedTuple):
 
     @property
     def source(self) -> Source:
-        """What has to be asked for it."""
+        """Kind of facts that it takes."""
         return source_of([self.condition])
 
     def cut(

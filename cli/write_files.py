@@ -230,7 +230,7 @@ def newest_undo(
 
 
 def load_undo(path: Path, *, of_settings: bool = False) -> WriteFile:
-    """What an undo file says.
+    """Contents of an undo file.
 
     Args:
         of_settings: it has to be one of configurations, or else one of offsets.
@@ -249,7 +249,7 @@ def load_undo(path: Path, *, of_settings: bool = False) -> WriteFile:
 
 
 def load(path: Path, schema: Schema) -> WriteFile:
-    """What an undo file, or a saved plan, says.
+    """Contents of an undo file, or of a saved plan.
 
     Raises:
         UsageError: it cannot be read, or is none; a plan was edited since.

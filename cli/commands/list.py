@@ -231,12 +231,12 @@ def _wanted(
 
 
 def _nothing(asked: bool) -> Note:
-    """What is said of a list without groups."""
+    """Note on a list without groups."""
     return Note("NO_GROUP_MATCHES", "no group matches" if asked else "there are no groups")
 
 
 class Filters(NamedTuple):
-    """What a group has to fit; empty ones fit all.
+    """Filters that a group has to fit; empty ones fit all.
 
     Args:
         pattern: a glob or a part of its name.

@@ -14,7 +14,7 @@ FOLDER: Final = Path(__file__).parents[2] / "completions"
 
 
 def help_page() -> str:
-    """What `kgroups --help` prints."""
+    """Output of `kgroups --help`."""
     return (FOLDER / HELP_FILE).read_text(encoding="utf-8")
 
 

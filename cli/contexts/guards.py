@@ -19,7 +19,7 @@ _OFF: Final = ("", "0", "false", "no", "off")
 def guard_of(
     context: Context | None, expect_cluster_id: str | None = None, unprotected: str | None = None
 ) -> WriteGuard:
-    """What has to hold before anything is written.
+    """Guard that is asked before anything is written.
 
     Args:
         context: in force; None without one.

@@ -22,7 +22,7 @@ CONTEXT: Final = Column("context", "CONTEXT")
 
 
 class _Answer(NamedTuple):
-    """What one context answered."""
+    """Answer of one context."""
 
     context: str
     report: Report
@@ -82,7 +82,7 @@ def found_in(
     schema: str,
     look: Callable[[ClusterAdmin | None], Report],
 ) -> Report:
-    """What is found in each context, or, where several are not given, where the options say."""
+    """Results from each context, or, where several are not given, where the options say."""
 
     def look_in(options: GlobalOptions) -> Report:
         with asked(options, question.file) as admin:
@@ -98,7 +98,7 @@ def found_in(
 def look_in_each(
     contexts: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Report]
 ) -> Report:
-    """What a question finds in each context: a failure of one does not hide the others.
+    """Answers to a question from each context: a failure of one does not hide the others.
 
     Raises:
         UsageError: a context cannot be understood.

@@ -196,7 +196,7 @@ _ASSUMED: Final = frozenset(
 
 
 def defaults_of(name: str) -> Iterator[Default]:
-    """What a property is where nobody sets it, by library and version."""
+    """Default of a property, by library and version."""
     if name in OF_0_8:
         yield Default("java", "0.8.2", OF_0_8[name])
     if name == "internal.leave.group.on.close":  # which is not documented, so in no table

@@ -153,7 +153,7 @@ STATES: Final = tuple(
 
 
 def hint_of(text: str) -> str | None:
-    """What to say of a word that is no state of groups, where it is a known one all the same."""
+    """Hint about a word that is no state of groups, where it is a known one all the same."""
     word = plain(text)
     for former, name in FORMER.items():
         if plain(former) == word:

@@ -57,7 +57,7 @@ def run_all_groups(words: Sequence[str], version: Callable[[], str]) -> int:
 
 
 def _problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong with the arguments, in the tool's words."""
+    """Mistakes in the arguments, in the tool's words."""
     if not arguments.has("bootstrap-server"):
         yield 'Missing required argument "[bootstrap-server]"'
     if not arguments.has("list"):

@@ -28,7 +28,7 @@ class BadValue(LateError):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What was given.
+    """Arguments that were given.
 
     Args:
         found: option to its values in order; None where it stands without one.

@@ -19,7 +19,7 @@ INPUTS: Final = ("all-input-topics", "input-topic")
 
 
 def share_problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong with those of kafka-share-groups.sh."""
+    """Mistakes in the arguments of kafka-share-groups.sh."""
     yield from _needs_bootstrap(arguments)
     has = arguments.has
     if has("describe"):
@@ -49,7 +49,7 @@ def share_problems(arguments: Arguments) -> Iterator[str]:
 
 
 def streams_problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong with those of kafka-streams-groups.sh."""
+    """Mistakes in the arguments of kafka-streams-groups.sh."""
     yield from _needs_bootstrap(arguments)
     has = arguments.has
     if has("describe"):

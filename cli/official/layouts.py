@@ -289,7 +289,7 @@ def state_table(group: Group, coordinator: Broker | None, *, verbose: bool) -> s
 
 
 def notice(group: Group) -> str | None:
-    """What stands on stderr before a group's table; None for a group at rest."""
+    """Lines on stderr before a group's table; None for a group at rest."""
     if group.state == "Empty":
         return f"Consumer group '{group.group}' has no active members."
     if group.state in REBALANCING:

@@ -58,7 +58,7 @@ class Tool(NamedTuple):
         return page(self.intro, self.options)
 
     def call(self, verb: str) -> str:
-        """What Java's client calls a request about such groups: `describeShareGroups`."""
+        """Name in Java's client of a request about such groups: `describeShareGroups`."""
         return f"{verb}{self.kind.capitalize()}Groups"
 
     def counts(self, group: "Group") -> bool:

@@ -48,7 +48,7 @@ def check(arguments: Arguments, problems: Iterator[str]) -> None:
 
 
 def usual_problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong with those of kafka-consumer-groups.sh."""
+    """Mistakes in the arguments of kafka-consumer-groups.sh."""
     if not arguments.has("validate-regex") and not arguments.has("bootstrap-server"):
         yield 'Missing required argument "[bootstrap-server]"'
     for action, problems in (
@@ -68,7 +68,7 @@ def usual_problems(arguments: Arguments) -> Iterator[str]:
 
 
 def describe_problems(arguments: Arguments) -> Iterator[str]:
-    """What is wrong with a description, of any of the tools."""
+    """Mistakes in a description, of any of the tools."""
     yield from needs_groups(arguments, "describe")
     views = [*VIEWS, *(["topology"] if arguments.tool.kind == "streams" else [])]
     if sum(map(arguments.has, views)) > 1:
@@ -105,13 +105,13 @@ def _reset_problems(arguments: Arguments) -> Iterator[str]:
 
 
 def needs_groups(arguments: Arguments, action: str) -> Iterator[str]:
-    """What is said where no groups are meant."""
+    """Message where no groups are meant."""
     if not any(map(arguments.has, SELECTIONS)):
         yield f"Option [{action}] takes one of these options: {names(SELECTIONS)}"
 
 
 def conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Iterator[str]:
-    """What is said of each option that cannot be used with this one."""
+    """Message for each option that cannot be used with this one."""
     if arguments.has(option):
         for other in others:
             if arguments.has(other):
@@ -119,7 +119,7 @@ def conflicts(arguments: Arguments, option: str, others: Iterable[str]) -> Itera
 
 
 def at_most_one(arguments: Arguments, options: Sequence[str]) -> Iterator[str]:
-    """What is said of each two of these options."""
+    """Message for each two of these options."""
     for option in options:
         yield from conflicts(arguments, option, [other for other in options if other != option])
 

@@ -34,7 +34,7 @@ NO_NODES: Final = (
 
 
 def nobody_answers(call: str) -> str:
-    """What the Java client says when it finds no broker for a call in time."""
+    """Message of the Java client when it finds no broker for a call in time."""
     return (
         f"{_PACKAGE}TimeoutException: Timed out waiting for a node assignment. "
         f"Call: {call}(api=FIND_COORDINATOR)"

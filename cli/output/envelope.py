@@ -17,7 +17,7 @@ def _itself(item: Item) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a command found, before it is given a form.
+    """Result of a command, before it is given a form.
 
     Args:
         schema: name and version, `kgroups.list/1`.
@@ -73,7 +73,7 @@ def error_items(errors: Iterable[ItemError]) -> Iterator[dict[str, str | None]]:
 
 
 def envelope_head(report: Report) -> dict[str, Any]:
-    """What stands before `items`."""
+    """Fields before `items`."""
     return {
         "schema": report.schema,
         "cluster": None if report.cluster is None else dict(report.cluster),
@@ -82,7 +82,7 @@ def envelope_head(report: Report) -> dict[str, Any]:
 
 
 def envelope_tail(report: Report, failure: BaseException | None = None) -> dict[str, Any]:
-    """What stands after `items`.
+    """Fields after `items`.
 
     Args:
         failure: what came between the items, so that a summary of them may be impossible.

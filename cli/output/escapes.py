@@ -24,7 +24,7 @@ def printable(line: str) -> str:
 
 
 def for_stdout() -> Callable[[str], str]:
-    """What makes a name fit for stdout: `printable` on a terminal, nothing elsewhere."""
+    """Function that makes a name fit for stdout: `printable` on a terminal, nothing elsewhere."""
     return printable if sys.stdout.isatty() else str
 
 

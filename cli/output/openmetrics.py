@@ -37,7 +37,7 @@ class Sample(NamedTuple):
 
 
 class Family(NamedTuple):
-    """What a metric is.
+    """Description of a metric.
 
     Args:
         help: a sentence.

@@ -33,7 +33,7 @@ class Query:
     expression: Any
 
     def answer(self, document: str) -> Any:
-        """What the expression gives for a document; None where it finds nothing.
+        """Value of the expression for a document; None where it finds nothing.
 
         Args:
             document: as JSON, so that the expression sees what a reader of it would.
@@ -85,7 +85,7 @@ def _refuse(text: str, why: str, place: int | None) -> NoReturn:
 
 
 def _message(text: str, why: str, place: int | None) -> str:
-    """What is wrong, and at which character, counted from 1."""
+    """Error text, with the character, counted from 1."""
     at = "" if place is None else f" (at character {place + 1})"
     return f"`--query {shorten(text)}`: {why}{at}"
 

@@ -91,7 +91,7 @@ def descent(
     *,
     unit: str,
 ) -> Figure:
-    """What each trial came to as a point, and the least of all until then as a line.
+    """Chart of each trial's value as a point, and the least of all until then as a line.
 
     Args:
         rows: (trial, its settings, value, least until then); None where there is none.
@@ -233,7 +233,7 @@ def spans(
     axis: Axis = "seconds",
     marks: Sequence[tuple[float, str]] = (),
 ) -> Figure:
-    """What was the case from when to when, one lane a name: who owned a partition, a state.
+    """Chart of spans of time, one lane a name: who owned a partition, a state.
 
     Args:
         rows: (lane, from, to, what), times as in `lines`.

@@ -155,7 +155,7 @@ def _share(value: Value, whole: int | float | str | None) -> Value:
 
 
 def _of_a_part(sign: str, least: float, operand: float | str) -> bool | None:
-    """What a lower bound decides; None where the part that is not known could decide otherwise."""
+    """Verdict of a lower bound; None where the part that is not known could decide otherwise."""
     if isinstance(operand, str):
         return None
     if sign in (">", ">="):

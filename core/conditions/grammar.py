@@ -55,7 +55,7 @@ class Word(NamedTuple):
 
 
 class Number(NamedTuple):
-    """What a number comes to.
+    """Value of a number.
 
     Args:
         value: the number, multiplied; of a duration its seconds; of a percentage its hundredths.
@@ -82,7 +82,7 @@ def words_of(text: str) -> tuple[list[Word], str]:
 
 
 def number_of(text: str) -> Number | None:
-    """What the text of a number says; None for a duration beyond a hundred years."""
+    """Value that the text of a number spells; None for a duration beyond a hundred years."""
     if text.endswith("%"):
         return Number(float(text[:-1]), "%")
     if text[-1] in MULTIPLES:
@@ -96,7 +96,7 @@ def number_of(text: str) -> Number | None:
 
 
 def quoted(text: str) -> str:
-    """What a text in quotation marks says; a mark within is written twice."""
+    """Text within quotation marks; a mark within is written twice."""
     mark = text[0]
     return text[1:-1].replace(mark * 2, mark)
 

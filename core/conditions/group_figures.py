@@ -28,7 +28,7 @@ ages of records or a second look."""
 
 
 class GroupFacts(NamedTuple):
-    """What was learned of a group.
+    """Facts that were learned of a group.
 
     Args:
         partitions: that it reads or has committed; None if its commits are not known.
@@ -229,7 +229,7 @@ def source_of_fields(names: Iterable[str]) -> Source:
 
 
 def isolation_for(names: Collection[str], isolation: Isolation) -> Isolation:
-    """What is asked of logs: last stable offsets, too, where a field counts by them."""
+    """Isolation to ask logs with: last stable offsets, too, where a field counts by them."""
     return "read_committed" if "held_partitions" in names else isolation
 
 

@@ -46,7 +46,7 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it: the worst that one of the conditions makes it."""
+        """The worst that one of the conditions makes of it."""
         count = len(self.gate.fail_on)
         fails, warns = self.answers[:count], self.answers[count:]
         unknown = not self.gate.allow_unknown

@@ -63,7 +63,7 @@ class Wait:
         failures: Mapping[str, ItemError],
         rounds: Mapping[str, Hashable] = MappingProxyType({}),
     ) -> list[str]:
-        """What a look found, and what is new since the one before, a sentence each.
+        """Sentences about a look, and about what is new since the one before.
 
         Args:
             at_ms: when, on the clock of the wait.

@@ -90,7 +90,7 @@ class Examined(NamedTuple):
 
 
 def examine(facts: DoctorFacts, prover: Prover | None = None) -> Examined:
-    """What is wrong with a group, worst first; of a name without a group nothing else is asked.
+    """Findings of a group, worst first; of a name without a group nothing else is asked.
 
     Args:
         prover: tries the advice, for as long as there is time for all groups.

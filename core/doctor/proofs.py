@@ -105,7 +105,7 @@ def _without_idle_members(facts: DoctorFacts, finding: Finding, watch: Watch) ->
 
 
 def _another_strategy(facts: DoctorFacts, finding: Finding, watch: Watch) -> Finding:
-    """What the hot partition's owner has to read with another strategy, or one more member.
+    """The finding with what its owner reads under another strategy, or with one more member.
 
     The partition itself stays whole, so that only what its owner reads besides can be less.
     """

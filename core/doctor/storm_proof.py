@@ -192,7 +192,7 @@ def _with(group: GroupPlan, **settings: Any) -> GroupPlan:
 
 
 def _figures(scenario: Scenario, watch: Callable[[], None]) -> Mapping[str, float]:
-    """What the absences come to."""
+    """Figures of the simulated absences, by name."""
     (group,) = simulate(scenario, seed=1, watch=watch).groups
     return {
         "rebalances": sum(rebalance.at_ms >= FIRST_MS for rebalance in group.rebalances),

@@ -35,7 +35,7 @@ NUMBERED: Final = tuple(
 
 
 class Saying(NamedTuple):
-    """What a line about a member says: a cause; None where the reason in it tells."""
+    """Reason in a line about a member: a cause; None where the reason in it tells."""
 
     cause: str | None
     pattern: re.Pattern[str]
@@ -99,7 +99,7 @@ HOUR_MS: Final = 3_600_000
 
 
 class Said(NamedTuple):
-    """What a log says of a member at a time of the log's clock."""
+    """Entry of a log about a member, at a time of the log's clock."""
 
     at_ms: int
     cause: str | None
@@ -223,7 +223,7 @@ class BrokerLog:
         return None if number is None or self._is_foreign else self._reasons.get((group, number))
 
     def of_member(self, group: str, member: str, at_ms: int) -> Said | None:
-        """What it said of a member who was gone at this time of the records."""
+        """Line about a member who was gone at this time of the records."""
         said = [] if self._is_foreign else self._said.get((group, member), [])
         if self.apart_ms is None:
             return said[-1] if len(said) == 1 else None

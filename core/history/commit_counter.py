@@ -42,7 +42,7 @@ class CommitCounter:
         self._within_ms: int | None = None
 
     def see(self, offsets: Mapping[tuple[str, int], int], at_ms: int, within_ms: int) -> None:
-        """What was committed at the time of a capture: one commit of each that has moved.
+        """Count commits up to a capture: one of each partition that has moved.
 
         Args:
             within_ms: since the capture before.
@@ -139,7 +139,7 @@ class CommitCounter:
         return max(times, default=None)
 
     def counted(self, roster: Roster) -> Change | None:
-        """What was counted since the last time; None for nothing.
+        """Counts since the last time; None for nothing.
 
         Args:
             roster: who was in the group meanwhile.

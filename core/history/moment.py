@@ -24,7 +24,7 @@ EXACTNESSES: Final[tuple[Exactness, ...]] = get_args(Exactness)
 
 
 class Standing(NamedTuple):
-    """What a group had committed for a partition at a moment.
+    """Commit of a group for a partition at a moment.
 
     Args:
         offset: None: no commit, or not known.

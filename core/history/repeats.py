@@ -60,7 +60,7 @@ def _together(client: str | None, held: Sequence[Change]) -> Iterator[Repeat | C
 
 
 class Figures(NamedTuple):
-    """What a history comes to.
+    """Summary of a history.
 
     Args:
         client_id: of the member behind most rebalances, and how many it is behind.

@@ -84,7 +84,7 @@ class Turns:
 def rivalry_of(
     turns: Turns, places: Sequence[tuple[str | UUID, int]], roster: Roster
 ) -> Rivalry | None:
-    """What the turns of a partition come to; None if one may have made them alone.
+    """Rivalry in the turns of a partition; None if one may have made them alone.
 
     Args:
         places: the partition by name, and by topic id if that is known.

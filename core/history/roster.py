@@ -58,7 +58,7 @@ class Replacement(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What a change did to the members."""
+    """Effect of a change on the members."""
 
     joined: tuple[Seat, ...] = ()
     left: tuple[Departure, ...] = ()

@@ -69,7 +69,7 @@ class ClusterAdmin:
 
     @property
     def notice(self) -> str | None:
-        """What the user should know about the way in: None, or what is missing and why."""
+        """Warning about the way in: what is missing and why; None if nothing is."""
         if self._obstacle is None:
             return None
         return (
@@ -187,7 +187,7 @@ class ClusterAdmin:
     def delete_groups(
         self, groups: Sequence[str], *, until: "Deadline | None" = None
     ) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once.
+        """Outcome for each group, in the order given; a group named twice is deleted once.
 
         Args:
             until: the deadline, where it is another one than that of every question.
@@ -249,7 +249,7 @@ class ClusterAdmin:
         until: "Deadline | None" = None,
         writes: bool = False,
     ) -> Result:
-        """What a question gives that has no method here.
+        """Answer to a question that has no method here.
 
         Args:
             question: put over our own connections.

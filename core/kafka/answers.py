@@ -45,7 +45,7 @@ class Placement(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of one item of a write.
+    """Result of one item of a write.
 
     Args:
         result: `refused` when the state of the item forbids it, `unknown` when no answer came that

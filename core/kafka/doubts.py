@@ -47,7 +47,7 @@ class Doubts(Generic[Item]):
         failure: Failure,
         explain: Callable[[str, str | BrokerFailure], ItemError] = item_error,
     ) -> ItemError | None:
-        """What is said of an item after the last attempt: a `Doubt` if it may be done.
+        """Outcome of an item after the last attempt: a `Doubt` if it may be done.
 
         Args:
             failure: of the last attempt; None if it was done.

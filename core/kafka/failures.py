@@ -33,7 +33,7 @@ RETRIABLE = frozenset(
 """Errors after which the same question, to a broker looked up again, may be answered."""
 
 UNREADABLE = frozenset({"CORRUPT_MESSAGE", "RESPONSE_TOO_LARGE"})
-"""What an answer is that we do not take in."""
+"""Codes of answers that we do not take in."""
 
 UNHEARD = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"})
 """Failures after which nobody knows whether the request was carried out."""
@@ -130,7 +130,7 @@ def may_repeat(failure: "str | BrokerFailure | None") -> bool:
 
 
 def left_out() -> BrokerFailure:
-    """What was asked about one item of several, and the broker answered only for the others."""
+    """Failure of an item that the broker left out of an answer about several."""
     return BrokerFailure("CORRUPT_MESSAGE", "missing from the broker's response")
 
 

@@ -29,7 +29,7 @@ class Runner:
         self._runner.get_loop().add_reader(self._awaken, self._drain)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What the work gives.
+        """Result of the work.
 
         Raises:
             KeyboardInterrupt: it was interrupted, by a signal or by `cancel`, and has cleaned up.

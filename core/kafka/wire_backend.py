@@ -48,7 +48,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 async def delete_groups(
     cluster: Cluster, groups: Sequence[str], deadline: Deadline
 ) -> tuple[Outcome, ...]:
-    """What became of each group, in the order given; a group named twice is deleted once."""
+    """Outcome for each group, in the order given; a group named twice is deleted once."""
     names = list(dict.fromkeys(groups))
     if not cluster.has_offsets_topic:
         return tuple(outcome_of(name, "GROUP_ID_NOT_FOUND") for name in names)
@@ -266,7 +266,7 @@ class WireClient:
         )
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once."""
+        """Outcome for each group, in the order given; a group named twice is deleted once."""
         return await delete_groups(self._cluster, groups, deadline)
 
     async def _list(self, deadline: Deadline, errors: list[ItemError]) -> Listing:

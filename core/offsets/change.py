@@ -17,7 +17,7 @@ Key = tuple[str, str | None, int | None]
 
 
 class Effects(NamedTuple):
-    """What a new offset means for records: how many are passed over unread, how many read again."""
+    """Effects of a new offset, in records: how many are passed over unread, how many read again."""
 
     skipped: int
     again: int

@@ -81,7 +81,7 @@ class Checkpoints(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """What is known of one partition of a group.
+    """Facts about one partition of a group.
 
     Args:
         at: as it is named in the target cluster.
@@ -145,7 +145,7 @@ def _whole(table: Table, raw: bytes, start: int) -> tuple[Any, ...]:
 
 
 def topic_prefix(checkpoint_topic: str, topics: Collection[str]) -> str:
-    """What precedes topics in the target cluster only, as `us-west.`; empty if nothing does.
+    """Prefix of topics in the target cluster only, as `us-west.`; empty if nothing does.
 
     Args:
         checkpoint_topic: `us-west.checkpoints.internal`.
@@ -204,7 +204,7 @@ def with_notes(
 def translated_group(
     target: str, rows: Sequence[Translation], *, source_known: bool
 ) -> dict[str, object]:
-    """What the summary says of a group.
+    """Counts of a group for the summary.
 
     Args:
         source_known: whether the source cluster was asked; else nothing can be found missing.

@@ -36,7 +36,7 @@ class Moment(NamedTuple):
 
 
 def copied_partitions(source: Group, scope: Scope) -> list[TopicPartition]:
-    """What a group committed, as far as it is in the scope; an empty scope holds everything."""
+    """Partitions that a group has committed, within the scope; an empty scope holds everything."""
     held = committed_partitions(source)
     return [at for at in held if not scope.names or scope.holds(at)]
 
@@ -205,7 +205,7 @@ class Pair(NamedTuple):
 
 
 def parse_pair(text: str) -> Pair:
-    """What `OLD=NEW` spells; a name that holds `=` needs a file.
+    """Old and new name that `OLD=NEW` spells; a name that holds `=` needs a file.
 
     Raises:
         UsageError: not of that form.

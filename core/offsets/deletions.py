@@ -53,7 +53,7 @@ def plan_deletion(
     listing_failures: Sequence[ItemError] = (),
     hidden: Sequence[ItemError] = (),
 ) -> list[Deletion]:
-    """What would become of each named group, in the order of the names.
+    """Outcome of a deletion for each named group, in the order of the names.
 
     Args:
         listing_failures: brokers that did not answer; a group that is not in the listing may

@@ -29,7 +29,7 @@ class CommitTimes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupLog:
-    """What `__consumer_offsets` says of a group.
+    """Facts about a group in `__consumer_offsets`.
 
     Args:
         commits: as far as they were found.

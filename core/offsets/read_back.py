@@ -14,7 +14,7 @@ from kgroups.core.offsets.result import seen
 from kgroups.core.snapshot import CommittedOffset
 
 Held = Mapping[str, Mapping[int, CommittedOffset]]
-"""What one group has committed: topic to partition to commit."""
+"""Commits of one group: topic to partition to commit."""
 
 OVERWRITTEN: Final = "OVERWRITTEN"
 
@@ -22,7 +22,7 @@ OVERWRITTEN: Final = "OVERWRITTEN"
 def as_wanted(
     held: Held, wanted: Mapping[tuple[str, int], CommittedOffset | None]
 ) -> dict[str, dict[int, CommittedOffset]]:
-    """What was read of the partitions that are asked about; one object for what is as wanted.
+    """Commits read of the partitions that are asked about; one object for what is as wanted.
 
     Many groups are put to the same offsets: a cluster's commits are not held twice so.
     """

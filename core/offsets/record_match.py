@@ -19,7 +19,7 @@ Verdict = Literal["exact", "ambiguous", "not there"]
 
 
 class Fingerprint(NamedTuple):
-    """What two records have in common if they are the same.
+    """Fields that two records have in common if they are the same.
 
     Args:
         timestamp_ms: None where times are not compared, as the log has its own.
@@ -48,7 +48,7 @@ class Spot(NamedTuple):
 
 
 class Edge(Enum):
-    """What is known where there is no record: the log starts or ends there, or nothing is."""
+    """Why there is no record: the log starts or ends there, or nothing is known."""
 
     START = "start"
     END = "end"
@@ -87,7 +87,7 @@ class Standing(NamedTuple):
 
 @dataclass(slots=True)
 class Sightings:
-    """What was read of the other log: runs of records, around those that are looked for.
+    """Records read of the other log: runs of records, around those that are looked for.
 
     Args:
         end: the offset after the last record, where that was reached.

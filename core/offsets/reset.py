@@ -14,7 +14,7 @@ from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, T
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a plan is made from.
+    """Facts that a plan is made from.
 
     Args:
         topics: with the bounds of their logs.
@@ -187,7 +187,7 @@ def _change(group: str, at: TopicPartition, old: CommittedOffset | None, spot: _
 
 
 def committed(group: Group, at: TopicPartition) -> CommittedOffset | None:
-    """What a group committed for a partition."""
+    """Commit of the group for a partition."""
     return (group.offsets or {}).get(at[0], {}).get(at[1])
 
 

@@ -48,7 +48,7 @@ class WriteItem(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """What answers name it by."""
+        """Name of the item in answers."""
 
     @property
     def target(self) -> str:
@@ -56,7 +56,7 @@ class WriteItem(Protocol):
 
     @property
     def note(self) -> str | None:
-        """What else to know."""
+        """Remark on the item."""
 
     @property
     def result(self) -> Result:

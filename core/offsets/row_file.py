@@ -32,7 +32,7 @@ Text = Annotated[str, Meta(max_length=MAX_NAME_BYTES)]
 
 
 class WrongFile(Exception):
-    """What is wrong with a file, to be said after `… is not an undo file: `."""
+    """Fault of a file, to be said after `… is not an undo file: `."""
 
 
 class Row(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What was named.
+    """Topics and partitions that were named.
 
     Args:
         topics: whole topics.

@@ -21,7 +21,7 @@ _ANEW: Final = "use `reset-offsets --to TARGET` to set an offset in the current 
 
 
 class KnownRows(NamedTuple):
-    """What rows of a file are compared with.
+    """Facts that rows of a file are compared with.
 
     Args:
         topics: the topics that there are now, with the bounds of their logs.
@@ -60,7 +60,7 @@ def plan_resume(group: Group, rows: Iterable[Replaced], known: KnownRows) -> lis
 
 
 def plan_saved(group: Group, rows: Iterable[Replaced], known: KnownRows) -> list[Change]:
-    """What a saved plan says, as far as all still stands as it did."""
+    """Changes of a saved plan, as far as all still stands as it did."""
     return plan_resume(group, rows, known._replace(saved=True))
 
 

@@ -125,7 +125,7 @@ class Document(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=T
 
 @dataclass(frozen=True, slots=True)
 class WriteFile:
-    """What such a file holds.
+    """Contents of such a file.
 
     Args:
         cluster_id: of the cluster that was, or would be, written to; None if it has none.
@@ -175,7 +175,7 @@ class _Checksum:
 
     @property
     def text(self) -> str:
-        """What stands in the file."""
+        """Checksum, as it stands in the file."""
         return f"sha256:{self._sum.hexdigest()}"
 
 
@@ -209,7 +209,7 @@ def with_outcome(text: bytes, outcome: Mapping[str, Any]) -> bytes:
 
 
 def read_file(file: BinaryIO, where: str, schema: Schema) -> WriteFile:
-    """What a file says.
+    """Contents of a file.
 
     Args:
         file: from its start; it can be wound back.

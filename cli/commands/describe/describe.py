@@ -250,7 +250,7 @@ def describe(
 
 
 class Request(NamedTuple):
-    """What is to be described, and how.
+    """Request to describe groups.
 
     Args:
         topics: only groups that read one of these, and only these; empty for all.
@@ -282,7 +282,7 @@ def _isolation(request: Request, admin: ClusterAdmin | None) -> Isolation:
 
 
 def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Report:
-    """What the groups are like now.
+    """Report on the groups as they are now.
 
     Raises:
         ClusterError: a topic that is asked for may not be looked at.

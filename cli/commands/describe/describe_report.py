@@ -352,7 +352,7 @@ def with_leader_ends(report: Report, ends: Mapping[TopicPartition, int]) -> Repo
 
 
 def notes(groups: Sequence[Group]) -> Iterator[Note]:
-    """What one should know of these groups before reading a table of them."""
+    """Notes on these groups to read before a table of them."""
     if not groups:
         return
     empty = [group.group for group in groups if group.state == "Empty"]

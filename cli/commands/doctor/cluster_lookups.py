@@ -224,7 +224,7 @@ def _undelivered(facts: DoctorFacts, why: str) -> DoctorFacts:
 
 
 def uncoordinated(admin: ClusterAdmin | None, snapshot: ClusterSnapshot) -> list[DoctorFacts]:
-    """What is known of groups whose partition of `__consumer_offsets` has no leader."""
+    """Facts about groups whose partition of `__consumer_offsets` has no leader."""
     code = "COORDINATOR_NOT_AVAILABLE"
     names = [each.target for each in snapshot.errors if each.code == code]
     if admin is None or not names:

@@ -172,7 +172,7 @@ def _look(
 
 
 class Captured(NamedTuple):
-    """What captures tell.
+    """Facts from captures.
 
     Args:
         times: rates since the oldest capture of `--over`.
@@ -218,7 +218,7 @@ def _captured(
 
 
 class Histories(NamedTuple):
-    """What was read of groups' logs.
+    """Histories read from groups' logs.
 
     Args:
         changes: by group, with causes.

@@ -177,7 +177,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be checked, and how.
+    """Request to check groups.
 
     Args:
         for_ms: how long a condition has to hold; 0: one look.
@@ -193,7 +193,7 @@ class Request:
 
 
 class Found(NamedTuple):
-    """What the last look found.
+    """Results of the last look.
 
     Args:
         judged: the groups that could be looked at.
@@ -255,7 +255,7 @@ def look(request: Request, printer: Printer, admin: ClusterAdmin | None) -> Foun
 
 
 def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found]) -> Found:
-    """What has held in all looks; they end early when nothing is left to hold."""
+    """Verdicts over all looks; they end early when nothing is left to hold."""
     looked: Found | None = None
     for _ in polls:
         before = looked

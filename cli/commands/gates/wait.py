@@ -222,7 +222,7 @@ def wait_for(
 
 
 def _condition_of(until: str) -> Condition:
-    """What is waited for.
+    """Condition that is waited for.
 
     Raises:
         UsageError: it is neither one of the words nor a condition.

@@ -59,7 +59,7 @@ CSV: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class GroupHistory:
-    """What was read of one group.
+    """History of one group.
 
     Args:
         records: of the group, those before the window too.

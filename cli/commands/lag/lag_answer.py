@@ -112,7 +112,7 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
 
 
 def hours_note(summary: Mapping[str, Any]) -> str | None:
-    """What is said of hours, days and months that are rolled up; None where there are none.
+    """Note on hours, days and months that are rolled up; None where there are none.
 
     Args:
         summary: the document's.

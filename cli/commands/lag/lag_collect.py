@@ -144,7 +144,7 @@ def collect(
 
 
 class CollectLog:
-    """What a run of the collector did so far.
+    """Counts of a run of the collector so far.
 
     Attributes:
         done, failed: captures.
@@ -298,7 +298,7 @@ def compact(
 
 
 def _told(done: Sequence[Item], folder: Place, *, today: bool) -> str:
-    """What was done in all, in a sentence; also if it was nothing."""
+    """Summary of the run, in a sentence; also if it was nothing."""
     parts = [
         f"{word} {counted(number, 'file')}"
         for action, word in WORDS.items()

@@ -28,7 +28,7 @@ class SparkLine:
 
     @property
     def watcher(self) -> "Watcher | None":
-        """What is to be told of jobs; None where there is no terminal to tell it on."""
+        """Reporter of jobs; None where there is no terminal to tell it on."""
         return self._show if self._printer.has_progress else None
 
     def session(

@@ -19,7 +19,7 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 @dataclass(frozen=True, slots=True)
 class FleetQuery:
-    """What is asked of the fleet's dry run.
+    """Request to plan a fleet.
 
     Args:
         by: what a row stands for.
@@ -78,7 +78,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
 
 
 def _say_what_was_assumed(printer: Printer, fleet: Fleet) -> None:
-    """What the table does not show: drawn ids, groups that nothing was done to."""
+    """Notes beside the table: drawn ids, groups that nothing was done to."""
     if fleet.assumed_ids:
         count = len(fleet.assumed_ids)
         printer.note(

@@ -148,13 +148,13 @@ def shared_notes(said: Sequence[tuple[str, str]]) -> Iterator[Note]:
 
 
 def fault_notes(item: Item) -> Iterator[str]:
-    """What a Java leader would do wrong, a sentence each."""
+    """Faults of a Java leader, a sentence each."""
     for fault in item["faults"]:
         yield f"{fault['message']} ({fault['code']})"
 
 
 def blocker_notes(item: Item, *, asked: bool) -> Iterator[str]:
-    """What can be done about each blocker, a sentence each.
+    """Advice on each blocker, a sentence each.
 
     Args:
         asked: say so where there are none.
@@ -214,7 +214,7 @@ def _outcomes(item: Item) -> Iterator[Item]:
 
 
 def _stages(item: Item) -> Iterator[Item]:
-    """What changes in each step, a row each; a step in which nothing moves has one, too."""
+    """Moves of each step, a row each; a step in which nothing moves has one, too."""
     for number, stage in enumerate(item["stages"], 1):
         for move in list(changes_in(stage["moves"])) or [{}]:
             yield {**item, **stage, "step": number, **move}

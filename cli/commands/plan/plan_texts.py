@@ -162,7 +162,7 @@ class PlanTexts:
 
     @cached_property
     def parsed(self) -> Sequence[Change | Deploy]:
-        """What is to happen, in the order of the table; `meant_in` says what it means in a group.
+        """Changes to make, in the order of the table; `meant_in` says what each means in a group.
 
         Raises:
             UsageError: a text is wrong.
@@ -172,7 +172,7 @@ class PlanTexts:
         ]
 
     def one_rebalance_for(self, group: Group) -> list[Change]:
-        """What happens to a group in one rebalance.
+        """Changes of a group that happen in one rebalance.
 
         Raises:
             UsageError: a deploy is among them.

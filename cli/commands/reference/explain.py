@@ -111,7 +111,7 @@ def _rows(item: Item) -> list[Item]:
 
 
 def meanings_of(text: str) -> tuple[Meaning, ...]:
-    """What a word means, one for each place where it is met; or every word of a subject.
+    """Meanings of a word, one for each place where it is met; or every word of a subject.
 
     Raises:
         UsageError: there is no such word.

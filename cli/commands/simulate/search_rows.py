@@ -40,7 +40,7 @@ def cost_of_staying(result: Found) -> float | None:
 
 
 def cost_text(result: Found, cost: float | None) -> str:
-    """What it costs to stay as is, as a sentence."""
+    """Cost of staying as is, as a sentence."""
     if not result.best.variation:
         return "nothing that was tried is better than the scenario as it is"
     if cost is None:
@@ -97,7 +97,7 @@ def _result(item: Item) -> Iterator[Item]:
 
 
 def _improved(item: Item) -> Iterator[Item]:
-    """What was better than all before it."""
+    """Trials that were better than all before them."""
     if item["improved"]:
         yield from _trial(item)
 

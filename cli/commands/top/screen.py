@@ -31,13 +31,13 @@ _PAGES: Final = {"\x1b[5~": -1, "\x1b[6~": 1}
 
 
 def keys_in(text: str) -> list[str]:
-    """What was typed, key by key; an arrow is one key."""
+    """Keys that were typed, one by one; an arrow is one key."""
     return _KEYS.findall(text)
 
 
 @dataclass(slots=True)
 class Screen:
-    """What is shown, and of what.
+    """State of the screen.
 
     Args:
         rows: all groups.
@@ -81,7 +81,7 @@ class Screen:
         return max(1, self.height - 4)
 
     def press(self, key: str) -> str | None:
-        """What a key asks for besides the screen: `quit`, `plan` or `peek`; None for nothing."""
+        """Handle a key: `quit`, `plan` or `peek` if that is asked for, else None."""
         if self.is_typing:
             self._type(key)
             return None

@@ -53,7 +53,7 @@ OfTopics = Annotated[
 
 
 class Found(NamedTuple):
-    """What is open where the line asks.
+    """Transactions that are open where the line asks.
 
     Args:
         transactions: the oldest first, with what could not be asked.
@@ -135,7 +135,7 @@ def errors_of(transactions: Transactions) -> list[ItemError]:
 
 
 def notes_of(looked_up: Found, group: str | None) -> Iterator[Note]:
-    """What else to know of them."""
+    """Notes on them."""
     transactions = looked_up.transactions
     if looked_up.pending:
         where = ranges_text(sorted(looked_up.pending))

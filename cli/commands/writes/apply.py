@@ -106,7 +106,7 @@ def apply(
 
 
 def _parse_drift(text: str) -> Drift:
-    """What is to be done with what has changed.
+    """Choice of what to do with what has changed.
 
     Raises:
         UsageError: no such thing.

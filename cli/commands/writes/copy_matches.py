@@ -65,7 +65,7 @@ class Comparison:
     found: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     def told(self, change: Change) -> Mapping[str, Any]:
-        """What documents say of a change."""
+        """Fields of a change in documents."""
         return self.found.get(change.key, {})
 
 
@@ -109,7 +109,7 @@ class _Side:
         wanted: Mapping[TopicPartition, Any],
         ask: Callable[[OffsetsLog, Stand], Awaitable[Any]],
     ) -> dict[TopicPartition, Any]:
-        """What `ask` reads of each partition, or its error; logs without bounds are absent."""
+        """Answers of `ask` for each partition, or its error; logs without bounds are absent."""
         limit = self.comparison.limit
         grace_ms = self.comparison.limit_ms + self.printer.options.timeout_ms
 

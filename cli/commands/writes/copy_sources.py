@@ -44,7 +44,7 @@ OTHER_TYPES: Final = frozenset({"share", "streams"})
 
 
 class Wanted(NamedTuple):
-    """What is asked for.
+    """Request to copy offsets.
 
     Args:
         pattern: of the source groups, where they are many.
@@ -91,7 +91,7 @@ def wanted_pairs(
     *,
     elsewhere: bool,
 ) -> Wanted:
-    """What the options ask for.
+    """Request that the options spell.
 
     Args:
         elsewhere: the target is another cluster.

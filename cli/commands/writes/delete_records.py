@@ -143,7 +143,7 @@ def records_write(topics: Mapping[str, Topic]) -> Write[RecordDeletion]:
 
 
 def target_of(text: str | None) -> Target:
-    """What is to stay.
+    """Target that the text spells: the first record that stays.
 
     Raises:
         UsageError: nothing is said, or a target that means nothing here.

@@ -19,7 +19,7 @@ from kgroups.core.times import timestamp
 def moments_of(
     run: Run, names: Sequence[str], request: Request
 ) -> tuple[dict[str, Standings], list[ItemError]]:
-    """What groups had committed at the moment of the target; partitions without are left out.
+    """Commits of groups at the moment of the target; partitions without are left out.
 
     Raises:
         KgroupsError: as of `read_moment`.

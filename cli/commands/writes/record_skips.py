@@ -60,7 +60,7 @@ _ENDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for.
+    """Search for records, with its bounds.
 
     Args:
         number: records to pass; None: up to the first one that fits.
@@ -142,7 +142,7 @@ def passed_by(
     topics: Mapping[str, Topic],
     search: Search,
 ) -> dict[TopicPartition, Passed | str]:
-    """What the search passes in each partition, or why it cannot be read; the time is not counted.
+    """Records the search passes by partition, or why it cannot be read; the time is not counted.
 
     Partitions without a commit or a known log are absent.
 

@@ -18,7 +18,7 @@ Moments = Mapping[str, Standings]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be put where.
+    """Request to reset offsets.
 
     Args:
         given: offsets of a file, by group; those under None are for every group.

@@ -33,7 +33,7 @@ from kgroups.core.offsets.write_file import Command
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a command that writes works with.
+    """Context of a command that writes.
 
     Args:
         consent: how far it may go.
@@ -60,7 +60,7 @@ def _no_file(_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write(Generic[Item]):
-    """What differs between the commands that write.
+    """Parts that differ between the commands that write.
 
     Args:
         command: its name, as in `action` and in the schema's name.
@@ -278,7 +278,7 @@ def _report(
     counts: Mapping[str, int],
     files: Mapping[str, Path | None],
 ) -> Report:
-    """What became of each item."""
+    """Outcome for each item."""
     fields = [column.field for column in write.all_columns]
     paths = {name: None if path is None else str(path) for name, path in files.items()}
     plain = write.plain

@@ -22,7 +22,7 @@ def commit(
     wanted: Mapping[str, Mapping[TopicPartition, CommittedOffset | None]],
     interruption: Interruption,
 ) -> Answers:
-    """What became of each commit: an error, or None when it was done; a `Doubt` is not known.
+    """Outcome for each commit: an error, or None when it was done; a `Doubt` is not known.
 
     Args:
         wanted: group to partition to its new commit; None deletes the commit.

@@ -113,7 +113,7 @@ def _delete_topics(admin: ClusterAdmin, topics: Mapping[str, Sequence[str]]) -> 
 def _delete(
     admin: ClusterAdmin, names: Sequence[str], interruption: Interruption
 ) -> Sequence[Outcome]:
-    """What became of each group."""
+    """Outcome for each group."""
     try:
         errors = interruption.send(lambda: admin.delete_groups(names) if names else ())
     except KgroupsError as error:

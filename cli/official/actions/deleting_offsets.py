@@ -81,7 +81,7 @@ def delete_offsets(arguments: Arguments) -> int:
 
 
 def input_partitions(admin: ClusterAdmin, name: str) -> list[TopicPartition]:
-    """What a streams group has committed of its input topics.
+    """Partitions of input topics that a streams group has committed.
 
     Raises:
         LateError: there is no such group.

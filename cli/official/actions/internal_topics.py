@@ -32,7 +32,7 @@ def internal_topics(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, lis
 def topics_to_delete(
     arguments: Arguments, admin: ClusterAdmin, groups: Sequence[str]
 ) -> dict[str, list[str]]:
-    """What a reset of these groups is to delete, group by group.
+    """Topics that a reset of these groups is to delete, group by group.
 
     Raises:
         LateError: a topic is named that has not the name of an internal one of these groups.

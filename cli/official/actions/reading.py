@@ -156,7 +156,7 @@ def foreign(tool: Tool, group: Group) -> str | None:
 def _failures(
     tool: Tool, snapshot: ClusterSnapshot, *, offsets: bool
 ) -> Iterator[tuple[str, str | None]]:
-    """What could not be learned, as the tool would say it, with our own words for it."""
+    """Failures of the look, as the tool would say it, with our own words for it."""
     partitions = _unmeasured(tool, snapshot) if offsets else {}
     topics = {topic for topic, _ in partitions}
     expected = {f"{topic}-{number}" for topic, number in partitions} | topics

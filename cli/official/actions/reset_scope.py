@@ -24,7 +24,7 @@ from kgroups.core.streams_tasks import input_commits
 
 @dataclass
 class Reset:
-    """What one call found out, and what it will write.
+    """Findings of one call, and what it will write.
 
     Args:
         topic_ids: of the topics in scope, as far as they are known.

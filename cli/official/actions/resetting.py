@@ -256,7 +256,7 @@ def _free(groups: Iterable[Group], reset: Reset) -> list[Group]:
 
 
 def _target(arguments: Arguments, scenario: str | None) -> Target:
-    """What the scenario asks for.
+    """Target that the scenario asks for.
 
     Raises:
         LateError: its value cannot be read.

@@ -20,7 +20,7 @@ class Judged(NamedTuple):
 
 
 def judged(txn: Transaction, now_ms: int, *, is_sure: bool) -> Judged | None:
-    """What is to be said of an open transaction; None of one that is as young as others.
+    """Judgement of an open transaction; None of one that is as young as others.
 
     Its coordinator aborts it when it has timed out. One that is open long after, or that no
     coordinator knows, is not ended (KIP-664).

@@ -39,7 +39,7 @@ class WrongPassword(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Jks:
-    """What a store holds, in its order; certificates and keys in DER.
+    """Contents of a store, in its order; certificates and keys in DER.
 
     Args:
         trusted: certificates of others.

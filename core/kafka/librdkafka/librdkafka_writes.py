@@ -41,7 +41,7 @@ _NO_DELETION = BrokerFailure(
 def write_commits(
     client: LibrdkafkaClient, groups: Mapping[str, Commits], doubts: Doubts[Key]
 ) -> dict[str, dict[TopicPartition, Failure]]:
-    """What became of each partition of each group.
+    """Outcome for each partition of each group.
 
     Args:
         groups: group to partition to its new commit; None would delete the commit, and fails.
@@ -77,7 +77,7 @@ def write_commits(
 
 
 def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
-    """What became of each group, in the order given; a group named twice is deleted once."""
+    """Outcome for each group, in the order given; a group named twice is deleted once."""
     client.check_write()
     client.begin()
     names = list(dict.fromkeys(groups))

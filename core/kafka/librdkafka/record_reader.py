@@ -34,7 +34,7 @@ LOOK_BACK: Final = (1, 100, 10_000)
 
 
 class RecordTime(NamedTuple):
-    """What became of one record.
+    """Result of fetching one record.
 
     Args:
         time_ms: epoch milliseconds; None if there is no record, or it has no time.
@@ -203,7 +203,7 @@ def _moments(
     *,
     at_end: bool,
 ) -> dict[TopicPartition, Moment]:
-    """What the records say; partitions without a record, or without its time, are absent."""
+    """Times of the records; partitions without a record, or without its time, are absent."""
     moments: dict[TopicPartition, Moment] = {}
     for at in asked:
         record = read.get(at, _SILENCE)

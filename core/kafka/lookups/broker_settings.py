@@ -64,14 +64,14 @@ _API: Final = Api.CONSUMER_GROUP_DESCRIBE
 
 
 class Support(NamedTuple):
-    """What a broker makes of KIP-848, and the releases that it may be of."""
+    """Support of KIP-848 by a broker, and the releases that it may be of."""
 
     kip848: Kip848Support
     releases: tuple[Release, ...]
 
 
 def broker_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, Support]:
-    """What each broker serves; it is left out where that was not learned.
+    """Support by broker id; brokers of which it was not learned are left out.
 
     Brokers refuse KIP-848 before they look at the group, where
     `group.coordinator.rebalance.protocols` lacks `consumer` or, from 4.0 on, `group.version` is

@@ -27,7 +27,7 @@ RETENTION = "offsets.retention.minutes"
 
 @dataclass(frozen=True, slots=True)
 class CommitLogs:
-    """What was found.
+    """Commit times that were found.
 
     Args:
         failures: Kafka's error name by partition of `__consumer_offsets` that could not be read.

@@ -95,7 +95,7 @@ QUICK: Final = Reach(windows=1, fetches=1)
 
 @dataclass(frozen=True, slots=True)
 class LoggedLeader:
-    """What a group's newest record says.
+    """Facts in a group's newest record.
 
     Args:
         leader: member id.
@@ -114,7 +114,7 @@ class LoggedLeader:
 
 @dataclass(frozen=True, slots=True)
 class LoggedLeaders:
-    """What was found.
+    """Leaders that were found.
 
     Args:
         found: by group; None: its newest record deletes it.

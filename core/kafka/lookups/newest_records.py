@@ -47,7 +47,7 @@ FAR: Final = Reach()
 
 @dataclass(frozen=True, slots=True)
 class NewestRecords:
-    """What was found.
+    """Records that were found.
 
     Args:
         found: value by key; None: the newest record deletes it.

@@ -53,7 +53,7 @@ class OffsetsLog:
         return None if offset < 0 else offset
 
     async def fetch(self, offset: int, most: int) -> Any:
-        """What it holds from there on; None where a quota has emptied the answer (KIP-219).
+        """Records from there on; None where a quota has emptied the answer (KIP-219).
 
         Raises:
             BrokerFailure: it cannot be read.

@@ -99,7 +99,7 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Transactions:
-    """What was found.
+    """Transactions that were found.
 
     Args:
         open: the transactions, the oldest first.

@@ -13,7 +13,7 @@ MOST_KEPT: Final = 100
 
 @dataclass(slots=True)
 class Passed:
-    """What lies between a commit and where it is to be put.
+    """Records between a commit and where it is to be put.
 
     Args:
         offset: where it is to be put; how far was looked where `end` says why it was not found.

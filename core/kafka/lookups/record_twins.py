@@ -35,7 +35,7 @@ STEP_BACK: Final = 64
 async def standings(
     log: OffsetsLog, stand: Stand, commits: Sequence[int], allowance: Allowance
 ) -> dict[int, Standing]:
-    """What lies on both sides of each commit; those beyond the log's end, or the limit, are absent.
+    """Records on both sides of each commit; those beyond the log's end, or the limit, are absent.
 
     Args:
         commits: ascending.
@@ -150,7 +150,7 @@ class _Sweep:
 async def sightings(
     log: OffsetsLog, stand: Stand, wanted: Sequence[Standing], allowance: Allowance
 ) -> tuple[Sightings, bool]:
-    """What the other log holds of these records; whether their times were compared.
+    """Twins of these records in the other log; whether their times were compared.
 
     In a log that has times of its own (LogAppendTime) everything is read from the oldest time on.
 

@@ -53,7 +53,7 @@ Spot = Record | Gap | End
 
 @dataclass(slots=True)
 class Allowance:
-    """What may still be read, by all walks together, and until when."""
+    """Limits of what may still be read, by all walks together, and until when."""
 
     records: int
     fetched_bytes: int
@@ -186,7 +186,7 @@ def read_each(
     isolation: Isolation,
     until: Deadline | None = None,
 ) -> dict[TopicPartition, Answer | str]:
-    """What is read of each partition, or the name of its error.
+    """Records read of each partition, or the name of its error.
 
     Args:
         topics: with leaders, as they were just looked up.

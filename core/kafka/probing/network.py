@@ -141,7 +141,7 @@ class NetworkProbe:
         return [Step("ticket", target, "ok", f"for `{credentials.who}`", took_ms=_since(began))]
 
     async def token(self) -> list[Step]:
-        """What to log in with, where somebody else gives it."""
+        """Credentials to log in with, where somebody else gives it."""
         settings, began = self._settings, time.monotonic()
         if settings.wire_obstacle() is not None or settings.oauth is None:
             return []
@@ -189,7 +189,7 @@ def _since(began: float) -> float:
 
 
 def _judged(name: str, version: str, certificate: Mapping[str, Any] | None) -> Step:
-    """What the certificate of a handshake that succeeded says."""
+    """Step about the certificate, after a handshake that succeeded."""
     if not certificate:
         return Step(
             "TLS",

@@ -15,7 +15,7 @@ from kgroups.core.kafka.probing.step import Step, failed
 
 
 def probe(settings: ClientSettings, deadline: Deadline) -> Iterator[Step]:
-    """What works on the way to a cluster; ends after the first step that fails.
+    """Steps on the way to a cluster; ends after the first step that fails.
 
     Args:
         settings: how to reach the cluster and enter it.

@@ -11,7 +11,7 @@ Status = Literal["ok", "warning", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step came to.
+    """Result of one step.
 
     Args:
         target: what was tried: a host, `host:port`, a topic.

@@ -29,7 +29,7 @@ those of a large cluster in memory at once."""
 
 
 class Commits(NamedTuple):
-    """What one group committed.
+    """Commits of one group.
 
     Args:
         offsets: topic to partition to commit.
@@ -145,7 +145,7 @@ def _known(number: int) -> int | None:
 def _commits_of(
     item: Any, name: str, read: Callable[[Any], CommittedOffset]
 ) -> Commits | BrokerFailure:
-    """What was read of one group.
+    """Answer about one group.
 
     Args:
         name: the field of a topic's name.

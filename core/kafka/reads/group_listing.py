@@ -61,7 +61,7 @@ async def list_all(cluster: Cluster, deadline: Deadline) -> Listing:
 
 
 async def _list(cluster: Cluster, deadline: Deadline) -> Listing:
-    """What all brokers list now."""
+    """Groups that all brokers list now."""
     results, failures = await cluster.each_broker(
         lambda broker, limit: _list_one(cluster, broker, limit), deadline
     )

@@ -45,7 +45,7 @@ class Assigned(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a broker knows of a classic member whatever its bytes say."""
+    """Facts of a broker about a classic member, whatever its bytes say."""
 
     member_id: str
     client_id: str

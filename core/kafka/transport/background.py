@@ -34,7 +34,7 @@ class Abort:
 
 
 async def in_background(work: Callable[[Abort], Result], deadline: float) -> Result:
-    """What the work gives, done in a thread of its own.
+    """Result of the work, done in a thread of its own.
 
     The thread does not keep the process from ending, as those of the event loop's would.
 

@@ -246,7 +246,7 @@ class Cluster:
         deadline: Deadline,
         brokers: Iterable[int] | None = None,
     ) -> tuple[dict[int, Result], dict[int, BrokerFailure]]:
-        """What `work(broker, deadline)` gave for each broker, and which of them failed.
+        """Results of `work(broker, deadline)` by broker, and the brokers that failed.
 
         All brokers are asked at once; one that fails does not stop the others.
         """

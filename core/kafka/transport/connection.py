@@ -238,7 +238,7 @@ class Connection:
         return [self._outcome(api, pending) for pending in waiting]
 
     def _outcome(self, api: Api, pending: Pending) -> Any:
-        """What one of many requests came to."""
+        """Outcome of one of many requests."""
         answer = pending.answer
         if not answer.done():
             answer.cancel()
@@ -248,7 +248,7 @@ class Connection:
         return failure if isinstance(failure, BrokerFailure) else answer.result()
 
     def _understood(self, read: Reader, api: Api, version: int, frame: bytes) -> Any:
-        """What an answer says.
+        """Fields of an answer.
 
         Raises:
             BrokerFailure: it cannot be read, or holds an error number that is not known.

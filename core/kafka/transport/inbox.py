@@ -30,7 +30,7 @@ that one of them may be long: 640 MiB, of which a single one may take 256. Two m
 
 
 class Allowance:
-    """What the answers of all brokers share: bytes on their way, and memory once they are read.
+    """Limits shared by the answers of all brokers: bytes on their way, and memory once read.
 
     Answers of a megabyte and more wait for one another only, so that a broker which dribbles such
     a one does not keep the usual ones waiting.
@@ -44,7 +44,7 @@ class Allowance:
         self._usual, self._large = Share(total), Share(total)
 
     def share(self, size: int) -> "Share":
-        """What an answer of `size` bytes counts against."""
+        """Budget that an answer of `size` bytes counts against."""
         return self._usual if size <= _LARGE else self._large
 
 
@@ -206,7 +206,7 @@ def address_text(address: tuple[str, int]) -> str:
 
 
 def not_kafka(address: str) -> BrokerFailure:
-    """What came is not an answer to what was asked."""
+    """Failure: the answer does not belong to its request."""
     return BrokerFailure(
         "NOT_KAFKA",
         f"{address} does not speak Kafka's protocol",

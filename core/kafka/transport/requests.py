@@ -149,7 +149,7 @@ def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -
 def fetch(
     topic: str, partition: int, offset: int, most: int, isolation: str = "read_uncommitted"
 ) -> Struct:
-    """What a partition holds from an offset on, about `most` bytes of it, without waiting."""
+    """Fetch of a partition from an offset on, about `most` bytes of it, without waiting."""
     wanted = Struct(partition=partition, fetch_offset=offset, partition_max_bytes=most)
     return Struct(
         max_wait_ms=0,

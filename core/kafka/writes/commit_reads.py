@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
-    """What each group has committed now, by topic and partition; None where it cannot be learned.
+    """Commits of each group now, by topic and partition; None where it cannot be learned.
 
     Args:
         groups: one that does not exist has committed nothing.
@@ -85,7 +85,7 @@ def _through_librdkafka(
 async def read_held(
     cluster: Cluster, groups: Sequence[str], deadline: Deadline, lane: int = 0
 ) -> dict[str, Held | None]:
-    """What these groups have committed; None where it cannot be learned."""
+    """Commits of these groups; None where it cannot be learned."""
     placed, _ = await cluster.known_coordinators(groups, deadline)
     held: dict[str, Held | None] = dict.fromkeys(groups)
     for group, commits in (await fetch_commits(cluster, placed, deadline, lane)).items():

@@ -58,7 +58,7 @@ _UNANSWERED = Lost.of(left_out())
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:
-    """What became of each partition of these groups: an error, or None when it was done.
+    """Outcome for each partition of these groups: an error, or None when it was done.
 
     Args:
         groups: group to partition to its new commit; None deletes the commit.
@@ -73,7 +73,7 @@ def write_and_read(
     until: Deadline | None = None,
     topic_ids: Mapping[str, str | None] = _NO_IDS,
 ) -> tuple[Answers, dict[str, Held | None]]:
-    """What `write_commits` gives, and meanwhile what `read_commits` gives of other groups.
+    """Answers of `write_commits`, and of `read_commits` for other groups meanwhile.
 
     Args:
         admin, groups: as for `write_commits`.

@@ -17,7 +17,7 @@ from kgroups.core.snapshot import Member
 def remove_members(
     admin: ClusterAdmin, group: str, members: Sequence[Member], reason: str
 ) -> dict[str, ItemError | None]:
-    """What became of each member, by its id: an error, or None when it was removed.
+    """Outcome for each member, by its id: an error, or None when it was removed.
 
     A member is named by its id and its instance id, so that one which has taken the instance id
     over in the meantime is not removed.

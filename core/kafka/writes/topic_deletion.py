@@ -17,7 +17,7 @@ MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 
 
 def delete_topics(admin: ClusterAdmin, names: Sequence[str]) -> dict[str, ItemError | None]:
-    """What became of each topic: an error, or None when it is deleted.
+    """Outcome for each topic: an error, or None when it is deleted.
 
     Any broker takes the request to the controller. A topic that is gone when it is tried again was
     deleted by the attempt before.

@@ -16,7 +16,7 @@ from kgroups.core.protocol.writer import Struct
 
 
 class Exchange(Protocol):
-    """What a login needs of a connection."""
+    """Connection, as a login needs it."""
 
     @property
     def address(self) -> str:
@@ -27,7 +27,7 @@ class Exchange(Protocol):
 
 
 class Credentials(NamedTuple):
-    """What a login is made with.
+    """Arguments of a login.
 
     Args:
         who: for messages: a user, a principal, a client.
@@ -42,7 +42,7 @@ class Credentials(NamedTuple):
     is_blocking: bool = False
 
     async def message(self, answer: bytes | LoginError | None, deadline: float) -> bytes | None:
-        """What to send after an answer, or after a refusal; None when the login is over.
+        """Bytes to send after an answer, or after a refusal; None when the login is over.
 
         Args:
             answer: None before the first message.
@@ -100,7 +100,7 @@ async def log_in(
 
 
 async def credentials_for(host: str, settings: ClientSettings, deadline: float) -> Credentials:
-    """What to log in with; a token is got for it, if one is needed.
+    """Credentials to log in with; a token is got for it, if one is needed.
 
     Raises:
         BrokerFailure: it cannot be had.

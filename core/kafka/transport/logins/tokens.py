@@ -165,7 +165,7 @@ def refusal_of(answer: bytes) -> str | None:
 
 
 def doubt_of(token: Token) -> tuple[str, str] | None:
-    """What may be wrong with a token that a broker refused, by our clock: words and hint."""
+    """Possible fault of a token that a broker refused, by our clock: words and hint."""
     now = time.time()
     if token.expires_at is not None and token.expires_at <= now:
         when = utc_text(token.expires_at)
