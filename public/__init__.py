@@ -10,8 +10,8 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else before Ctrl-C is handled
 if TYPE_CHECKING:
     from kgroups.cluster import Cluster
     from kgroups.core.errors import (
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 # Imported when they are asked for: the command line, which is in this package, needs few.
-_HOMES: Final = {
+_HOMES = {
     "Cluster": "kgroups.cluster",
     "ClusterSnapshot": "kgroups.core.snapshot",
     "read_snapshot": "kgroups.core.snapshot_file",

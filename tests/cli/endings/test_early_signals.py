@@ -2,13 +2,18 @@
 
 import signal
 import sys
+from ast import literal_eval
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.support.cli.process import PROGRAM, TIMEOUT_S
+from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.cli.signal_moments import counted, environment_with
-from tests.support.kafka.child import run_program
+from tests.support.kafka.child import Child, run_program
+from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
 WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}
 LINE = ("describe", "--all-groups", "-b", "127.0.0.1:1")
@@ -55,6 +60,41 @@ def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> Non
     assert many > 100
     for at in (1, 2, many // 3, many // 2):
         assert ended(way, f"{name}:import:{at}") == (NUMBERS[name], "", ""), at
+
+
+def test_little_is_imported_before_signals_are_handled() -> None:
+    """Python answers with a traceback until then: it takes the program's own few modules."""
+    code = "seen = {*sys.modules}; import kgroups.cli.__main__; print({*sys.modules} - seen)"
+    loaded = literal_eval(
+        run_program([sys.executable, "-c", f"import sys; {code}"], env=environment()).stdout
+    )
+    assert loaded >= {"kgroups", "kgroups.cli", "kgroups.cli.__main__"}
+    assert not loaded & {"typing", "enum", "dataclasses", "typer", "kgroups.core"}
+
+
+@pytest.mark.slow("thirty starts of the program")
+def test_no_traceback_at_any_moment() -> None:
+    """Ctrl-C in the first 300 ms of the program's own code."""
+    chance = Random(4)
+    for _ in range(30):
+        with Child([PROGRAM, *LINE], env=environment()) as process:
+            wait_until(partial(handles_sigterm, process.pid), "the program's own code runs")
+            with suppress(DeadlinePassed):
+                process.wait(chance.uniform(0, 0.3))
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=TIMEOUT_S)
+            assert "Traceback" not in stderr
+            assert process.returncode in (3, 130)  # it had ended, or was interrupted
+
+
+def handles_sigterm(pid: int) -> bool:
+    """Whether a process has a handler for SIGTERM, or has ended; Python itself sets none."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except FileNotFoundError:
+        return True
+    caught = dict(line.split(":", 1) for line in lines).get("SigCgt", "0")
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 @pytest.mark.share(16)
