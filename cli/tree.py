@@ -157,6 +157,15 @@ class Command(TyperCommand):
         common = (_help_all_param(), *global_params(environment=False))
         super().__init__(*args, params=[*(params or []), *common], **kwargs)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the line; a failure knows the command, an option without its value too."""
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command on arguments that are text.
 

@@ -52,12 +52,13 @@ class Target:
     name: str = ""
 
 
-def parse_target(text: str, now_ms: int) -> Target:
+def parse_target(text: str, now_ms: int, hint: str = f"one of {FORMS}") -> Target:
     """The target that a text names.
 
     Args:
         text: one of the forms of `FORMS`.
         now_ms: epoch milliseconds, from which a span of time counts back.
+        hint: what to write instead of a text that is none.
     Raises:
         UsageError: the text is none, or a time without zone, before 1970 or that never was; or
             one of a commit that has not come.
@@ -80,4 +81,4 @@ def parse_target(text: str, now_ms: int) -> Target:
         return Target("offset" if digits == word else "shift", int(word))
     if is_instant(word) or duration_ms(word) is not None:
         return Target("time", parse_instant_ms(word, now_ms))
-    raise UsageError(f"`{text}` is not a target", hint=f"one of {FORMS}")
+    raise UsageError(f"`{text}` is not a target", hint=hint)

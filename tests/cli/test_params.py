@@ -85,3 +85,18 @@ def test_read_half_a_line_with_settings() -> None:
     """The client settings that the line names are used."""
     options, _ = read_line("kgroups --command-config c.properties describe ", GlobalOptions())
     assert options.command_config == Path("c.properties")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("describe g --topic", "see `kgroups describe --help`"),
+        ("lag report --by", "see `kgroups lag report --help`"),
+        ("-b 127.0.0.1:1 delete-records orders --before soon", "use --before 7d, --before 1500"),
+    ],
+)
+def test_hints_are_of_the_command(line: str, hint: str) -> None:
+    """An option without its value, and a target that is none."""
+    outcome = run(*line.split())
+    assert outcome.exit_code == 2
+    assert f"hint: {hint}" in outcome.stderr

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -142,6 +142,9 @@ def records_write(topics: Mapping[str, Topic]) -> Write[RecordDeletion]:
     )
 
 
+USE: Final = "use --before 7d, --before 1500, --before latest, …"
+
+
 def target_of(text: str | None) -> Target:
     """Target that the text spells: the first record that stays.
 
@@ -149,10 +152,8 @@ def target_of(text: str | None) -> Target:
         UsageError: nothing is said, or a target that means nothing here.
     """
     if text is None:
-        raise UsageError(
-            "no --before given", hint="use --before 7d, --before 1500, --before latest, …"
-        )
-    target = parse_target(text, now_ms())
+        raise UsageError("no --before given", hint=USE)
+    target = parse_target(text, now_ms(), USE)
     if target.kind in ("current", "earliest"):
         raise UsageError(f"before `{text}` there is nothing to delete")
     return target
