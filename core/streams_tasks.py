@@ -232,8 +232,10 @@ def _status(streams: StreamsMember, role: TaskRole, name: str, number: int) -> T
     return "pending" if will else None
 
 
-def not_ready_causes(group: Group, topics: Mapping[str, Topic]) -> list[str]:
-    """What a group that is NotReady lacks, as far as it can be seen from outside."""
+def why_not_ready(group: Group, topics: Mapping[str, Topic]) -> str | None:
+    """What a group lacks that is NotReady, as far as it can be seen from outside; None if it is."""
+    if group.state != "NotReady":
+        return None
     causes = []
     for part in group.topology or ():
         for name in (*sources_of(part), *part.state_changelog_topics):
@@ -246,4 +248,5 @@ def not_ready_causes(group: Group, topics: Mapping[str, Topic]) -> list[str]:
             causes.append(
                 f"the sources of subtopology {part.subtopology_id} differ in partitions: {counts}"
             )
-    return list(dict.fromkeys(causes))
+    why = "; ".join(dict.fromkeys(causes)) or "the logs of its members say why"
+    return f"`{group.group}` is not ready: {why}"

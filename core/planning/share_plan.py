@@ -40,7 +40,7 @@ def plan_shared(
         _holders({m.member_id: m.assignment or {} for m in group.members or ()}),
         after,
         "exact" if certain else "ids",
-        (*roster.notes, *([] if roster.seats else [EMPTY_NOTE])),
+        (*roster.notes, *roster.guesses, *([] if roster.seats else [EMPTY_NOTE])),
     )
 
 

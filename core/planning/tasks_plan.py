@@ -7,7 +7,8 @@ from functools import partial
 
 from kgroups.assignors.streams.sticky_tasks import assign_tasks
 from kgroups.assignors.streams.tasks import MemberTasks, Task, TaskMember, TaskSource
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.draft import unknown_member
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     DropHost,
@@ -57,9 +58,9 @@ def _changed(
                     streams = StreamsMember(process_id=name, topology_epoch=0)
                     members.append(Member(name, client_id or name, "", streams=streams))
             case RemoveMember(member=name) | RemoveMembers(name=name) if name:
-                members = _without(members, partial(_is_named, name), name)
+                members = _without(group, members, partial(_is_named, name), name)
             case DropHost(host=host):
-                members = _without(members, partial(_is_on, host), host)
+                members = _without(group, members, partial(_is_on, host), host)
             case SetPartitions(topic=topic, partitions=count) if topic in topics:
                 logs = {number: PartitionLog() for number in range(count)}
                 topics[topic] = replace(topics[topic], partitions={**logs})
@@ -73,7 +74,7 @@ def _changed(
 
 
 def _is_named(name: str, member: Member) -> bool:
-    return name in (member.member_id, member.instance_id)
+    return name in (member.member_id, member.instance_id, member.client_id)
 
 
 def _is_on(host: str, member: Member) -> bool:
@@ -81,11 +82,11 @@ def _is_on(host: str, member: Member) -> bool:
 
 
 def _without(
-    members: Sequence[Member], is_meant: Callable[[Member], bool], name: str
+    group: Group, members: Sequence[Member], is_meant: Callable[[Member], bool], name: str
 ) -> list[Member]:
     left = [member for member in members if not is_meant(member)]
     if len(left) == len(members):
-        raise NotFoundError(f"no such member: `{name}`", code="UNKNOWN_MEMBER_ID")
+        raise unknown_member(name, group.group)
     return left
 
 

@@ -26,7 +26,7 @@ from kgroups.core.lag.held_back import held_partition_count
 from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted
 from kgroups.core.rounds import REBALANCING
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
-from kgroups.core.streams_tasks import TaskRow, not_ready_causes
+from kgroups.core.streams_tasks import TaskRow, why_not_ready
 
 OFFSET_COLUMNS = (
     Column("group", "GROUP"),
@@ -367,10 +367,8 @@ def notes(groups: Sequence[Group]) -> Iterator[Note]:
 def streams_notes(snapshot: ClusterSnapshot, views: Collection[ItemView]) -> Iterator[Note]:
     """Why streams groups are not ready, and groups of which tasks are asked that have none."""
     for group in snapshot.groups:
-        if group.state == "NotReady":
-            causes = not_ready_causes(group, snapshot.topics)
-            why = "; ".join(causes) or "the logs of its members say why"
-            yield Note("NOT_READY", f"`{group.group}` is not ready: {why}", group.group)
+        if (why := why_not_ready(group, snapshot.topics)) is not None:
+            yield Note("NOT_READY", why, group.group)
         if "tasks" not in views or group.type == "streams":
             continue
         text = f"`{group.group}` is a {group.type} group: it has no tasks"

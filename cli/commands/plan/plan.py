@@ -1,6 +1,6 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -109,6 +109,19 @@ FLEET
 )
 
 
+OF_CONSUMERS: Final = {
+    "leader": "--as",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            *("assignor", "leader_from_log", "faithful", "metrics", "members", "rounds"),
+            *("outcomes", "steps", "blockers", "explain", "fail_on", "html"),
+        )
+    },
+}
+"""Options that only plans of consumer groups have, by parameter."""
+
+
 @with_changes
 def plan(
     ctx: typer.Context,
@@ -180,8 +193,7 @@ def plan(
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
     if (kind := _only_type(source.snapshot)) in REPORTS:
-        given = (assignor, leader, leader_from_log, explain, fail_on, html, rounds, outcomes, steps)
-        _show_holders(printer, source.snapshot, texts, file, kind, [*given, blockers, members])
+        _show_holders(printer, source.snapshot, texts, file, kind, ctx.params)
         return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
@@ -206,16 +218,17 @@ def _show_holders(
     texts: PlanTexts,
     file: params.Source,
     kind: str,
-    of_consumers: Sequence[object],
+    given: Mapping[str, object],
 ) -> None:
     """The plans of groups that are all of this kind, one of `REPORTS`.
 
     Args:
         file: that the snapshot is from; None for a cluster, which knows their configurations.
-        of_consumers: options that only plans of consumer groups have, and that are not to be given.
+        given: the parameters of the command.
     """
-    if any(of_consumers):
-        raise UsageError(f"plans of {kind} groups have one view: who will have what")
+    for name, flag in OF_CONSUMERS.items():
+        if given[name]:
+            raise UsageError(f"`{flag}` does not work with {kind} groups")
     if file is None:
         with cluster(printer.options) as admin:
             snapshot = with_settings(admin, snapshot, strict=kind == "streams")

@@ -9,6 +9,7 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.planning.holders import HoldersPlan
 from kgroups.core.planning.tasks_plan import TaskShare, plan_tasks
 from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.streams_tasks import why_not_ready
 
 SCHEMA = "kgroups.plan.tasks/1"
 
@@ -40,6 +41,8 @@ def tasks_report(snapshot: ClusterSnapshot, changes: Sequence[object]) -> Report
         standby = int(settings.get("streams.num.standby.replicas") or 0)
         plan = plan_tasks(group, snapshot.topics, changes, standby)
         items.append(_item(group, plan, standby, settings))
+        if (why := why_not_ready(group, snapshot.topics)) is not None:
+            said.append(Note("NOT_READY", why, group.group))
         said += holders_notes(items[-1], "tasks")
     return holders_report(SCHEMA, snapshot, items, View("task", COLUMNS, _rows), said)
 

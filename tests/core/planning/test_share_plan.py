@@ -78,6 +78,13 @@ def test_a_topic_that_grows_and_one_that_is_new() -> None:
     assert new == {("new", 0): 1, ("new", 1): 1}
 
 
+def test_who_leaves_is_assumed() -> None:
+    """Of so many members that leave, and a note says who."""
+    plan = plan_shared(TWO, TWO.groups[0], [RemoveMembers(1)])
+    assert {name for names in plan.after.values() for name in names} == {"a"}
+    assert plan.notes == ("assumed: the 1 of 2 members that leave are the last by member id",)
+
+
 def test_everybody_leaves() -> None:
     """Nothing is assigned; a note says why."""
     plan = plan_shared(TWO, TWO.groups[0], [RemoveMembers(2)])

@@ -115,6 +115,9 @@ def test_plans_come_true(kafka: KafkaCluster) -> None:
         assert len(table) == 1 + len(without)
     refused = run("-b", kafka.bootstrap, "plan", group, "--rolling-restart", "all")
     assert (refused.exit_code, "are not restarted" in refused.stderr) == (2, True)
+    refused = run("-b", kafka.bootstrap, "plan", group, "--fail-on", "moved > 0")
+    assert refused.stderr == "error: `--fail-on` does not work with share groups\n"
+    assert refused.exit_code == 2
     wait_until(lambda: held(kafka, group) == set(), "nobody is left")
     empty = run("-b", kafka.bootstrap, "plan", group)
     assert (empty.exit_code, "has no members" in empty.stderr) == (0, True)

@@ -161,6 +161,16 @@ def test_not_ready(kafka: KafkaCluster) -> None:
             pause_s=0.2,
         )
         outcome = run("-b", kafka.bootstrap, "describe", "tasks-not-ready", "--tasks")
+        plan = run("-b", kafka.bootstrap, "plan", "tasks-not-ready", "-o", "json").document
+        line = ("plan", "tasks-not-ready", "--remove-member", "nobody")
+        nobody = run("-b", kafka.bootstrap, *line)
+        alone = run("-b", kafka.bootstrap, *line[:-1], "streamer")
+    assert "has no members" in alone.stderr  # its client id
+    assert "NOT_READY" in {note["code"] for note in plan["notes"]}
+    assert (nobody.exit_code, "`tasks-not-ready` has no member `nobody`" in nobody.stderr) == (
+        5,
+        True,
+    )
     assert "is not ready: source topic `tasks-absent` does not exist" in outcome.stderr
     assert "`tasks-narrow` has 1, `tasks-wide` has 3" in outcome.stderr
 
