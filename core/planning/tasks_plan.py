@@ -7,8 +7,8 @@ from functools import partial
 
 from kgroups.assignors.streams.sticky_tasks import assign_tasks
 from kgroups.assignors.streams.tasks import MemberTasks, Task, TaskMember, TaskSource
-from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes.draft import unknown_member
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.changes.draft import unknown_host, unknown_member
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     DropHost,
@@ -58,9 +58,13 @@ def _changed(
                     streams = StreamsMember(process_id=name, topology_epoch=0)
                     members.append(Member(name, client_id or name, "", streams=streams))
             case RemoveMember(member=name) | RemoveMembers(name=name) if name:
-                members = _without(group, members, partial(_is_named, name), name)
+                members = _without(
+                    members, partial(_is_named, name), unknown_member(name, group.group)
+                )
             case DropHost(host=host):
-                members = _without(group, members, partial(_is_on, host), host)
+                members = _without(
+                    members, partial(_is_on, host), unknown_host(host, group.group, members)
+                )
             case SetPartitions(topic=topic, partitions=count) if topic in topics:
                 logs = {number: PartitionLog() for number in range(count)}
                 topics[topic] = replace(topics[topic], partitions={**logs})
@@ -82,11 +86,11 @@ def _is_on(host: str, member: Member) -> bool:
 
 
 def _without(
-    group: Group, members: Sequence[Member], is_meant: Callable[[Member], bool], name: str
+    members: Sequence[Member], is_meant: Callable[[Member], bool], absent: NotFoundError
 ) -> list[Member]:
     left = [member for member in members if not is_meant(member)]
     if len(left) == len(members):
-        raise unknown_member(name, group.group)
+        raise absent
     return left
 
 

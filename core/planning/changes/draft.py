@@ -92,6 +92,16 @@ def unknown_member(name: str, group: str) -> NotFoundError:
     )
 
 
+def unknown_host(host: str, group: str, members: Iterable[Member]) -> NotFoundError:
+    """The error for a host that nobody is on."""
+    hosts = sorted({member.host for member in members})
+    return NotFoundError(
+        f"no member of `{group}` is on host `{host}`",
+        hint="hosts: " + ", ".join(hosts[:5]) if hosts else None,
+        code="UNKNOWN_HOST",
+    )
+
+
 def goes_by(seat: Seat, name: str | None) -> bool:
     """Whether a member goes by this member id, instance id or client id; None is everybody's."""
     facts = seat.member

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from kgroups.assignors.order.java_order import java_sorted
-from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.changes.draft import Draft, most_common
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.draft import Draft, most_common, unknown_host
 from kgroups.core.planning.changes.kinds import AddMembers, DropHost, RemoveMember, RemoveMembers
 from kgroups.core.planning.leaders.libraries import shows_rack
 from kgroups.core.planning.roster import Seat
@@ -169,12 +169,7 @@ def drop_host(draft: Draft, change: DropHost) -> None:
     wanted = host.removeprefix("/")
     gone = {s.member.member_id for s in draft.seats if s.member.host.removeprefix("/") == wanted}
     if not gone:
-        hosts = sorted({seat.member.host for seat in draft.seats})
-        raise NotFoundError(
-            f"no member of `{draft.group.group}` is on host `{host}`",
-            hint="hosts: " + ", ".join(hosts[:5]) if hosts else None,
-            code="UNKNOWN_HOST",
-        )
+        raise unknown_host(host, draft.group.group, [seat.member for seat in draft.seats])
     leave(draft, gone)
 
 
