@@ -52,6 +52,7 @@ def test_describe(grown: str) -> None:
         "partitions": 4,
         "lag": 0,
         "lost": 0,
+        "held_partitions": None,
         **counts,
     }
     summary = run("describe", "new", "--from", grown, "-o", "json").document["summary"]
