@@ -163,7 +163,7 @@ def test_no_more_than_top_rows_come_to_the_driver(
             **engine,
         )
     assert len(report.items) == 4
-    assert sizes == ([] if "engine" in engine else [4 + 1]), "the rows and the totals"
+    assert sizes == ([] if "engine" in engine else [4 + 2]), "rows and both rows of totals"
 
 
 def test_bad_windows(engine: dict[str, Any], folder: Path, tmp_path: Path) -> None:
