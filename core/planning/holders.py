@@ -18,7 +18,8 @@ class HoldersPlan(NamedTuple, Generic[Thing]):
 
     Args:
         before, after: member ids by thing; new members have ids that say so.
-        confidence: `exact`, or `ids`: other ids of new members would give them other things.
+        confidence: `exact`; `ids`: other ids of new members would give them other things; `likely`:
+            something is assumed, which a note names.
         notes: what is to be known of it, one sentence each.
     """
 
@@ -26,7 +27,7 @@ class HoldersPlan(NamedTuple, Generic[Thing]):
     member_count: int
     before: Holders[Thing]
     after: Holders[Thing]
-    confidence: Literal["exact", "ids"]
+    confidence: Literal["exact", "ids", "likely"]
     notes: Sequence[str] = ()
 
     def moves(self) -> Iterator[tuple[Thing, str | None, str | None, Kind]]:

@@ -43,6 +43,9 @@ from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
+HIDDEN_PATTERNS: Final = "members report topic names, even if they subscribe by a pattern"
+"""How a guess begins that does not hold for share groups, whose members have none."""
+
 
 def meant_in(
     group: Group, changes: Sequence[Change | Deploy], leader: str | None = None
@@ -216,6 +219,6 @@ def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:
     hidden = any(seat.pattern is None for seat in draft.seats)
     if added and hidden and not said:
         draft.guesses.append(
-            "members report topic names, even if they subscribe by a pattern: give the "
-            f"pattern with `--pattern`, or no member reads {', '.join(added)}"
+            f"{HIDDEN_PATTERNS}: give the pattern with `--pattern`, "
+            f"or no member reads {', '.join(added)}"
         )

@@ -82,7 +82,15 @@ def test_who_leaves_is_assumed() -> None:
     """Of so many members that leave, and a note says who."""
     plan = plan_shared(TWO, TWO.groups[0], [RemoveMembers(1)])
     assert {name for names in plan.after.values() for name in names} == {"a"}
+    assert plan.confidence == "likely"
     assert plan.notes == ("assumed: the 1 of 2 members that leave are the last by member id",)
+
+
+def test_nobody_reads_by_a_pattern() -> None:
+    """So a topic that is added is read by nobody, for certain."""
+    plan = plan_shared(TWO, TWO.groups[0], [AddTopic("new", 2)])
+    assert (plan.after, plan.confidence) == (plan.before, "exact")
+    assert not any("pattern" in note for note in plan.notes)
 
 
 def test_everybody_leaves() -> None:
