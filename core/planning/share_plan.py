@@ -13,7 +13,7 @@ from kgroups.assignors.spec import (
     TopicPartitions,
 )
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes.apply import HIDDEN_PATTERNS, MADE_BY, meant_in, next_roster
+from kgroups.core.planning.changes.apply import MADE_BY, meant_in, next_roster
 from kgroups.core.planning.changes.kinds import AddMembers, Change, Deploy, Pattern
 from kgroups.core.planning.holders import Holders, HoldersPlan, drawn, drawn_id
 from kgroups.core.planning.plan import EMPTY_NOTE
@@ -32,16 +32,15 @@ def plan_shared(
     """
     like = replace(group, type="consumer", protocol_type=None)  # members join as in KIP-848 groups
     meant = [_possible(change) for change in meant_in(like, changes)]
-    roster = next_roster(snapshot, like, meant)
-    guesses = [text for text in roster.guesses if not text.startswith(HIDDEN_PATTERNS)]
+    roster = next_roster(snapshot, like, meant, may_match=False)
     after, certain = drawn(lambda draw: _assigned(roster, draw))
     return HoldersPlan(
         group.group,
         len(roster.seats),
         _holders({m.member_id: m.assignment or {} for m in group.members or ()}),
         after,
-        "likely" if guesses else "exact" if certain else "ids",
-        (*roster.notes, *guesses, *([] if roster.seats else [EMPTY_NOTE])),
+        "likely" if roster.guesses else "exact" if certain else "ids",
+        (*roster.notes, *roster.guesses, *([] if roster.seats else [EMPTY_NOTE])),
     )
 
 

@@ -43,9 +43,6 @@ from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
-HIDDEN_PATTERNS: Final = "members report topic names, even if they subscribe by a pattern"
-"""How a guess begins that does not hold for share groups, whose members have none."""
-
 
 def meant_in(
     group: Group, changes: Sequence[Change | Deploy], leader: str | None = None
@@ -97,6 +94,8 @@ def next_roster(
     group: Group,
     changes: Sequence[Change],
     known: Known = NOTHING_KNOWN,
+    *,
+    may_match: bool = True,
 ) -> Roster:
     """The group after the changes.
 
@@ -105,6 +104,7 @@ def next_roster(
         group: with its members.
         changes: in the order in which they happen.
         known: what is known of the members besides what they show.
+        may_match: whether members can subscribe by a pattern; those of share groups cannot.
     Raises:
         RefusedError: the group is in no state that shows what its members subscribe to.
         NotFoundError: a change names a member, host or topic that is not there.
@@ -121,7 +121,8 @@ def next_roster(
     for change in changes:
         MADE_BY[type(change)](draft, change)
     settle_followers(draft)
-    _say_what_is_not_known(draft, changes)
+    if may_match:
+        _say_what_is_not_known(draft, changes)
     _say_who_may_wait(draft)
     # Patterns last: they see topics that the changes add. Members mostly share one.
     matched.clear()
@@ -219,6 +220,6 @@ def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:
     hidden = any(seat.pattern is None for seat in draft.seats)
     if added and hidden and not said:
         draft.guesses.append(
-            f"{HIDDEN_PATTERNS}: give the pattern with `--pattern`, "
-            f"or no member reads {', '.join(added)}"
+            "members report topic names, even if they subscribe by a pattern: give the "
+            f"pattern with `--pattern`, or no member reads {', '.join(added)}"
         )
