@@ -4,9 +4,8 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
-import typer
-
 from kgroups.cli.params import GlobalOptions
+from kgroups.cli.usage import option
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place, parse_place, within
 from kgroups.core.snapshot import ClusterSnapshot
@@ -24,11 +23,8 @@ def place_of(text: str) -> Place:
 # `Any` is a `Place`: typer takes no union of classes.
 Captures = Annotated[
     Any,
-    typer.Option(
-        "--captures",
-        metavar="DIR",
-        help="Read captures of `lag collect` too: a folder or URI.",
-        parser=place_of,
+    option(
+        "--captures DIR", "Read captures of `lag collect` too: a folder or URI.", parser=place_of
     ),
 ]
 

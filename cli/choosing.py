@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import typer
-
 from kgroups.cli.meanings.group_states import GROUP_STATES, hint_of
 from kgroups.cli.params import parse_choice
 from kgroups.cli.source import (
@@ -17,6 +15,7 @@ from kgroups.cli.source import (
     unknown_group,
     with_guess,
 )
+from kgroups.cli.usage import Texts, argument, option
 from kgroups.core.errors import ItemError, PatternError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.rules import Isolation
@@ -24,15 +23,9 @@ from kgroups.core.patterns import compile_pattern
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot
 
-GroupNames = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
-]
-Regex = Annotated[
-    list[str] | None,
-    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
-]
-AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
+GroupNames = Annotated[Texts, argument("[GROUP]...", "Group names or globs: 'old-*'.")]
+Regex = Annotated[Texts, option("--regex REGEX", "Groups whose whole name matches (RE2).")]
+AllGroups = Annotated[bool, option("--all-groups", "Every group of the cluster.")]
 
 
 def parse_states(values: list[str] | None) -> tuple[str, ...]:

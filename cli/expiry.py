@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.usage import Text, option
 from kgroups.cli.where import left_out
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -18,11 +17,8 @@ from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms, timestamp
 
-ShowExpiry = Annotated[bool, typer.Option("--expiry", help="Show when commits expire.")]
-IdleFor = Annotated[
-    str | None,
-    typer.Option("--idle-for", metavar="TIME", help="Only groups idle for this long: 30d."),
-]
+ShowExpiry = Annotated[bool, option("--expiry", "Show when commits expire.")]
+IdleFor = Annotated[Text, option("--idle-for TIME", "Only groups idle for this long: 30d.")]
 
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000
 _DAY_MS: Final = 86_400_000

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
-import typer
-
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.usage import Text, option
 from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -22,22 +21,16 @@ from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 UncommittedAt = Annotated[
-    Uncommitted | None,
-    typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+    Uncommitted | None, option("--uncommitted", "Assume this position where nothing is committed.")
 ]
 IsolationLevel = Annotated[
-    Isolation, typer.Option("--isolation", help="read_committed: lag to the last stable offset.")
+    Isolation, option("--isolation", "read_committed: lag to the last stable offset.")
 ]
-LagTime = Annotated[
-    bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
-]
+LagTime = Annotated[bool, option("--lag-time", "Lag in seconds, from offsets by timestamp.")]
 RecordTimes = Annotated[
-    bool, typer.Option("--record-times", help="Lag in seconds, from the next record's time.")
+    bool, option("--record-times", "Lag in seconds, from the next record's time.")
 ]
-Over = Annotated[
-    str | None,
-    typer.Option("--over", metavar="TIME", help="Measure rates over this time: 10s."),
-]
+Over = Annotated[Text, option("--over TIME", "Measure rates over this time: 10s.")]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000
 LOOK_S: Final = 1.0

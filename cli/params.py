@@ -14,6 +14,7 @@ import typer
 from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
+from kgroups.cli.usage import option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
@@ -373,11 +374,6 @@ def plain(text: str) -> str:
 
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-HtmlFile = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page with charts.")
-]
-FromFile = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
-]
+Yes = Annotated[bool, option("--yes -y", "Do not ask for confirmation.")]
+HtmlFile = Annotated[Path | None, option("--html FILE", "Also write an HTML page with charts.")]
+FromFile = Annotated[Path | None, option("--from FILE", "Read a snapshot instead of a cluster.")]

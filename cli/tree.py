@@ -21,6 +21,7 @@ from kgroups.cli.params import (
     parse_output,
 )
 from kgroups.cli.signals import be_quiet
+from kgroups.cli.usage import option
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.release import VERSION
 
@@ -296,8 +297,7 @@ def _show_version(wanted: bool) -> None:
 
 def root(
     _version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        bool, option("--version", "Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Only holds the options that stand before a command."""

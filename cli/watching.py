@@ -7,24 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.exits import TOLD, end_of, show_item_errors, write_failure
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.signals import be_quiet, told_to_end
+from kgroups.cli.usage import Text, option
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms, timestamp
 
-Watch = Annotated[
-    str | None,
-    typer.Option(
-        "--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."
-    ),
-]
+Watch = Annotated[Text, option("--watch SECONDS", "Refresh at this interval: 2 (seconds), 500ms.")]
 
 COLUMNS: Final = (
     Column("group", "GROUP"),

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Final, NamedTuple
 
-import typer
-
 from kgroups.cli.exits import Note
+from kgroups.cli.usage import Text, option
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
@@ -22,10 +21,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 NAMES_IN_A_NOTE: Final = 5
 
-WhereText = Annotated[
-    str | None,
-    typer.Option("--where", metavar="EXPR", help="Only groups that meet this: 'lag > 1k'."),
-]
+WhereText = Annotated[Text, option("--where EXPR", "Only groups that meet this: 'lag > 1k'.")]
 
 
 class Where(NamedTuple):

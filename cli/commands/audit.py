@@ -12,6 +12,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Text, option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_instant_ms, timestamp
 
@@ -54,14 +55,9 @@ COLUMNS = (
 def audit(
     ctx: typer.Context,
     since: Annotated[
-        str | None,
-        typer.Option(
-            "--since", metavar="TIME", help="Only writes since then: 7d, 2026-11-21T06:00Z."
-        ),
+        Text, option("--since TIME", "Only writes since then: 7d, 2026-11-21T06:00Z.")
     ] = None,
-    last: Annotated[
-        int | None, typer.Option("--last", metavar="N", min=1, help="Only the last N writes.")
-    ] = None,
+    last: Annotated[int | None, option("--last N", "Only the last N writes.", min=1)] = None,
 ) -> None:
     """`kgroups audit`."""
     printer = Printer(options_of(ctx, several=True))

@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import typer
-
 from kgroups.cli.completion.ready import Shell, completion_script
 from kgroups.cli.output.outlet import write_text
+from kgroups.cli.usage import argument
 
 HELP = """Print a shell completion script.
 
@@ -25,7 +24,7 @@ EXAMPLES
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Shell.")],
+    shell: Annotated[Shell, argument("bash|zsh|fish", "Shell.")],
 ) -> None:
     """`kgroups completion`."""
     write_text(completion_script(shell))

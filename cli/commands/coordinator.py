@@ -13,6 +13,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.usage import argument, option
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import Broker
@@ -48,17 +49,14 @@ MAX_PARTITIONS = 2**31 - 1
 
 def coordinator(
     ctx: typer.Context,
-    groups: Annotated[
-        list[str], typer.Argument(metavar="GROUP...", help="Group names, existing or not.")
-    ],
+    groups: Annotated[list[str], argument("GROUP...", "Group names, existing or not.")],
     partitions: Annotated[
         int | None,
-        typer.Option(
-            "--partitions",
-            metavar="N",
+        option(
+            "--partitions N",
+            "Partitions of __consumer_offsets; contacts no cluster.",
             min=1,
             max=MAX_PARTITIONS,
-            help="Partitions of __consumer_offsets; contacts no cluster.",
         ),
     ] = None,
 ) -> None:

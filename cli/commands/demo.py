@@ -21,6 +21,7 @@ from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import option
 from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -195,11 +196,9 @@ COLUMNS = (
 
 def demo(
     ctx: typer.Context,
-    spark: Annotated[
-        bool, typer.Option("--spark", help="Include the lag report (needs Java 17).")
-    ] = False,
+    spark: Annotated[bool, option("--spark", "Include the lag report (needs Java 17).")] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep cluster and members running until Ctrl-C.")
+        bool, option("--keep", "Keep cluster and members running until Ctrl-C.")
     ] = False,
 ) -> None:
     """`kgroups demo`."""

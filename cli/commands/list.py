@@ -52,6 +52,7 @@ from kgroups.cli.params import (
     split_names,
 )
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.conditions.group_figures import (
@@ -107,40 +108,23 @@ EXAMPLES
 
 def list_command(
     ctx: typer.Context,
-    pattern: Annotated[
-        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
-    ] = None,
-    state: Annotated[
-        list[str] | None,
-        typer.Option("--state", metavar="STATE", help="Only groups in these states."),
-    ] = None,
-    type_: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only groups of these types.")
-    ] = None,
+    pattern: Annotated[Text, argument("[PATTERN]", "Glob, or part of a name.")] = None,
+    state: Annotated[Texts, option("--state STATE", "Only groups in these states.")] = None,
+    type_: Annotated[Texts, option("--type TYPE", "Only groups of these types.")] = None,
     topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--topic",
-            metavar="TOPIC",
-            help="Only groups that read one of these topics.",
-        ),
+        Texts, option("--topic TOPIC", "Only groups that read one of these topics.")
     ] = None,
     regex: Annotated[
-        str | None,
-        typer.Option(
-            "--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."
-        ),
+        Text, option("--regex REGEX", "Only groups whose whole name matches (RE2).")
     ] = None,
     sort: Annotated[
         Literal["name", "state", "type", "coordinator", "lag", "lag-max", "lost", "member-count"],
-        typer.Option("--sort", help="Sort by this (figures: highest first), then by name."),
+        option("--sort", "Sort by this (figures: highest first), then by name."),
     ] = "name",
-    top: Annotated[
-        int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
-    ] = None,
+    top: Annotated[int | None, option("--top N", "Show only the first N groups.", min=1)] = None,
     where: WhereText = None,
     lag: Annotated[
-        bool, typer.Option("--lag", help="Show lag, largest lag, lost records and members.")
+        bool, option("--lag", "Show lag, largest lag, lost records and members.")
     ] = False,
     lag_time: LagTime = False,
     record_times: RecordTimes = False,

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
 
-import typer
 from typer.core import TyperCommand
 
 from kgroups.cli.exits import show_error, unprinted
@@ -14,6 +13,7 @@ from kgroups.cli.official.records import run_records
 from kgroups.cli.official.run import run_groups, version_line
 from kgroups.cli.official.tools import ALL_GROUPS_TOOL
 from kgroups.cli.params import check_texts
+from kgroups.cli.usage import Texts, argument
 from kgroups.core.errors import UsageError
 
 HELP = """Run with the options of kafka-consumer-groups.sh.
@@ -49,9 +49,7 @@ COMMAND = OfficialCommand
 
 
 def official(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="OPTIONS...", help="As Kafka's tool takes them.")
-    ] = None,
+    words: Annotated[Texts, argument("OPTIONS...", "As Kafka's tool takes them.")] = None,
 ) -> NoReturn:
     """`kgroups official`: as Kafka's tool would, with its exit codes."""
     given = words or []

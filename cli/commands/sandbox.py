@@ -15,6 +15,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command, Noun
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,45 +82,27 @@ def register(app: typer.Typer) -> None:
 
 def up(
     ctx: typer.Context,
-    brokers: Annotated[int, typer.Option("--brokers", metavar="N", help="Number of brokers.")] = 1,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option("--topic", metavar="NAME[=N]", help="Create a topic with N partitions."),
-    ] = None,
+    brokers: Annotated[int, option("--brokers N", "Number of brokers.")] = 1,
+    topic: Annotated[Texts, option("--topic NAME[=N]", "Create a topic with N partitions.")] = None,
     port: Annotated[
-        int,
-        typer.Option(
-            "--port", metavar="PORT", help="Port of the first broker, others follow; 0: any."
-        ),
+        int, option("--port PORT", "Port of the first broker, others follow; 0: any.")
     ] = DEFAULT_PORT,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, option("--host ADDRESS", "Address to listen on.")] = "127.0.0.1",
     data_dir: Annotated[
-        Path | None,
-        typer.Option("--data-dir", metavar="DIR", help="Persist topics, records and offsets here."),
+        Path | None, option("--data-dir DIR", "Persist topics, records and offsets here.")
     ] = None,
     from_file: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Start with a snapshot's topics and groups."),
+        Path | None, option("--from FILE", "Start with a snapshot's topics and groups.")
     ] = None,
     as_version: Annotated[
-        str | None,
-        typer.Option(
-            "--as-version", metavar="X.Y", help="Act as this Kafka, 2.4 to 4.4 (default: 4.4)."
-        ),
+        Text, option("--as-version X.Y", "Act as this Kafka, 2.4 to 4.4 (default: 4.4).")
     ] = None,
-    faults: Annotated[
-        Path | None, typer.Option("--faults", metavar="FILE", help="Inject faults by these rules.")
-    ] = None,
+    faults: Annotated[Path | None, option("--faults FILE", "Inject faults by these rules.")] = None,
     auto_create: Annotated[
-        bool, typer.Option("--auto-create-topics", help="Create topics that clients ask for.")
+        bool, option("--auto-create-topics", "Create topics that clients ask for.")
     ] = False,
     properties: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property", metavar="KEY=VALUE", help="Broker property for groups or limits."
-        ),
+        Texts, option("--property KEY=VALUE", "Broker property for groups or limits.")
     ] = None,
 ) -> None:
     """`kgroups sandbox up`."""

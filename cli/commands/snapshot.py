@@ -13,6 +13,7 @@ from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
+from kgroups.cli.usage import argument
 from kgroups.core.kafka.lookups.group_settings import with_settings
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import document_rest, read_snapshot, snapshot_items, write_snapshot
@@ -77,7 +78,7 @@ def register(app: typer.Typer) -> None:
 
 def save(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    file: Annotated[Path, argument("FILE", "File to write.")],
 ) -> None:
     """`kgroups snapshot save`."""
     options = options_of(ctx)
@@ -115,7 +116,7 @@ def save(
 
 def show(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to read.")],
+    file: Annotated[Path, argument("FILE", "File to read.")],
 ) -> None:
     """`kgroups snapshot show`."""
     options = options_of(ctx)

@@ -6,20 +6,16 @@ from difflib import get_close_matches
 from operator import itemgetter
 from typing import Annotated, Final, NamedTuple
 
-import typer
-
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View, heading
 from kgroups.cli.params import GlobalOptions, split_names
+from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import UsageError
 
 FORMS: Final = frozenset({"table", "csv"})
 NEIGHBOURS: Final = 3
 
-FieldNames = Annotated[
-    list[str] | None,
-    typer.Option("--fields", metavar="NAMES", help="Show only these columns: group,lag."),
-]
+FieldNames = Annotated[Texts, option("--fields NAMES", "Show only these columns: group,lag.")]
 
 
 class ChosenFields(NamedTuple):

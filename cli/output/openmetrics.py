@@ -8,16 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
-import typer
+from kgroups.cli.usage import option
 
 FORM: Final = "openmetrics"
 METRICS: Final = (FORM,)
 """What a command passes to its `Printer` when its reports have figures for Prometheus."""
 
-TextFile = Annotated[
-    Path | None,
-    typer.Option("--textfile", metavar="FILE", help="Write -o openmetrics to this file."),
-]
+TextFile = Annotated[Path | None, option("--textfile FILE", "Write -o openmetrics to this file.")]
 
 Labels = Mapping[str, str | int | None]
 

@@ -31,6 +31,7 @@ from kgroups.cli.params import (
 )
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command, Noun
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.lag.lag_query import EngineName
 
@@ -109,7 +110,7 @@ EXAMPLES
   PS1='$(kgroups context current --short) $ '
 """
 
-Name = Annotated[str, typer.Argument(metavar="CONTEXT", help="Name of a context.")]
+Name = Annotated[str, argument("CONTEXT", "Name of a context.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -149,9 +150,7 @@ def list_contexts(ctx: typer.Context) -> None:
 
 def show(
     ctx: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[CONTEXT]", help="Name of a context.")
-    ] = None,
+    name: Annotated[Text, argument("[CONTEXT]", "Name of a context.")] = None,
 ) -> None:
     """`kgroups context show`."""
     file = _read()
@@ -163,10 +162,8 @@ def show(
 
 def use(
     ctx: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[CONTEXT]", help="Name of a context.")
-    ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Unset the current context.")] = False,
+    name: Annotated[Text, argument("[CONTEXT]", "Name of a context.")] = None,
+    none: Annotated[bool, option("--none", "Unset the current context.")] = False,
 ) -> None:
     """`kgroups context use`."""
     if none == (name is not None):
@@ -185,33 +182,22 @@ def add(
     ctx: typer.Context,
     name: Name,
     properties: Annotated[
-        list[str] | None,
-        typer.Option("--property", metavar="KEY=VALUE", help="Client property; repeatable."),
+        Texts, option("--property KEY=VALUE", "Client property; repeatable.")
     ] = None,
     cluster_id: Annotated[
-        str | None,
-        typer.Option("--cluster-id", metavar="ID", help="The only cluster that may be changed."),
+        Text, option("--cluster-id ID", "The only cluster that may be changed.")
     ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Ask the cluster for that id.")] = False,
+    pin: Annotated[bool, option("--pin", "Ask the cluster for that id.")] = False,
     protected: Annotated[
-        bool, typer.Option("--protected", help="Refuse writes unless --unprotected names it.")
+        bool, option("--protected", "Refuse writes unless --unprotected names it.")
     ] = False,
-    default_output: Annotated[
-        str | None,
-        typer.Option("--default-output", metavar="FORMAT", help="Default --output."),
-    ] = None,
-    default_timeout: Annotated[
-        str | None,
-        typer.Option("--default-timeout", metavar="TIME", help="Default --timeout."),
-    ] = None,
+    default_output: Annotated[Text, option("--default-output FORMAT", "Default --output.")] = None,
+    default_timeout: Annotated[Text, option("--default-timeout TIME", "Default --timeout.")] = None,
     default_engine: Annotated[
-        EngineName | None,
-        typer.Option("--default-engine", help="Default --engine of `lag report`."),
+        EngineName | None, option("--default-engine", "Default --engine of `lag report`.")
     ] = None,
-    never_values: Annotated[
-        bool, typer.Option("--never-values", help="Forbid `peek --show-values`.")
-    ] = False,
-    use_it: Annotated[bool, typer.Option("--use", help="Make it the current context.")] = False,
+    never_values: Annotated[bool, option("--never-values", "Forbid `peek --show-values`.")] = False,
+    use_it: Annotated[bool, option("--use", "Make it the current context.")] = False,
 ) -> None:
     """`kgroups context add`."""
     options = _options(ctx)
@@ -284,7 +270,7 @@ def store(
 
 def remove(
     ctx: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="CONTEXT...", help="Names of contexts.")],
+    names: Annotated[list[str], argument("CONTEXT...", "Names of contexts.")],
 ) -> None:
     """`kgroups context remove`."""
     file = before = _read()
@@ -302,7 +288,7 @@ def remove(
 
 def current(
     ctx: typer.Context,
-    short: Annotated[bool, typer.Option("--short", help="Only the name, for a prompt.")] = False,
+    short: Annotated[bool, option("--short", "Only the name, for a prompt.")] = False,
 ) -> None:
     """`kgroups context current`."""
     options = options_of(ctx, several=True)
@@ -320,15 +306,13 @@ def current(
 
 def import_contexts(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The other configuration.")],
+    file: Annotated[Path, argument("FILE", "The other configuration.")],
     kind: Annotated[
         Literal["java", "kcl", "kaf", "kafkactl", "rpk"] | None,
-        typer.Option("--format", help="Format, if it cannot be inferred."),
+        option("--format", "Format, if it cannot be inferred."),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Name of the only context.")
-    ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Ask each cluster for its id.")] = False,
+    name: Annotated[Text, option("--name NAME", "Name of the only context.")] = None,
+    pin: Annotated[bool, option("--pin", "Ask each cluster for its id.")] = False,
 ) -> None:
     """`kgroups context import`."""
     printer = Printer(_options(ctx))

@@ -48,6 +48,7 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import topics_of
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.conditions.group_figures import isolation_for
@@ -150,27 +151,18 @@ def describe(
     all_groups: AllGroups = False,
     regex: Regex = None,
     topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."
-        ),
+        Texts, option("--topic TOPIC", "Groups that read TOPIC, and only this topic.")
     ] = None,
-    offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
-    members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
-    tasks: Annotated[bool, typer.Option("--tasks", help="Show tasks of streams groups.")] = False,
-    deliveries: Annotated[
-        bool, typer.Option("--deliveries", help="Show deliveries of share groups.")
-    ] = False,
-    state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
+    offsets: Annotated[bool, option("--offsets", "Show partitions (default).")] = False,
+    members: Annotated[bool, option("--members", "Show members.")] = False,
+    tasks: Annotated[bool, option("--tasks", "Show tasks of streams groups.")] = False,
+    deliveries: Annotated[bool, option("--deliveries", "Show deliveries of share groups.")] = False,
+    state: Annotated[bool, option("--state", "Show the groups' state.")] = False,
     sort: Annotated[
-        Literal["name", "lag"] | None,
-        typer.Option("--sort", help="Sort by name, or by lag, highest first."),
+        Literal["name", "lag"] | None, option("--sort", "Sort by name, or by lag, highest first.")
     ] = None,
     top: Annotated[
-        int | None,
-        typer.Option(
-            "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
-        ),
+        int | None, option("--top N", "Show only the N rows with the highest lag.", min=1)
     ] = None,
     uncommitted: UncommittedAt = None,
     isolation: IsolationLevel = "read_uncommitted",
@@ -179,10 +171,7 @@ def describe(
     record_times: RecordTimes = False,
     over: Over = None,
     expiry: ShowExpiry = False,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="What was committed then: 2h, 03:00."),
-    ] = None,
+    at: Annotated[Text, option("--at TIME", "What was committed then: 2h, 03:00.")] = None,
     captures: Captures = None,
     watch: Watch = None,
     fields: FieldNames = None,

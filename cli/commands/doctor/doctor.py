@@ -32,6 +32,7 @@ from kgroups.cli.lag_times import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import asked, now_ms
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Level
@@ -90,18 +91,11 @@ def doctor(
     all_groups: AllGroups = False,
     regex: Regex = None,
     over: Over = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="History to read: 24h (default), 7d."),
-    ] = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
-    ] = None,
+    since: Annotated[Text, option("--since TIME", "History to read: 24h (default), 7d.")] = None,
+    log: Annotated[Texts, option("--log FILE", "Read a broker's log too; - for stdin.")] = None,
     captures: Captures = None,
     fail_on_level: Annotated[
-        Level,
-        typer.Option("--fail-on-level", help="Exit with 6 from this level on."),
+        Level, option("--fail-on-level", "Exit with 6 from this level on.")
     ] = "error",
     file: FromFile = None,
 ) -> None:

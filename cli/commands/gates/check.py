@@ -44,6 +44,7 @@ from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, GlobalOptions, options_of
 from kgroups.cli.source import asked, now_ms
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.conditions.group_figures import (
@@ -103,30 +104,20 @@ def check(
     groups: GroupNames = None,
     all_groups: AllGroups = False,
     regex: Regex = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option("--fail-on", metavar="EXPR", help="Fail if this holds: 'lag > 10k'."),
-    ] = None,
+    fail_on: Annotated[Texts, option("--fail-on EXPR", "Fail if this holds: 'lag > 10k'.")] = None,
     warn_on: Annotated[
-        list[str] | None,
-        typer.Option("--warn-on", metavar="EXPR", help="Warn if this holds, and exit with 0."),
+        Texts, option("--warn-on EXPR", "Warn if this holds, and exit with 0.")
     ] = None,
     allow_unknown: Annotated[
-        bool,
-        typer.Option("--allow-unknown", help="Treat an unknown condition as false."),
+        bool, option("--allow-unknown", "Treat an unknown condition as false.")
     ] = False,
-    for_: Annotated[
-        str | None,
-        typer.Option("--for", metavar="TIME", help="Fail only if it holds for this long: 2m."),
-    ] = None,
+    for_: Annotated[Text, option("--for TIME", "Fail only if it holds for this long: 2m.")] = None,
     uncommitted: UncommittedAt = None,
     isolation: IsolationLevel = "read_uncommitted",
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
-    fields: Annotated[
-        bool, typer.Option("--fields", help="List the fields that conditions can use.")
-    ] = False,
+    fields: Annotated[bool, option("--fields", "List the fields that conditions can use.")] = False,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:

@@ -24,6 +24,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.usage import Text, argument, option
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
@@ -82,18 +83,12 @@ COLUMNS: Final = (
 
 def wait(
     ctx: typer.Context,
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names, no globs.")],
-    until: Annotated[
-        str,
-        typer.Option("--until", metavar="EXPR", help="Condition to wait for: empty, 'lag < 1k'."),
-    ],
+    groups: Annotated[list[str], argument("GROUP...", "Group names, no globs.")],
+    until: Annotated[str, option("--until EXPR", "Condition to wait for: empty, 'lag < 1k'.")],
     stable: Annotated[
-        str | None,
-        typer.Option("--stable", metavar="TIME", help="Hold this long without a rebalance: 30s."),
+        Text, option("--stable TIME", "Hold this long without a rebalance: 30s.")
     ] = None,
-    deadline: Annotated[
-        str, typer.Option("--deadline", metavar="TIME", help="How long to wait.")
-    ] = "10m",
+    deadline: Annotated[str, option("--deadline TIME", "How long to wait.")] = "10m",
     uncommitted: UncommittedAt = None,
     isolation: IsolationLevel = "read_uncommitted",
     record_times: RecordTimes = False,

@@ -28,6 +28,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.extras import require_extra
 from kgroups.core.history.causes import with_causes
 from kgroups.core.history.reader import HistoryReader
@@ -74,15 +75,9 @@ EXAMPLES
 
 def history(
     ctx: typer.Context,
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names.")],
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="How far back: 24h (default), 7d."),
-    ] = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option("--log", metavar="FILE", help="Read a broker's log too; - for stdin."),
-    ] = None,
+    groups: Annotated[list[str], argument("GROUP...", "Group names.")],
+    since: Annotated[Text, option("--since TIME", "How far back: 24h (default), 7d.")] = None,
+    log: Annotated[Texts, option("--log FILE", "Read a broker's log too; - for stdin.")] = None,
     captures: Captures = None,
     html: HtmlFile = None,
 ) -> None:

@@ -45,6 +45,7 @@ from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, GlobalOptions, HtmlFile, assignor_names, options_of
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command, Noun
+from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
@@ -139,13 +140,8 @@ def register(app: typer.Typer) -> None:
 def report(
     ctx: typer.Context,
     groups: GroupNames = None,
-    by: Annotated[
-        Grouping | None, typer.Option("--by", metavar="KEY", help="Group rows by this.")
-    ] = None,
-    assignor: Annotated[
-        list[str] | None,
-        typer.Option("--assignor", metavar="NAME", help="Also plan with these assignors."),
-    ] = None,
+    by: Annotated[Grouping | None, option("--by KEY", "Group rows by this.")] = None,
+    assignor: Annotated[Texts, option("--assignor NAME", "Also plan with these assignors.")] = None,
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
     sql: Sql = None,
@@ -154,10 +150,9 @@ def report(
     isolation: IsolationLevel = "read_uncommitted",
     captures: Annotated[
         Any,
-        typer.Option(
-            "--captures",
-            metavar="DIR",
-            help="Report on captures of `lag collect`, in a folder or at a URI.",
+        option(
+            "--captures DIR",
+            "Report on captures of `lag collect`, in a folder or at a URI.",
             parser=place_of,
         ),
     ] = None,
@@ -165,15 +160,12 @@ def report(
     since: Since = None,
     until: Until = None,
     compare: Compare = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail if a capture cannot be read.")
-    ] = False,
+    strict: Annotated[bool, option("--strict", "Fail if a capture cannot be read.")] = False,
     record_times: RecordTimesToo = False,
     html: HtmlFile = None,
     parquet: ParquetFile = None,
     engine: Annotated[
-        EngineName | None,
-        typer.Option("--engine", help="Who computes a report on captures (default: spark)."),
+        EngineName | None, option("--engine", "Who computes a report on captures (default: spark).")
     ] = None,
     master: Master = None,
     remote: Remote = None,

@@ -15,6 +15,7 @@ from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.usage import Text, argument, option
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError, counted
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -80,9 +81,7 @@ EXAMPLES
 """
 
 # `Any` is a `Place`: typer takes no union of classes.
-Folder = Annotated[
-    Any, typer.Argument(metavar="DIR", help="Folder of captures, or its URI.", parser=place_of)
-]
+Folder = Annotated[Any, argument("DIR", "Folder of captures, or its URI.", parser=place_of)]
 
 COLLECT_VIEW = plain_view(
     "captures",
@@ -109,12 +108,10 @@ def collect(
     ctx: typer.Context,
     folder: Folder,
     every: Annotated[
-        str | None,
-        typer.Option("--every", metavar="TIME", help="Repeat at this interval until stopped: 60s."),
+        Text, option("--every TIME", "Repeat at this interval until stopped: 60s.")
     ] = None,
     count: Annotated[
-        int | None,
-        typer.Option("--count", metavar="N", min=1, help="Number of captures, with --every."),
+        int | None, option("--count N", "Number of captures, with --every.", min=1)
     ] = None,
 ) -> None:
     """`kgroups lag collect`."""
@@ -244,16 +241,12 @@ def _item(capture: "Capture") -> Item:
 def compact(
     ctx: typer.Context,
     folder: Folder,
-    today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
+    today: Annotated[bool, option("--today", "Include today.")] = False,
     keep_raw: Annotated[
-        str | None,
-        typer.Option("--keep-raw", metavar="TIME", help="Roll up captures that are older: 14d."),
+        Text, option("--keep-raw TIME", "Roll up captures that are older: 14d.")
     ] = None,
     keep_hours: Annotated[
-        str | None,
-        typer.Option(
-            "--keep-hours", metavar="TIME", help="Keep hourly roll-ups this long: 90d (default)."
-        ),
+        Text, option("--keep-hours TIME", "Keep hourly roll-ups this long: 90d (default).")
     ] = None,
 ) -> None:
     """`kgroups lag compact`."""

@@ -35,6 +35,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.usage import option
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import within
@@ -67,9 +68,7 @@ EXAMPLES
 def history(
     ctx: typer.Context,
     groups: GroupNames = None,
-    by: Annotated[
-        HistoryGrouping, typer.Option("--by", metavar="KEY", help="Group rows by this.")
-    ] = "group",
+    by: Annotated[HistoryGrouping, option("--by KEY", "Group rows by this.")] = "group",
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
     sql: Sql = None,
@@ -77,14 +76,7 @@ def history(
     since: Since = None,
     until: Until = None,
     ends: Annotated[
-        int,
-        typer.Option(
-            "--ends",
-            metavar="N",
-            min=0,
-            max=600,
-            help="Number of points at which log ends are read.",
-        ),
+        int, option("--ends N", "Number of points at which log ends are read.", min=0, max=600)
     ] = DEFAULT_ENDS,
     record_times: RecordTimesToo = False,
     html: HtmlFile = None,

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Annotated, Any
 
-import typer
-
 from kgroups.cli.captures import place_of
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
 from kgroups.core.conditions.grammar import parse_conditions
@@ -17,51 +16,24 @@ from kgroups.core.times import parse_duration_ms, parse_instant_ms
 DEFAULT_TOP = 100
 
 
-Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]
-Sort = Annotated[
-    str | None, typer.Option("--sort", metavar="COLUMN", help="Sort by this column, highest first.")
-]
-Sql = Annotated[
-    str | None,
-    typer.Option("--sql", metavar="SQL", help="Show only rows for which this is true."),
-]
-FailOn = Annotated[
-    list[str] | None,
-    typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if a row meets this."),
-]
-Over = Annotated[
-    str | None,
-    typer.Option("--over", metavar="TIME", help="Length of the window: 24h (default), 7d."),
-]
-Compare = Annotated[
-    str | None,
-    typer.Option("--compare", metavar="TIME", help="Also report the window this long before: 7d."),
-]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Start of the window.")]
-Until = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="End of the window (default: now).")
-]
-Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master.")]
-Remote = Annotated[
-    str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
-]
-SparkConf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; repeatable."),
-]
+Top = Annotated[int, option("--top N", "Show only the first N rows.", min=1)]
+Sort = Annotated[Text, option("--sort COLUMN", "Sort by this column, highest first.")]
+Sql = Annotated[Text, option("--sql SQL", "Show only rows for which this is true.")]
+FailOn = Annotated[Texts, option("--fail-on EXPR", "Exit with 6 if a row meets this.")]
+Over = Annotated[Text, option("--over TIME", "Length of the window: 24h (default), 7d.")]
+Compare = Annotated[Text, option("--compare TIME", "Also report the window this long before: 7d.")]
+Since = Annotated[Text, option("--since TIME", "Start of the window.")]
+Until = Annotated[Text, option("--until TIME", "End of the window (default: now).")]
+Master = Annotated[Text, option("--master URL", "Spark master.")]
+Remote = Annotated[Text, option("--remote URL", "Spark Connect server.")]
+SparkConf = Annotated[Texts, option("--conf KEY=VALUE", "A setting of Spark; repeatable.")]
 RecordTimesToo = Annotated[
-    bool,
-    typer.Option("--record-times", help="Fetch the next record of each lagging partition."),
+    bool, option("--record-times", "Fetch the next record of each lagging partition.")
 ]
 # `Any` is a `Place`: typer takes no union of classes.
 ParquetFile = Annotated[
     Any,
-    typer.Option(
-        "--parquet",
-        metavar="FILE",
-        help="Also write the rows as Parquet, to a file or URI.",
-        parser=place_of,
-    ),
+    option("--parquet FILE", "Also write the rows as Parquet, to a file or URI.", parser=place_of),
 ]
 
 

@@ -16,6 +16,7 @@ from kgroups.cli.output.progress import progress_bar
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.source import cluster, now_ms, snapshot_of
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.counts import parse_count
 from kgroups.core.errors import (
     ItemError,
@@ -82,39 +83,25 @@ FORMS OF VALUES (--value-as)
 
 def peek(
     ctx: typer.Context,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
-    ] = None,
-    stuck: Annotated[
-        bool, typer.Option("--stuck", help="Only partitions whose commit stands still.")
-    ] = False,
-    over: Annotated[
-        str, typer.Option("--over", metavar="TIME", help="How long --stuck watches.")
-    ] = "10s",
+    group: Annotated[str, argument("GROUP", "Group name.")],
+    topic: Annotated[Texts, option("--topic TOPIC", "Topic, or partitions: orders:0,3-5.")] = None,
+    stuck: Annotated[bool, option("--stuck", "Only partitions whose commit stands still.")] = False,
+    over: Annotated[str, option("--over TIME", "How long --stuck watches.")] = "10s",
     around: Annotated[
-        int,
-        typer.Option("--around", metavar="N", min=0, max=1_000, help="Records on each side, too."),
+        int, option("--around N", "Records on each side, too.", min=0, max=1_000)
     ] = 0,
-    show_values: Annotated[bool, typer.Option("--show-values", help="Show values, too.")] = False,
-    value_as: Annotated[
-        str | None, typer.Option("--value-as", metavar="FORM", help="text, json, hex or a decoder.")
-    ] = None,
-    value_bytes: Annotated[
-        str, typer.Option("--value-bytes", metavar="N", help="Most of a value as text or hex.")
-    ] = str(SHOWN_BYTES),
-    raw: Annotated[
-        Path | None, typer.Option("--raw", metavar="FILE", help="Write the one value to a file.")
-    ] = None,
+    show_values: Annotated[bool, option("--show-values", "Show values, too.")] = False,
+    value_as: Annotated[Text, option("--value-as FORM", "text, json, hex or a decoder.")] = None,
+    value_bytes: Annotated[str, option("--value-bytes N", "Most of a value as text or hex.")] = str(
+        SHOWN_BYTES
+    ),
+    raw: Annotated[Path | None, option("--raw FILE", "Write the one value to a file.")] = None,
     isolation: Annotated[
-        Isolation, typer.Option("--isolation", help="Whose view of transactions.")
+        Isolation, option("--isolation", "Whose view of transactions.")
     ] = "read_committed",
-    limit: Annotated[
-        str, typer.Option("--limit", metavar="N", help="Read at most so many records.")
-    ] = "10k",
+    limit: Annotated[str, option("--limit N", "Read at most so many records.")] = "10k",
     max_bytes: Annotated[
-        str, typer.Option("--max-bytes", metavar="N", help="Fetch at most about so many bytes.")
+        str, option("--max-bytes N", "Fetch at most about so many bytes.")
     ] = "256m",
 ) -> None:
     """`kgroups peek`."""

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from kgroups.cli.choosing import AllGroups as AllGroups
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
 
 Grouping = Literal["member", "group", "client", "host", "assignor"]
-_Texts = list[str] | None
+
 
 # Key -> the texts that were given, in order.
 ChangeTexts = Mapping[str, tuple[str, ...]]
@@ -27,120 +28,45 @@ FLEET: Final = "Fleet, with --all-groups --report"
 WIDTH: Final = 76
 INDENT: Final = " " * 4
 
-Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Group names.")]
-Assignors = Annotated[
-    _Texts,
-    typer.Option(
-        "--assignor", help="Plan with these assignors.", metavar="NAME", rich_help_panel=ASSIGNORS
-    ),
-]
+Groups = Annotated[Texts, argument("[GROUP]...", "Group names.")]
+Assignors = Annotated[Texts, option("--assignor NAME", "Plan with these assignors.", ASSIGNORS)]
 LeaderClient = Annotated[
-    str | None,
-    typer.Option(
-        "--as",
-        help="Client library of the group's leader.",
-        metavar="CLIENT",
-        rich_help_panel=ASSIGNORS,
-    ),
+    Text, option("--as CLIENT", "Client library of the group's leader.", ASSIGNORS)
 ]
 LeaderFromLog = Annotated[
-    bool,
-    typer.Option(
-        "--leader-from-log",
-        help="Read who leads from __consumer_offsets.",
-        rich_help_panel=ASSIGNORS,
-    ),
+    bool, option("--leader-from-log", "Read who leads from __consumer_offsets.", ASSIGNORS)
 ]
-Source = Annotated[
-    Path | None,
-    typer.Option("--from", help="Read a snapshot or a scenario instead.", metavar="FILE"),
-]
+Source = Annotated[Path | None, option("--from FILE", "Read a snapshot or a scenario instead.")]
 
-Faithful = Annotated[
-    bool,
-    typer.Option(
-        "--faithful", help="Reproduce faults of Java's assignors.", rich_help_panel=ASSIGNORS
-    ),
-]
+Faithful = Annotated[bool, option("--faithful", "Reproduce faults of Java's assignors.", ASSIGNORS)]
 
 # What is shown.
-ShowMetrics = Annotated[
-    bool, typer.Option("--metrics", help="Show balance metrics.", rich_help_panel=VIEWS)
-]
-ShowMembers = Annotated[
-    bool, typer.Option("--members", help="Show each member's assignment.", rich_help_panel=VIEWS)
-]
-ShowMoves = Annotated[
-    bool, typer.Option("--moves", help="Show partitions that change owner.", rich_help_panel=VIEWS)
-]
+ShowMetrics = Annotated[bool, option("--metrics", "Show balance metrics.", VIEWS)]
+ShowMembers = Annotated[bool, option("--members", "Show each member's assignment.", VIEWS)]
+ShowMoves = Annotated[bool, option("--moves", "Show partitions that change owner.", VIEWS)]
 ShowRounds = Annotated[
-    bool,
-    typer.Option(
-        "--rounds", help="Show what is revoked and assigned in each round.", rich_help_panel=VIEWS
-    ),
+    bool, option("--rounds", "Show what is revoked and assigned in each round.", VIEWS)
 ]
-ShowOutcomes = Annotated[
-    bool, typer.Option("--outcomes", help="Show every possible outcome.", rich_help_panel=VIEWS)
-]
-ShowStages = Annotated[
-    bool, typer.Option("--steps", help="Show each step of a deploy.", rich_help_panel=VIEWS)
-]
+ShowOutcomes = Annotated[bool, option("--outcomes", "Show every possible outcome.", VIEWS)]
+ShowStages = Annotated[bool, option("--steps", "Show each step of a deploy.", VIEWS)]
 ShowBlockers = Annotated[
-    bool,
-    typer.Option(
-        "--blockers", help="Show what blocks a move to another protocol.", rich_help_panel=VIEWS
-    ),
+    bool, option("--blockers", "Show what blocks a move to another protocol.", VIEWS)
 ]
 Explained = Annotated[
-    _Texts,
-    typer.Option(
-        "--explain",
-        help="Explain why this partition goes where it goes.",
-        metavar="TOPIC:N",
-        rich_help_panel=VIEWS,
-    ),
+    Texts, option("--explain TOPIC:N", "Explain why this partition goes where it goes.", VIEWS)
 ]
-Checks = Annotated[
-    _Texts,
-    typer.Option("--fail-on", help="Exit with 6 if this holds: 'moved > 10%'.", metavar="EXPR"),
-]
+Checks = Annotated[Texts, option("--fail-on EXPR", "Exit with 6 if this holds: 'moved > 10%'.")]
 CheckedAssignor = Annotated[
-    str | None,
-    typer.Option(
-        "--check-assignor",
-        help="Test an assignor on generated groups.",
-        metavar="NAME",
-        rich_help_panel=ASSIGNORS,
-    ),
+    Text, option("--check-assignor NAME", "Test an assignor on generated groups.", ASSIGNORS)
 ]
 
 # The fleet.
-FleetReport = Annotated[
-    bool, typer.Option("--report", help="Plan the fleet with Spark.", rich_help_panel=FLEET)
-]
-GroupedBy = Annotated[
-    Grouping | None,
-    typer.Option("--by", help="Group rows by this.", metavar="KEY", rich_help_panel=FLEET),
-]
-TopRows = Annotated[
-    int,
-    typer.Option(
-        "--top", help="Show only the first N rows.", metavar="N", min=1, rich_help_panel=FLEET
-    ),
-]
-Master = Annotated[
-    str | None, typer.Option("--master", help="Spark master.", metavar="URL", rich_help_panel=FLEET)
-]
-Remote = Annotated[
-    str | None,
-    typer.Option("--remote", help="Spark Connect server.", metavar="URL", rich_help_panel=FLEET),
-]
-Conf = Annotated[
-    _Texts,
-    typer.Option(
-        "--conf", help="A setting of Spark; repeatable.", metavar="KEY=VALUE", rich_help_panel=FLEET
-    ),
-]
+FleetReport = Annotated[bool, option("--report", "Plan the fleet with Spark.", FLEET)]
+GroupedBy = Annotated[Grouping | None, option("--by KEY", "Group rows by this.", FLEET)]
+TopRows = Annotated[int, option("--top N", "Show only the first N rows.", FLEET, min=1)]
+Master = Annotated[Text, option("--master URL", "Spark master.", FLEET)]
+Remote = Annotated[Text, option("--remote URL", "Spark Connect server.", FLEET)]
+Conf = Annotated[Texts, option("--conf KEY=VALUE", "A setting of Spark; repeatable.", FLEET)]
 
 
 def with_changes(command: Callable[..., None]) -> Callable[..., None]:

@@ -19,6 +19,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, plain
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Text, argument
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.explain/1"
@@ -76,9 +77,7 @@ NAMES: Final = {plain(meaning.code): meaning.code for meaning in reversed(EVERY)
 
 def explain(
     ctx: typer.Context,
-    code: Annotated[
-        str | None, typer.Argument(metavar="[WORD]", help="Word or code, in any case.")
-    ] = None,
+    code: Annotated[Text, argument("[WORD]", "Word or code, in any case.")] = None,
 ) -> None:
     """`kgroups explain`."""
     printer = Printer(options_of(ctx))

@@ -13,6 +13,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Texts, argument
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.schema/1"
@@ -42,10 +43,7 @@ COLUMNS: Final = (
 
 def schema(
     ctx: typer.Context,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[COMMAND]...", help="Command or document: lag report."),
-    ] = None,
+    command: Annotated[Texts, argument("[COMMAND]...", "Command or document: lag report.")] = None,
 ) -> None:
     """`kgroups schema`."""
     printer = Printer(options_of(ctx))

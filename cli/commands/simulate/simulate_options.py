@@ -3,108 +3,35 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from kgroups.cli.usage import Text, Texts, argument, option
 
 # Titles of groups of options in the help.
 VIEWS: Final = "Views"
 RUNS: Final = "Many runs"
 
-Texts = list[str] | None
 
-Scenario = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="YAML or JSON file.")]
-FromGroup = Annotated[
-    str | None,
-    typer.Option("--from-group", metavar="GROUP", help="Simulate a group as it is now."),
-]
-File = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
-]
-Properties = Annotated[
-    Path | None,
-    typer.Option("--properties", metavar="FILE", help="Properties of all members."),
-]
-Event = Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")]
-Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 1]")
-]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", metavar="TIME", help="Length of the run. [default: until settled]"),
-]
-Timeline = Annotated[
-    bool,
-    typer.Option("--timeline", help="Print the protocol step by step.", rich_help_panel=VIEWS),
-]
-Rebalances = Annotated[
-    bool,
-    typer.Option("--rebalances", help="Show each rebalance and its cause.", rich_help_panel=VIEWS),
-]
-Deploys = Annotated[
-    bool, typer.Option("--deploys", help="Show figures of deploys.", rich_help_panel=VIEWS)
-]
-Scalings = Annotated[
-    bool, typer.Option("--scalings", help="Show what autoscalers did.", rich_help_panel=VIEWS)
-]
-Members = Annotated[
-    bool, typer.Option("--members", help="Show figures of members.", rich_help_panel=VIEWS)
-]
-Partitions = Annotated[
-    bool,
-    typer.Option("--partitions", help="Show figures of partitions.", rich_help_panel=VIEWS),
-]
-Requests = Annotated[
-    bool,
-    typer.Option("--requests", help="Show requests and errors by kind.", rich_help_panel=VIEWS),
-]
-Spread = Annotated[
-    bool,
-    typer.Option(
-        "--spread", help="Show percentiles and intervals of all runs.", rich_help_panel=VIEWS
-    ),
-]
-Vary = Annotated[
-    Texts,
-    typer.Option("--vary", metavar="K=A,B", help="Compare these values.", rich_help_panel=RUNS),
-]
-Repeat = Annotated[
-    int,
-    typer.Option(
-        "--repeat", metavar="N", min=1, help="Number of seeds to run.", rich_help_panel=RUNS
-    ),
-]
+Scenario = Annotated[Path | None, argument("[SCENARIO]", "YAML or JSON file.")]
+FromGroup = Annotated[Text, option("--from-group GROUP", "Simulate a group as it is now.")]
+File = Annotated[Path | None, option("--from FILE", "Read the group from a snapshot.")]
+Properties = Annotated[Path | None, option("--properties FILE", "Properties of all members.")]
+Event = Annotated[Texts, option("--event EVENT", "Add an event.")]
+Seed = Annotated[int | None, option("--seed N", "Random seed. [default: 1]", min=0)]
+Until = Annotated[Text, option("--until TIME", "Length of the run. [default: until settled]")]
+Timeline = Annotated[bool, option("--timeline", "Print the protocol step by step.", VIEWS)]
+Rebalances = Annotated[bool, option("--rebalances", "Show each rebalance and its cause.", VIEWS)]
+Deploys = Annotated[bool, option("--deploys", "Show figures of deploys.", VIEWS)]
+Scalings = Annotated[bool, option("--scalings", "Show what autoscalers did.", VIEWS)]
+Members = Annotated[bool, option("--members", "Show figures of members.", VIEWS)]
+Partitions = Annotated[bool, option("--partitions", "Show figures of partitions.", VIEWS)]
+Requests = Annotated[bool, option("--requests", "Show requests and errors by kind.", VIEWS)]
+Spread = Annotated[bool, option("--spread", "Show percentiles and intervals of all runs.", VIEWS)]
+Vary = Annotated[Texts, option("--vary K=A,B", "Compare these values.", RUNS)]
+Repeat = Annotated[int, option("--repeat N", "Number of seeds to run.", RUNS, min=1)]
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        help="Number of processes. [default: cores]",
-        rich_help_panel=RUNS,
-    ),
+    int | None, option("--jobs N", "Number of processes. [default: cores]", RUNS, min=1)
 ]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Run on a Spark cluster.", rich_help_panel=RUNS),
-]
-FailOn = Annotated[
-    Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
-]
-Search = Annotated[
-    Texts,
-    typer.Option(
-        "--search", metavar="K=LOW..HIGH", help="Search these values.", rich_help_panel=RUNS
-    ),
-]
-Minimise = Annotated[
-    str | None,
-    typer.Option(
-        "--minimise", metavar="EXPR", help="Expression to minimise.", rich_help_panel=RUNS
-    ),
-]
-Trials = Annotated[
-    int,
-    typer.Option(
-        "--trials", metavar="N", min=1, help="Number of settings to try.", rich_help_panel=RUNS
-    ),
-]
+Master = Annotated[Text, option("--master URL", "Run on a Spark cluster.", RUNS)]
+FailOn = Annotated[Texts, option("--fail-on EXPR", "Exit with 6 if this holds.")]
+Search = Annotated[Texts, option("--search K=LOW..HIGH", "Search these values.", RUNS)]
+Minimise = Annotated[Text, option("--minimise EXPR", "Expression to minimise.", RUNS)]
+Trials = Annotated[int, option("--trials N", "Number of settings to try.", RUNS, min=1)]

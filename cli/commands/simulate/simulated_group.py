@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.captures import place_of
 from kgroups.cli.lag_times import LEAST_OVER_MS, MOST_OVER_MS, TimeQuestion, timed_look
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import asked, now_ms, snapshot_of, take_snapshot
+from kgroups.cli.usage import Text, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place
@@ -18,19 +17,11 @@ from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import MAX_MS, parse_duration_ms
 
-Over = Annotated[
-    str | None,
-    typer.Option("--over", metavar="TIME", help="Measure the group's load for this long: 30s."),
-]
+Over = Annotated[Text, option("--over TIME", "Measure the group's load for this long: 30s.")]
 # `Any` is a `Place`: typer takes no union of classes.
 Captures = Annotated[
     Any,
-    typer.Option(
-        "--captures",
-        metavar="DIR",
-        help="Measure the load in captures, over --over (24h).",
-        parser=place_of,
-    ),
+    option("--captures DIR", "Measure the load in captures, over --over (24h).", parser=place_of),
 ]
 DEFAULT_WINDOW: Final = "24h"
 

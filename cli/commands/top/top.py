@@ -24,6 +24,7 @@ from kgroups.cli.output.table import View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.usage import Text, argument, option
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -61,13 +62,9 @@ _LEAVE: Final = "\x1b[?25h\x1b[?1049l"
 
 def top(
     ctx: typer.Context,
-    pattern: Annotated[
-        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
-    ] = None,
-    every: Annotated[
-        str, typer.Option("--every", metavar="TIME", help="Time between two looks.")
-    ] = "1s",
-    once: Annotated[bool, typer.Option("--once", help="Print one frame and end.")] = False,
+    pattern: Annotated[Text, argument("[PATTERN]", "Glob, or part of a name.")] = None,
+    every: Annotated[str, option("--every TIME", "Time between two looks.")] = "1s",
+    once: Annotated[bool, option("--once", "Print one frame and end.")] = False,
 ) -> None:
     """`kgroups top`."""
     options = options_of(ctx)

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-import typer
-
 from kgroups.cli.commands.writes.lookups import resolved
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError, MixedFailures, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -43,13 +42,8 @@ COLUMNS: Final = (
     Column("records_held", "HELD", right=True),
 )
 
-OfGroup = Annotated[
-    str | None, typer.Argument(metavar="[GROUP]", help="A group: its partitions and its commits.")
-]
-OfTopics = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="TOPIC", help="A topic, or partitions: orders:0,3-5."),
-]
+OfGroup = Annotated[Text, argument("[GROUP]", "A group: its partitions and its commits.")]
+OfTopics = Annotated[Texts, option("--topic TOPIC", "A topic, or partitions: orders:0,3-5.")]
 
 
 class Found(NamedTuple):

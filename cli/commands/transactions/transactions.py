@@ -24,6 +24,7 @@ from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import Command, Noun, WriteCommand
+from kgroups.cli.usage import Text, option
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.lookups.open_transactions import OpenTransaction, open_transactions
@@ -132,14 +133,12 @@ def abort(
     group: OfGroup = None,
     topic: OfTopics = None,
     producer_id: Annotated[
-        int | None, typer.Option("--producer-id", metavar="ID", help="The one of this producer.")
+        int | None, option("--producer-id ID", "The one of this producer.")
     ] = None,
     transactional_id: Annotated[
-        str | None, typer.Option("--transactional-id", metavar="ID", help="The one of this id.")
+        Text, option("--transactional-id ID", "The one of this id.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Abort it although it may end by itself.")
-    ] = False,
+    force: Annotated[bool, option("--force", "Abort it although it may end by itself.")] = False,
     dry_run: DryRun = False,
     yes: Execute = False,
 ) -> None:

@@ -25,6 +25,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import argument, option
 from kgroups.cli.write_files import load
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.lookups.group_settings import group_settings
@@ -67,14 +68,9 @@ COMMAND = WriteCommand
 
 def apply(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="PLAN", help="File that --plan saved.")],
+    file: Annotated[Path, argument("PLAN", "File that --plan saved.")],
     drift: Annotated[
-        str,
-        typer.Option(
-            "--drift",
-            metavar="HOW",
-            help="If something changed since: refuse, accept, skip.",
-        ),
+        str, option("--drift HOW", "If something changed since: refuse, accept, skip.")
     ] = "refuse",
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,

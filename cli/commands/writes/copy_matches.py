@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Literal
 
-import typer
-
 from kgroups.cli.commands.writes.copy_sources import Source
 from kgroups.cli.commands.writes.record_skips import MOST_BYTES, limits_of
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.progress import progress_bar
 from kgroups.cli.output.table import Column
+from kgroups.cli.usage import option
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -29,20 +28,12 @@ from kgroups.core.times import timestamp
 
 MatchBy = Annotated[
     Literal["time", "records"] | None,
-    typer.Option(
-        "--match",
-        metavar="HOW",
-        show_default=False,
-        help="To another cluster by time or records (time).",
-    ),
+    option("--match HOW", "To another cluster by time or records (time).", show_default=False),
 ]
 TopicPrefix = Annotated[
     str,
-    typer.Option(
-        "--topic-prefix",
-        metavar="PREFIX",
-        show_default=False,
-        help="Put before topic names in the target: east.",
+    option(
+        "--topic-prefix PREFIX", "Put before topic names in the target: east.", show_default=False
     ),
 ]
 FARTHER: Final = "use a higher --limit, or `--match time`"

@@ -40,6 +40,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of, within
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
@@ -110,48 +111,30 @@ COMMAND = WriteCommand
 
 def copy_offsets(
     ctx: typer.Context,
-    from_: Annotated[
-        str | None, typer.Option("--from", metavar="GROUP", help="Source group, or glob.")
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="GROUP", help="Target group; * as in --from.")
-    ] = None,
-    map_: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="OLD=NEW", help="Source and target; repeatable."),
-    ] = None,
+    from_: Annotated[Text, option("--from GROUP", "Source group, or glob.")] = None,
+    to: Annotated[Text, option("--to GROUP", "Target group; * as in --from.")] = None,
+    map_: Annotated[Texts, option("--map OLD=NEW", "Source and target; repeatable.")] = None,
     map_file: Annotated[
-        Path | None,
-        typer.Option("--map-file", metavar="FILE", help="CSV file, each line `old,new`."),
+        Path | None, option("--map-file FILE", "CSV file, each line `old,new`.")
     ] = None,
     topic: Topics = None,
     to_bootstrap_server: Annotated[
-        str | None,
-        typer.Option("--to-bootstrap-server", metavar="HOST:PORT", help="Target cluster."),
+        Text, option("--to-bootstrap-server HOST:PORT", "Target cluster.")
     ] = None,
     to_command_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
-        ),
+        Path | None, option("--to-command-config FILE", "Client properties of the target cluster.")
     ] = None,
     to_context: Annotated[
-        str | None,
-        typer.Option("--to-context", metavar="CONTEXT", help="Target cluster, by its context."),
+        Text, option("--to-context CONTEXT", "Target cluster, by its context.")
     ] = None,
     topic_prefix: TopicPrefix = "",
     match: MatchBy = None,
     limit: Limit = None,
     isolation: View = "read_committed",
     checkpoints: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoints", metavar="TOPIC", help="MirrorMaker 2's topic of checkpoints."
-        ),
+        Text, option("--checkpoints TOPIC", "MirrorMaker 2's topic of checkpoints.")
     ] = None,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check both groups again afterwards.")
-    ] = False,
+    verify: Annotated[bool, option("--verify", "Check both groups again afterwards.")] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,

@@ -25,6 +25,7 @@ from kgroups.cli.output.table import Column
 from kgroups.cli.params import Yes, options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.answers import GroupListing
@@ -74,15 +75,12 @@ def delete(
     groups: GroupNames = None,
     all_groups: AllGroups = False,
     regex: Regex = None,
-    state: Annotated[
-        list[str] | None,
-        typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
-    ] = None,
+    state: Annotated[Texts, option("--state STATE", "Every group in one of these states.")] = None,
     idle_for: IdleFor = None,
     internal_topic: InternalTopics = None,
     all_internal_topics: AllInternalTopics = False,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
+        bool, option("--keep-going", "Continue if some cannot be deleted.")
     ] = False,
     dry_run: DryRun = False,
     plan: SavePlan = None,

@@ -25,6 +25,7 @@ from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -95,13 +96,8 @@ COLUMNS = (
 
 def delete_records(
     ctx: typer.Context,
-    topics: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[TOPIC]...", help="Topics, or partitions: orders:0,3-5."),
-    ] = None,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="TARGET", help="What to keep, see above.")
-    ] = None,
+    topics: Annotated[Texts, argument("[TOPIC]...", "Topics, or partitions: orders:0,3-5.")] = None,
+    before: Annotated[Text, option("--before TARGET", "What to keep, see above.")] = None,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
     plan: SavePlan = None,

@@ -17,6 +17,7 @@ from kgroups.cli.output.table import Column, Row, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import NO_GROUP, cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Texts, argument, option
 from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo, save_undo_rows
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -91,23 +92,16 @@ CHANGED = (
 
 def config(
     ctx: typer.Context,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
+    group: Annotated[str, argument("GROUP", "Group name.")],
     given: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SETTING=VALUE", help="Set a configuration on the group."),
+        Texts, option("--set SETTING=VALUE", "Set a configuration on the group.")
     ] = None,
-    unset: Annotated[
-        list[str] | None,
-        typer.Option("--unset", metavar="SETTING", help="Remove what the group itself has."),
-    ] = None,
+    unset: Annotated[Texts, option("--unset SETTING", "Remove what the group itself has.")] = None,
     undo: Annotated[
-        Path | None,
-        typer.Option(
-            "--undo", metavar="FILE", help="Restore the values in FILE; `last`: the newest."
-        ),
+        Path | None, option("--undo FILE", "Restore the values in FILE; `last`: the newest.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Show configurations of other types of groups too.")
+        bool, option("--all", "Show configurations of other types of groups too.")
     ] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,

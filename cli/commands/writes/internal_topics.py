@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
-import typer
-
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import ItemError, KgroupsError, RefusedError, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.writes.topic_deletion import delete_topics
@@ -13,16 +12,10 @@ from kgroups.core.offsets.result import WriteItem
 from kgroups.core.streams_tasks import internal_topics_of, is_named_internal
 
 InternalTopics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--delete-internal-topic",
-        metavar="TOPIC",
-        help="Then delete this internal topic; repeatable.",
-    ),
+    Texts, option("--delete-internal-topic TOPIC", "Then delete this internal topic; repeatable.")
 ]
 AllInternalTopics = Annotated[
-    bool,
-    typer.Option("--delete-all-internal-topics", help="Then delete all internal topics."),
+    bool, option("--delete-all-internal-topics", "Then delete all internal topics.")
 ]
 Topics = Mapping[str, Sequence[str]]
 """Group to internal topics that are to be deleted."""

@@ -6,8 +6,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.prompts import about_changes
 from kgroups.cli.commands.writes.vigil import verified, watched
@@ -18,6 +16,7 @@ from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.table import Column, Row
+from kgroups.cli.usage import Texts, option
 from kgroups.cli.write_files import default_undo_dir, save_undo
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.deadline import Deadline
@@ -33,19 +32,11 @@ from kgroups.core.offsets.write_file import Command
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic, TopicPartition
 
 UndoDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--undo-dir", metavar="DIR", help="Folder of the undo file (~/.local/state/kgroups)."
-    ),
+    Path | None, option("--undo-dir DIR", "Folder of the undo file (~/.local/state/kgroups).")
 ]
-NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
-AllTopics = Annotated[
-    bool, typer.Option("--all-topics", help="Every partition that the group committed.")
-]
-Topics = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
-]
+NoUndo = Annotated[bool, option("--no-undo", "Write no undo file.")]
+AllTopics = Annotated[bool, option("--all-topics", "Every partition that the group committed.")]
+Topics = Annotated[Texts, option("--topic TOPIC", "Topic, or partitions: orders:0,3-5.")]
 
 COLUMNS: Final = (
     Column("group", "GROUP"),

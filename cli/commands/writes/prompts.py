@@ -12,24 +12,18 @@ from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, fitted, grid_of, table_chunks
+from kgroups.cli.usage import option
 from kgroups.core.errors import UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.deletions import Deletion, Removal
 from kgroups.core.offsets.record_deletions import RecordDeletion
 
-Execute = Annotated[
-    bool, typer.Option("--yes", "-y", "--execute", help="Do not ask for confirmation.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and write nothing.")]
-KeepGoing = Annotated[
-    bool, typer.Option("--keep-going", help="Continue if some cannot be changed.")
-]
+Execute = Annotated[bool, option("--yes -y --execute", "Do not ask for confirmation.")]
+DryRun = Annotated[bool, option("--dry-run", "Show the plan and write nothing.")]
+KeepGoing = Annotated[bool, option("--keep-going", "Continue if some cannot be changed.")]
 SavePlan = Annotated[
-    Path | None,
-    typer.Option(
-        "--plan", metavar="FILE", help="With --dry-run: save the plan for `kgroups apply`."
-    ),
+    Path | None, option("--plan FILE", "With --dry-run: save the plan for `kgroups apply`.")
 ]
 
 

@@ -5,10 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.commands.writes.writing import Run
 from kgroups.cli.output.progress import progress_bar
+from kgroups.cli.usage import Text, option
 from kgroups.core.counts import count_of
 from kgroups.core.errors import ItemError, NotFoundError, RefusedError, UsageError, counted
 from kgroups.core.kafka.deadline import Deadline
@@ -25,25 +24,12 @@ from kgroups.core.protocol.batches import Record
 from kgroups.core.snapshot import Group, Topic, TopicPartition
 from kgroups.core.times import duration_hint, duration_ms, timestamp
 
-WhereHeader = Annotated[
-    str | None,
-    typer.Option("--where-header", metavar="NAME=VALUE", help="With --to first: by a header."),
-]
-WhereKey = Annotated[
-    str | None, typer.Option("--where-key", metavar="TEXT", help="With --to first: by its key.")
-]
-Limit = Annotated[
-    str | None,
-    typer.Option("--limit", metavar="N", help="Records to look at (1m), or a time: 30s."),
-]
+WhereHeader = Annotated[Text, option("--where-header NAME=VALUE", "With --to first: by a header.")]
+WhereKey = Annotated[Text, option("--where-key TEXT", "With --to first: by its key.")]
+Limit = Annotated[Text, option("--limit N", "Records to look at (1m), or a time: 30s.")]
 View = Annotated[
     Isolation,
-    typer.Option(
-        "--isolation",
-        metavar="LEVEL",
-        show_default=False,
-        help="View of transactions (read_committed).",
-    ),
+    option("--isolation LEVEL", "View of transactions (read_committed).", show_default=False),
 ]
 MOST_RECORDS: Final = 1_000_000
 MOST_BYTES: Final = 16 << 30

@@ -20,6 +20,7 @@ from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Texts, argument, option
 from kgroups.core.errors import ItemError, NotFoundError, RefusedError, UsageError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
@@ -64,18 +65,12 @@ COLUMNS = (
 
 def remove_members(
     ctx: typer.Context,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
-    member: Annotated[
-        list[str] | None,
-        typer.Option("--member", metavar="ID", help="Member id, or the beginning of one."),
-    ] = None,
-    instance: Annotated[
-        list[str] | None,
-        typer.Option("--instance", metavar="ID", help="Instance id of a static member."),
-    ] = None,
-    all_members: Annotated[bool, typer.Option("--all", help="Every member of the group.")] = False,
+    group: Annotated[str, argument("GROUP", "Group name.")],
+    member: Annotated[Texts, option("--member ID", "Member id, or the beginning of one.")] = None,
+    instance: Annotated[Texts, option("--instance ID", "Instance id of a static member.")] = None,
+    all_members: Annotated[bool, option("--all", "Every member of the group.")] = False,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="For the logs of broker and audit.")
+        str, option("--reason TEXT", "For the logs of broker and audit.")
     ] = "removed by kgroups",
     dry_run: DryRun = False,
     plan: SavePlan = None,

@@ -55,6 +55,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import WriteCommand
+from kgroups.cli.usage import Text, option
 from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -146,20 +147,16 @@ LAST = Path("last")
 def reset_offsets(
     ctx: typer.Context,
     groups: GroupNames = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="TARGET", help="Where to: earliest, 2h, +100.")
-    ] = None,
+    to: Annotated[Text, option("--to TARGET", "Where to: earliest, 2h, +100.")] = None,
     topic: Topics = None,
     all_groups: Annotated[
-        bool, typer.Option("--all-groups", help="Every group that committed offsets.")
+        bool, option("--all-groups", "Every group that committed offsets.")
     ] = False,
     regex: Regex = None,
     all_topics: AllTopics = False,
-    only_lagging: Annotated[
-        bool, typer.Option("--only-lagging", help="Only partitions with lag.")
-    ] = False,
+    only_lagging: Annotated[bool, option("--only-lagging", "Only partitions with lag.")] = False,
     clamp: Annotated[
-        bool, typer.Option("--clamp", help="Move an offset outside the log to its edge.")
+        bool, option("--clamp", "Move an offset outside the log to its edge.")
     ] = False,
     where_header: WhereHeader = None,
     where_key: WhereKey = None,
@@ -169,30 +166,19 @@ def reset_offsets(
     all_internal_topics: AllInternalTopics = False,
     captures: Captures = None,
     undo: Annotated[
-        Path | None,
-        typer.Option(
-            "--undo", metavar="FILE", help="Restore the offsets in FILE; `last`: the newest."
-        ),
+        Path | None, option("--undo FILE", "Restore the offsets in FILE; `last`: the newest.")
     ] = None,
     resume: Annotated[
-        Path | None,
-        typer.Option("--resume", metavar="FILE", help="Finish the reset recorded in FILE."),
+        Path | None, option("--resume FILE", "Finish the reset recorded in FILE.")
     ] = None,
     overwrite_moved: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite-moved", help="With --undo or --resume: replace newer commits too."
-        ),
+        bool, option("--overwrite-moved", "With --undo or --resume: replace newer commits too.")
     ] = False,
     wait_empty: Annotated[
-        str | None,
-        typer.Option(
-            "--wait-empty", metavar="TIME", help="First wait this long for members to leave: 5m."
-        ),
+        Text, option("--wait-empty TIME", "First wait this long for members to leave: 5m.")
     ] = None,
     watch_after: Annotated[
-        str | None,
-        typer.Option("--watch-after", metavar="TIME", help="Then watch for other commits: 30s."),
+        Text, option("--watch-after TIME", "Then watch for other commits: 30s.")
     ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
