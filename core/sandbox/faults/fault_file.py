@@ -13,13 +13,13 @@ faults:
   - {at: 1s, freeze_clock: true}
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
+from kgroups.core.input_files.document import Cursor, Document, Fields, Readers, read_document
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.caps import API_VERSIONS
 from kgroups.core.sandbox.faults.fault_rules import Action, Drop, Fault, LoseRequest, error_code
@@ -131,41 +131,14 @@ def _timed(entry: Cursor, fields: Fields) -> TimedFault:
             f"expected one timed fault, found {len(kinds)}",
             hint=f"one of {', '.join(TIMED_FAULTS)}",
         )
-    required, optional, read = TIMED_FAULTS[kinds[0]]
-    fields = entry.fields((kinds[0], *required), ("at", *optional))
+    readers = TIMED_FAULTS[kinds[0]]
+    optional = ("at", "to") if "to" in readers else ("at",)
+    fields = entry.fields([key for key in readers if key not in optional], optional)
     at_ms = fields.optional("at", _duration) or 0
-    return replace(read(fields), at_ms=at_ms, kind=kinds[0])
-
-
-def _move(fields: Fields) -> TimedFault:
-    broker = fields.optional("to", _count)
-    return TimedFault(0, "", broker=broker, group=fields["move_coordinator"].text())
-
-
-def _expire(fields: Fields) -> TimedFault:
-    member = fields["expire_member"].text()
-    return TimedFault(0, "", group=fields["group"].text(), member=member)
-
-
-TIMED_FAULTS: Final[
-    Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Fields], TimedFault]]]
-] = {
-    "broker_down": ((), (), lambda fields: TimedFault(0, "", broker=_count(fields["broker_down"]))),
-    "broker_up": ((), (), lambda fields: TimedFault(0, "", broker=_count(fields["broker_up"]))),
-    "move_coordinator": ((), ("to",), _move),
-    "expire_member": (("group",), (), _expire),
-    "advance_clock": (
-        (),
-        (),
-        lambda fields: TimedFault(0, "", ms=_duration(fields["advance_clock"])),
-    ),
-    "freeze_clock": (
-        (),
-        (),
-        lambda fields: TimedFault(0, "", frozen=fields["freeze_clock"].flag()),
-    ),
-}
-"""Timed faults by name: further keys that are needed, that are allowed, and their reader."""
+    given: dict[str, Any] = {
+        field: read(fields[key]) for key, (field, read) in readers.items() if key in fields.values
+    }
+    return TimedFault(at_ms, kinds[0], **given)
 
 
 def _number(cursor: Cursor) -> int:
@@ -188,3 +161,14 @@ def _api(cursor: Cursor) -> Api:
     if name not in _APIS:
         cursor.fail(f"unknown api `{name}`", hint=", ".join(sorted(_APIS)))
     return _APIS[name]
+
+
+TIMED_FAULTS: Final[Mapping[str, Readers]] = {
+    "broker_down": {"broker_down": ("broker", _count)},
+    "broker_up": {"broker_up": ("broker", _count)},
+    "move_coordinator": {"move_coordinator": ("group", Cursor.text), "to": ("broker", _count)},
+    "expire_member": {"expire_member": ("member", Cursor.text), "group": ("group", Cursor.text)},
+    "advance_clock": {"advance_clock": ("ms", _duration)},
+    "freeze_clock": {"freeze_clock": ("frozen", Cursor.flag)},
+}
+"""Timed faults by name: their keys, with the field that each sets and how it is read."""

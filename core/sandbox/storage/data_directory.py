@@ -7,14 +7,14 @@ is killed loses nothing that was acknowledged. A tail that was cut is dropped at
 
 import asyncio
 import fcntl
-import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Literal, TextIO
 from uuid import UUID
+
+from msgspec import Struct, ValidationError, convert, json
 
 from kgroups.core.errors import KgroupsError, RefusedError, UsageError, shorten
 from kgroups.core.input_files.document import read_document
@@ -28,7 +28,6 @@ from kgroups.core.protocol.batches import (
 )
 from kgroups.core.sandbox.storage.topics import Topic, Topics
 
-_FORMAT = 1
 _META = "meta.json"
 _LOCK = "lock"
 _LOCK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
@@ -36,8 +35,7 @@ _MAX_BATCH_BYTES = 64 * MIB
 _MAX_LOG_BYTES = 1024 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPartition:
+class StoredPartition(Struct, frozen=True, array_like=True):
     """A partition as `meta.json` knows it."""
 
     replicas: tuple[int, ...]
@@ -45,23 +43,22 @@ class StoredPartition:
     log_start_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTopic:
+class StoredTopic(Struct, frozen=True):
     """A topic as `meta.json` knows it."""
 
     name: str
     topic_id: UUID
     partitions: tuple[StoredPartition, ...]
-    configs: Mapping[str, str]
+    configs: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(Struct, frozen=True):
     """Everything of a cluster that is not a record."""
 
     cluster_id: str
     next_producer_id: int
-    topics: tuple[StoredTopic, ...] = field(default=())
+    topics: tuple[StoredTopic, ...]
+    format: Literal[1] = 1
 
 
 class DataDirectory:
@@ -108,18 +105,18 @@ class DataDirectory:
             return None
         hint = "move the data directory away to start with an empty one"
         try:
-            return _meta_from(cast(Any, read_document(path).value))
+            return convert(read_document(path).value, Meta)
         except UsageError as error:
             raise UsageError(error.message, hint=hint) from error
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except ValidationError as error:
             raise UsageError(
-                f"`{path}` cannot be read: {shorten(repr(error))}", hint=hint
+                f"`{path}` cannot be read: {shorten(str(error))}", hint=hint
             ) from error
 
     def write_meta(self, meta: Meta) -> None:
         """Replace `meta.json` as a whole."""
         new = self.path / f"{_META}.new"
-        new.write_text(json.dumps(_meta_to(meta), indent=1), encoding="utf-8")
+        new.write_bytes(json.format(json.encode(meta), indent=1))
         new.replace(self.path / _META)
 
     def append(self, topic: str, partition: int, batch: bytes) -> None:
@@ -219,46 +216,6 @@ def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> N
         for header, batch in data.read_log(stored.name, partition.index):
             partition.log.restore(header, batch)
         partition.log.delete_before(kept.log_start_offset)
-
-
-def _meta_to(meta: Meta) -> dict[str, Any]:
-    return {
-        "format": _FORMAT,
-        "cluster_id": meta.cluster_id,
-        "next_producer_id": meta.next_producer_id,
-        "topics": [
-            {
-                "name": topic.name,
-                "topic_id": str(topic.topic_id),
-                "configs": dict(topic.configs),
-                "partitions": [
-                    [list(p.replicas), p.leader_epoch, p.log_start_offset] for p in topic.partitions
-                ],
-            }
-            for topic in meta.topics
-        ],
-    }
-
-
-def _meta_from(raw: Mapping[str, Any]) -> Meta:
-    if raw["format"] != _FORMAT:
-        raise ValueError(f"format {raw['format']}")
-    return Meta(
-        cluster_id=str(raw["cluster_id"]),
-        next_producer_id=int(raw["next_producer_id"]),
-        topics=tuple(
-            StoredTopic(
-                name=str(topic["name"]),
-                topic_id=UUID(topic["topic_id"]),
-                configs={str(k): str(v) for k, v in topic["configs"].items()},
-                partitions=tuple(
-                    StoredPartition(tuple(map(int, replicas)), int(epoch), int(start))
-                    for replicas, epoch, start in topic["partitions"]
-                ),
-            )
-            for topic in raw["topics"]
-        ),
-    )
 
 
 class Persistence:

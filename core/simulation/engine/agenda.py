@@ -17,8 +17,6 @@ class Agenda:
         halted: set while it runs: it stops after this event.
     """
 
-    __slots__ = ("_due", "_times", "done", "halted", "now_ms")
-
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.done = 0

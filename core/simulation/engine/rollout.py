@@ -39,8 +39,6 @@ class Pod:
         ending: it was told to end.
     """
 
-    __slots__ = ("_available", "crashes", "ending", "new", "process", "seat")
-
     def __init__(self, seat: Seat, *, new: bool) -> None:
         self.seat, self.new = seat, new
         self.process: Process | None = seat.process

@@ -27,11 +27,6 @@ class Highest:
         skipped: records that an application passed over, as they were too old.
     """
 
-    __slots__ = (
-        *("done_ms", "dropped", "elsewhere", "lost", "offsets", "out_of_order", "read"),
-        *("read_again", "skipped"),
-    )
-
     def __init__(self) -> None:
         self.offsets: dict[TopicPartition, int] = {}
         self.elsewhere: dict[TopicPartition, int] = {}
@@ -93,8 +88,6 @@ class Stretch:
         longest_ms: the longest finished one.
     """
 
-    __slots__ = ("longest_ms", "since_ms", "total_ms")
-
     def __init__(self) -> None:
         self.total_ms = self.longest_ms = 0
         self.since_ms: int | None = None
@@ -127,8 +120,6 @@ class Account:
             that has not heard yet that it was thrown out.
         last: name of the seat that owned it last; None before anybody did.
     """
-
-    __slots__ = ("doubled", "last", "owners", "unowned")
 
     def __init__(self) -> None:
         self.owners: set[str] = set()

@@ -131,8 +131,6 @@ class Consumer(ABC):
         busy_ms: the application is in a poll until then, and does not poll again before.
     """
 
-    __slots__ = ("busy_ms", "group", "outputs", "outside", "plan", "positions", "sender")
-
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
     ) -> None:

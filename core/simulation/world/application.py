@@ -28,8 +28,6 @@ class WorkerPool:
         handed: offset up to which records of each partition were handed over.
     """
 
-    __slots__ = ("_free", "_highest", "_work", "handed")
-
     def __init__(self, workers: int, highest: Highest) -> None:
         # When each worker is free.
         self._free: list[float] = [0.0] * workers
@@ -81,11 +79,6 @@ class Application(ReadPartitions):
         polled_ms: when it polled last.
         held: whether it has to wait at its poll, because the world has one to make for it.
     """
-
-    __slots__ = (
-        *("_delay_ms", "_full_ms", "_idle", "_pool", "_random", "free_ms", "held"),
-        "polled_ms",
-    )
 
     def __init__(
         self,

@@ -59,8 +59,6 @@ class ClassicConsumer(GroupConsumer):
         chance: of its back-offs.
     """
 
-    __slots__ = ("_asking", "_cooperative", "_found", "_fresh", "_stretch")
-
     _client: ClassicClient
     java_states = JAVA_STATES
     _cooperative: bool

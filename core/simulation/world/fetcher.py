@@ -31,8 +31,6 @@ class _Node:
         stale: what is to be fetched has changed since: the next answer counts, though empty.
     """
 
-    __slots__ = ("asked", "first", "sent_ms", "stale")
-
     def __init__(self) -> None:
         self.sent_ms: float | None = None
         self.asked: list[tuple[TopicPartition, Records, int]] = []
@@ -47,8 +45,6 @@ class Fetcher:
         brokers: partition n of a topic is led by broker n modulo these.
         sizes: bytes of a record by topic.
     """
-
-    __slots__ = ("_buffer", "_nodes", "_one_way_ms", "_order", "_settings", "_sizes")
 
     def __init__(
         self, settings: MemberSettings, one_way_ms: float, brokers: int, sizes: Mapping[str, int]

@@ -60,18 +60,6 @@ LISTENER_COMMIT: Final = 1 << 62
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
-    __slots__ = (
-        "_background",
-        "_broken",
-        "_callbacks",
-        "_client",
-        "_look_at_ms",
-        "_looking",
-        "_lookup",
-        "_state",
-        "listener",
-    )
-
     _client: ClassicClient | Kip848Client | ManualClient
     # State of the client half -> its name in Java; where there is none the last one holds on.
     java_states: ClassVar[Mapping[object, str]] = {}

@@ -27,8 +27,6 @@ class Kip848Consumer(GroupConsumer):
         new_id: a member makes its own id.
     """
 
-    __slots__ = ("_id",)
-
     _client: Kip848Client
     java_states = JAVA_STATES
 

@@ -34,22 +34,6 @@ class Link:
         finds_ms: until then the coordinator cannot be looked for.
     """
 
-    __slots__ = (
-        "_apart",
-        "_began_ms",
-        "_first",
-        "_from_ms",
-        "_lost",
-        "_settings",
-        "_stalls",
-        "_until_ms",
-        "bootstraps",
-        "finds_ms",
-        "number",
-        "opens_ms",
-        "reads_ms",
-    )
-
     def __init__(self, settings: MemberSettings, now_ms: int) -> None:
         self._settings = settings
         self._from_ms = self._until_ms = self.opens_ms = self.reads_ms = now_ms

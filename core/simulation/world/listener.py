@@ -19,8 +19,6 @@ class Listener:
         commits: whether it commits what it gives up.
     """
 
-    __slots__ = ("_ends_ms", "_plan", "_random", "callback", "commits", "until_ms")
-
     def __init__(self, plan: ListenerPlan, random: Random) -> None:
         self._plan, self._random = plan, random
         self.callback: Callback | None = None

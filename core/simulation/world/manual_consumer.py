@@ -21,8 +21,6 @@ from kgroups.core.simulation.world.group_consumer import GroupConsumer
 class ManualConsumer(GroupConsumer):
     """A consumer with `assign`: it owns what it names from its start to its end."""
 
-    __slots__ = ()
-
     _client: ManualClient
 
     def _make(self, now_ms: int) -> ManualClient:

@@ -30,8 +30,6 @@ class PartitionRecords:
         phase: share of the next record that is there already, from 0 up to but not 1.
     """
 
-    __slots__ = ("_base", "_from_ms", "_phase", "per_ms")
-
     def __init__(self, base: int, from_ms: float, per_ms: float, phase: float) -> None:
         self._base, self._from_ms, self.per_ms, self._phase = base, from_ms, per_ms, phase
 
@@ -72,8 +70,6 @@ class CommittedRecords:
         every_ms: they are committed so often, counted from time 0.
     """
 
-    __slots__ = ("_every_ms", "_records")
-
     def __init__(self, records: PartitionRecords, every_ms: int) -> None:
         self._records, self._every_ms = records, every_ms
 
@@ -103,8 +99,6 @@ class FetchedRecords:
     Args:
         limit: offset after the last record.
     """
-
-    __slots__ = ("_limit", "per_ms")
 
     def __init__(self, limit: int) -> None:
         self._limit, self.per_ms = limit, 0.0

@@ -35,17 +35,6 @@ class CommitState:
         failed: its last commit failed: it polls before it commits again.
     """
 
-    __slots__ = (
-        "_number",
-        "asked",
-        "awaits",
-        "committed_ms",
-        "failed",
-        "parts",
-        "plan",
-        "tracked",
-    )
-
     def __init__(self, plan: CommitPlan, now_ms: int, *, tracked: bool) -> None:
         self.plan, self.committed_ms, self.tracked = plan, now_ms, tracked
         self.parts: deque[tuple[TopicPartition, int, float]] = deque()
@@ -90,38 +79,6 @@ class Process:
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
             heartbeats never let it come to that.
     """
-
-    __slots__ = (
-        "alive",
-        "app",
-        "beats_late",
-        "behind_fetches",
-        "by_hand",
-        "closing",
-        "commit_due",
-        "commits",
-        "consumer",
-        "fresh_ms",
-        "frozen_ms",
-        "group",
-        "idle",
-        "idle_ms",
-        "joined_ms",
-        "life",
-        "lines",
-        "link",
-        "poll_ms",
-        "received_ms",
-        "record_ms",
-        "requests",
-        "seat",
-        "sent_ms",
-        "then",
-        "told_ms",
-        "wake_ms",
-        "whole",
-        "wishes",
-    )
 
     def __init__(
         self,

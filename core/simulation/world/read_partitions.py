@@ -34,30 +34,6 @@ class ReadPartitions:
         uncommitted: what the last poll gave, where every poll commits what the last one gave.
     """
 
-    __slots__ = (
-        "_committed",
-        "_cost_ms",
-        "_cursor",
-        "_drawn",
-        "_dry_ms",
-        "_due",
-        "_easy",
-        "_even",
-        "_fetch_ms",
-        "_fetched",
-        "_fetcher",
-        "_highest",
-        "_logs",
-        "_order",
-        "_paused",
-        "_per_ms",
-        "_plan",
-        "_room",
-        "_traits",
-        "positions",
-        "uncommitted",
-    )
-
     def __init__(
         self,
         plan: MemberPlan,
