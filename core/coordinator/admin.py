@@ -1,11 +1,9 @@
 """DescribeGroups, ConsumerGroupDescribe, ListGroups, DeleteGroups and FindCoordinator.
 
-The rows about them and about offsets, which are for any kind of group, are at the end.
-
 Source: `GroupCoordinatorService`, `KafkaApis.handleFindCoordinatorRequest`.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 from kgroups.core.coordinator.admin_messages import (
     GROUP_KEY_TYPE,
@@ -24,26 +22,14 @@ from kgroups.core.coordinator.admin_messages import (
     described_as_dead,
 )
 from kgroups.core.coordinator.append_errors import append_error
-from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
     DescribedConsumerGroup,
 )
-from kgroups.core.coordinator.log.records import OffsetCommitKey, Record
-from kgroups.core.coordinator.offsets import commit as offset_commit
-from kgroups.core.coordinator.offsets import delete as offset_delete
-from kgroups.core.coordinator.offsets import fetch as offset_fetch
+from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.delete import all_offset_tombstones
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitRequest,
-    OffsetDeleteRequest,
-    OffsetFetchRequest,
-    TxnOffsetCommitRequest,
-    WriteTxnMarkerRequest,
-)
-from kgroups.core.coordinator.routes import GroupRoute, Route, Routes, check_group_id
-from kgroups.core.coordinator.shard import PartitionState, Replay, Shard, TimerHandler, TimerKind
+from kgroups.core.coordinator.shard import PartitionState, Shard
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -177,26 +163,3 @@ def _find(shard: Shard, key: str, key_type: int) -> FoundCoordinator:
         message = "the group's partition of __consumer_offsets has no leader"
         return FoundCoordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
     return FoundCoordinator(key, broker.node_id, broker.host, broker.port)
-
-
-ROUTES: Routes = {
-    OffsetCommitRequest: Route(offset_commit.commit_offsets),
-    TxnOffsetCommitRequest: Route(offset_commit.commit_transaction_offsets),
-    WriteTxnMarkerRequest: Route(offset_commit.end_transaction),
-    OffsetFetchRequest: Route(offset_fetch.fetch_offsets),
-    OffsetDeleteRequest: GroupRoute(
-        check_group_id,
-        offset_delete.refuse_delete_offsets,
-        {
-            None: offset_delete.delete_offsets_of_nobody,
-            **dict.fromkeys(GroupKind, offset_delete.delete_offsets),
-        },
-    ),
-    DescribeGroupsRequest: Route(describe_groups),
-    ConsumerGroupDescribeRequest: Route(describe_kip848_groups),
-    ListGroupsRequest: Route(list_groups),
-    DeleteGroupsRequest: Route(delete_groups),
-    FindCoordinatorRequest: Route(find_coordinator),
-}
-TIMERS: Mapping[TimerKind, TimerHandler] = {TimerKind.EXPIRATION: offset_delete.expiration_timer}
-REPLAY: Mapping[type, Replay] = {OffsetCommitKey: offset_commit.replay_offset}

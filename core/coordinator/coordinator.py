@@ -9,7 +9,6 @@ No I/O, clock, randomness, logging or threads. A driver (server, simulator, test
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig, check_group_config
@@ -28,9 +27,10 @@ from kgroups.core.coordinator.protocols import (
     REPLAY,
     ROUTES,
     TIMERS,
+    GroupRoute,
+    Handler,
 )
 from kgroups.core.coordinator.request import Request
-from kgroups.core.coordinator.routes import GroupRoute
 from kgroups.core.coordinator.shard import ACTIVE, PartitionState, Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import UsageError, shorten
@@ -159,31 +159,33 @@ class Coordinator:
 
     def take(self) -> list[Effect]:
         """What to carry out since the last call, in order."""
-        effects = self._shard.effects
-        self._shard.effects = []
+        effects, self._shard.effects = self._shard.effects, []
         return effects
 
-    def _follow(self, route: Any, token: Hashable, request: Request) -> None:
+    def _follow(self, route: GroupRoute | Handler, token: Hashable, request: Request) -> None:
         shard = self._shard
         if not isinstance(route, GroupRoute):
-            route.handler(shard, token, request)
+            route(shard, token, request)
             return
         group_id = request.group_id  # type: ignore[attr-defined] # a GroupRoute's request has one
-        error = route.check(shard.config, request)
+        problem = route.check(shard.config, request)
         if not shard.active:
-            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
-        elif error is ErrorCode.NONE and not shard.serves_all:
-            error = shard.check_place(group_id)
-            if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            problem = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        elif problem is ErrorCode.NONE and not shard.serves_all:
+            problem = shard.check_place(group_id)
+            if problem is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
                 shard.reply(token, route.refuse(request, route.while_loading))
                 return
-        if error is not ErrorCode.NONE:
-            invalid = route.answer_invalid if shard.active else None
-            answer = None if invalid is None else invalid(shard.config, request)
-            shard.reply(token, answer or route.refuse(request, error))
-            return
-        group = shard.groups.get(group_id)
-        route.by_kind[None if group is None else group.kind](shard, token, request, group)
+        if problem is ErrorCode.NONE:
+            group = shard.groups.get(group_id)
+            handler = route.by_kind[None if group is None else group.kind]
+            if not isinstance(handler, ErrorCode):
+                handler(shard, token, request, group)
+                return
+            problem = handler
+        if isinstance(problem, ErrorCode):
+            problem = route.refuse(request, problem)
+        shard.reply(token, problem)
 
     def _begin(self, now_ms: int) -> None:
         """Let time pass, and begin a step.
@@ -202,9 +204,8 @@ class Coordinator:
         shard = self._shard
         if not shard.effects:
             shard.forget_undo()
-        timers = shard.timers
         while True:
-            due = timers.pop_due(now_ms)
+            due = shard.timers.pop_due(now_ms)
             if due is not None:
                 kind, group_id, member_id = due.key
                 shard.now_ms = max(shard.now_ms, due.at_ms)

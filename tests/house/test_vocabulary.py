@@ -25,7 +25,7 @@ RULE = re.compile(r"`(\w+)`(?: in `(\w+)`)?")
 
 
 # The same part of both protocols, of both halves of the coordinator, or of ZooKeeper's consumers.
-PARALLEL = {"effects", "member", "messages", "routes"}
+PARALLEL = {"effects", "member", "messages"}
 
 
 class Banned(NamedTuple):

@@ -181,8 +181,8 @@ def _add_member(
         request.session_timeout_ms,
         request.protocol_type,
         request.protocols,
+        is_new=True,
     )
-    member.is_new = True
     if (
         group.state is ClassicState.PREPARING_REBALANCE
         and group.previous_state is ClassicState.EMPTY

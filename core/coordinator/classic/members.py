@@ -8,6 +8,7 @@ Source: `ClassicGroup`, `ClassicGroupMember`,
 """
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from struct import error as StructError
 from struct import unpack_from
 from typing import NamedTuple
@@ -59,49 +60,27 @@ class Parked(NamedTuple):
     version: int
 
 
+@dataclass(slots=True, eq=False)
 class ClassicMember:
-    """One member. `assignment` is what the leader last gave it, `is_new` holds until it has
-    learned its id from the end of a join phase."""
+    """One member.
 
-    __slots__ = (
-        "assignment",
-        "client_host",
-        "client_id",
-        "instance_id",
-        "is_new",
-        "member_id",
-        "parked_join",
-        "parked_sync",
-        "protocol_type",
-        "protocols",
-        "rebalance_timeout_ms",
-        "session_timeout_ms",
-    )
+    Args:
+        assignment: what the leader last gave it.
+        is_new: until it has learned its id from the end of a join phase.
+    """
 
-    def __init__(
-        self,
-        member_id: str,
-        instance_id: str | None,
-        client_id: str,
-        client_host: str,
-        rebalance_timeout_ms: int,
-        session_timeout_ms: int,
-        protocol_type: str,
-        protocols: tuple[JoinGroupProtocol, ...],
-        assignment: bytes = b"",
-    ) -> None:
-        self.member_id = member_id
-        self.instance_id = instance_id
-        self.client_id = client_id
-        self.client_host = client_host
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.session_timeout_ms = session_timeout_ms
-        self.protocol_type = protocol_type
-        self.protocols = protocols
-        self.assignment = assignment
-        self.is_new = False
-        self.parked_join: Parked | None = None
-        self.parked_sync: Parked | None = None
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[JoinGroupProtocol, ...]
+    assignment: bytes = b""
+    is_new: bool = False
+    parked_join: Parked | None = None
+    parked_sync: Parked | None = None
 
     def metadata(self, protocol: str) -> bytes:
         """The member's bytes for one of the assignors that it offers; empty if it does not."""
@@ -242,16 +221,13 @@ class ClassicMembers:
     def replace(self, instance_id: str, old_id: str, new_id: str) -> ClassicMember:
         """Give a static member a new id: everything but what was parked goes over."""
         old = self.members.take(old_id)
-        new = ClassicMember(
-            new_id,
-            instance_id,
-            old.client_id,
-            old.client_host,
-            old.rebalance_timeout_ms,
-            old.session_timeout_ms,
-            old.protocol_type,
-            old.protocols,
-            old.assignment,
+        new = replace(
+            old,
+            member_id=new_id,
+            instance_id=instance_id,
+            is_new=False,
+            parked_join=None,
+            parked_sync=None,
         )
         self.members[new_id] = new
         if self.leader == old_id:

@@ -3,7 +3,7 @@
 Source: `GroupMetadataManager.classicGroupSyncToClassicGroup`, `classicGroupHeartbeat`.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from kgroups.core.coordinator.append_errors import NO_ERROR, append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
@@ -24,18 +24,14 @@ from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask,
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
-from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.protocol.errors import ErrorCode
 
 HEARTBEAT_OUTCOMES = OUTCOMES[Ask.HEARTBEAT]
-
-
-def sync_no_group(
-    shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group | None
-) -> None:
-    """SyncGroup to a group that does not exist."""
-    shard.reply(token, SyncGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID))
+# Heartbeats are most of what a coordinator hears; each answer is made once.
+HEARTBEAT_ANSWERS: Mapping[ErrorCode, HeartbeatResponse] = {
+    error: HeartbeatResponse(error) for error in ErrorCode
+}
 
 
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:
@@ -116,13 +112,6 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
     shard.event(EventKind.ASSIGNMENT_STORED, group.group_id, request.member_id)
     answer_syncs(shard, group, ErrorCode.NONE)
     move_group(shard, group, ClassicState.STABLE, "the leader synced")
-
-
-def heartbeat_no_group(
-    shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group | None
-) -> None:
-    """Heartbeat to a group that does not exist."""
-    shard.reply(token, HEARTBEAT_ANSWERS[ErrorCode.UNKNOWN_MEMBER_ID])
 
 
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group) -> None:

@@ -26,18 +26,6 @@ from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
 
 
-def refuse_delete_offsets(request: OffsetDeleteRequest, error: ErrorCode) -> OffsetDeleteResponse:
-    """An OffsetDelete answer with this error at its top."""
-    return OffsetDeleteResponse(error)
-
-
-def delete_offsets_of_nobody(
-    shard: Shard, token: Hashable, request: OffsetDeleteRequest, group: Group | None
-) -> None:
-    """OffsetDelete for a group that does not exist."""
-    shard.reply(token, OffsetDeleteResponse(ErrorCode.GROUP_ID_NOT_FOUND))
-
-
 def delete_offsets(
     shard: Shard, token: Hashable, request: OffsetDeleteRequest, group: Group
 ) -> None:

@@ -20,7 +20,6 @@ from kgroups.core.coordinator.kip848.member import (
 )
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
 from kgroups.core.coordinator.releases import Rule
@@ -36,13 +35,6 @@ class Refusal(NamedTuple):
 
     error: ErrorCode
     message: str | None = None
-
-
-def refuse_heartbeat(
-    request: ConsumerGroupHeartbeatRequest, error: ErrorCode, message: str | None = None
-) -> ConsumerGroupHeartbeatResponse:
-    """A ConsumerGroupHeartbeat answer with this error."""
-    return ConsumerGroupHeartbeatResponse(error, message)
 
 
 def check_request(

@@ -41,7 +41,6 @@ from kgroups.core.coordinator.kip848.steps.checks import (
     find_static,
     new_member_id,
     owned_partitions,
-    refuse_heartbeat,
 )
 from kgroups.core.coordinator.kip848.steps.leave import leave_for_a_while, leave_group, take_over
 from kgroups.core.coordinator.kip848.steps.progress import (
@@ -74,7 +73,7 @@ def heartbeat(
     else:
         refusal = _stay(shard, token, request, group)
     if refusal is not None:
-        shard.reply(token, refuse_heartbeat(request, refusal.error, refusal.message))
+        shard.reply(token, ConsumerGroupHeartbeatResponse(*refusal))
 
 
 def _leave(
@@ -92,7 +91,7 @@ def _leave(
         leave_for_a_while(batch, group, member)
     else:
         replayed = leave_group(batch, group, [member], "left")
-    _write(shard, batch, token, request, replayed=replayed)
+    _write(shard, batch, token, replayed=replayed)
     shard.reply(
         token,
         ConsumerGroupHeartbeatResponse(
@@ -136,7 +135,7 @@ def _stay(
         batch.abandon()
         del shard.effects[mark:]  # nothing of it has happened
         return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
-    _write(shard, batch, token, request)
+    _write(shard, batch, token)
     shard.reply(token, answer)
     return None
 
@@ -381,15 +380,8 @@ def _assignment(
     )
 
 
-def _write(
-    shard: Shard,
-    batch: Batch,
-    token: Hashable,
-    request: ConsumerGroupHeartbeatRequest,
-    *,
-    replayed: bool = True,
-) -> None:
+def _write(shard: Shard, batch: Batch, token: Hashable, *, replayed: bool = True) -> None:
     def failed(error: ErrorCode) -> None:
-        shard.reply(token, refuse_heartbeat(request, append_error(error)))
+        shard.reply(token, ConsumerGroupHeartbeatResponse(append_error(error)))
 
     batch.write(failed, replayed=replayed)
