@@ -4,15 +4,22 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
+from kgroups.core.kafka import wire_backend
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    Progress,
+    SnapshotScope,
+)
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import OWN_CLIENT, BrokerFailure, cluster_error
-from kgroups.core.kafka.reads.log_bounds import TopicListing
+from kgroups.core.kafka.reads.by_leader import TopicListing, read_topics
 from kgroups.core.kafka.runner import Runner
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.tls import make_context
-from kgroups.core.kafka.wire_backend import WireClient
 from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType
 
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
-Progress = Callable[[str], None]
 Result = TypeVar("Result")
 
 
@@ -106,10 +112,7 @@ class ClusterAdmin:
             states: only groups in one of these, in any case; empty for all.
             types: only groups of one of these types, in any case; empty for all.
         """
-        listing = self._run(
-            lambda client, deadline: client.list_groups(deadline),
-            lambda client: client.list_groups(),
-        )
+        listing = self.over_wire(wire_backend.list_groups, lambda client: client.list_groups())
         wanted_states = {state.lower() for state in states}
         wanted_types = {kind.lower() for kind in types}
         groups = tuple(
@@ -140,32 +143,18 @@ class ClusterAdmin:
             more_topics: which topics to show though no group names them, by their name.
             progress: told what is being waited for.
         """
-        return self._run(
-            lambda client, deadline: client.snapshot(
-                groups,
-                deadline,
-                members=members,
-                offsets=offsets,
-                log_offsets=log_offsets,
-                isolation=isolation,
-                more_topics=more_topics,
-                progress=progress or _silent,
-            ),
-            lambda client: client.snapshot(
-                groups,
-                members=members,
-                offsets=offsets,
-                log_offsets=log_offsets,
-                isolation=isolation,
-                more_topics=more_topics,
-                progress=progress or _silent,
-            ),
+        scope = SnapshotScope(
+            members, offsets, log_offsets, isolation, more_topics, progress or _silent
+        )
+        return self.over_wire(
+            lambda cluster, deadline: wire_backend.snapshot(cluster, groups, scope, deadline),
+            lambda client: client.snapshot(groups, scope),
         )
 
     def coordinators(self, groups: Sequence[str]) -> Placement:
         """The broker that coordinates each of these groups, whether they exist or not."""
-        return self._run(
-            lambda client, deadline: client.place(groups, deadline),
+        return self.over_wire(
+            lambda cluster, deadline: wire_backend.place(cluster, groups, deadline),
             lambda client: client.place(groups),
         )
 
@@ -179,8 +168,8 @@ class ClusterAdmin:
         Args:
             listed: what `list_groups` gave just now.
         """
-        return self._run(
-            lambda client, deadline: client.hidden(groups, listed, deadline),
+        return self.over_wire(
+            lambda cluster, deadline: wire_backend.hidden(cluster, groups, listed, deadline),
             lambda client: client.hidden(groups),
         )
 
@@ -198,10 +187,10 @@ class ClusterAdmin:
 
             return librdkafka_writes.delete_groups(client, groups)
 
-        return self._run(
-            lambda client, deadline: client.delete_groups(groups, deadline),
+        return self.over_wire(
+            lambda cluster, deadline: wire_backend.delete_groups(cluster, groups, deadline),
             otherwise,
-            until,
+            until=until,
             writes=True,
         )
 
@@ -230,14 +219,12 @@ class ClusterAdmin:
 
     def topic_names(self) -> tuple[str, ...]:
         """Names of all topics, ascending; for completion."""
-        return self._run(
-            lambda client, deadline: client.topics(deadline), lambda client: client.topics()
-        )
+        return self.over_wire(wire_backend.topic_names, lambda client: client.topics())
 
     def topics(self, names: Sequence[str]) -> TopicListing:
         """Those of the topics that exist, and those that may not be described."""
-        return self._run(
-            lambda client, deadline: client.topics_named(names, deadline),
+        return self.over_wire(
+            lambda cluster, deadline: read_topics(cluster, names, deadline),
             lambda client: client.topic_listing(names),
         )
 
@@ -249,7 +236,7 @@ class ClusterAdmin:
         until: "Deadline | None" = None,
         writes: bool = False,
     ) -> Result:
-        """Answer to a question that has no method here.
+        """Answer to a question, its failure as an error of ours.
 
         Args:
             question: put over our own connections.
@@ -260,25 +247,6 @@ class ClusterAdmin:
             ClusterError: the cluster cannot be reached, or only through librdkafka, which cannot.
             RefusedError: it writes, and may not.
         """
-
-        async def ask(client: WireClient, deadline: Deadline) -> Result:
-            return await question(client.cluster, deadline)
-
-        def refuse(_: "LibrdkafkaClient") -> Result:
-            text = f"not supported through librdkafka ({self._obstacle})"
-            raise BrokerFailure("UNSUPPORTED_VERSION", text, hint=OWN_CLIENT)
-
-        return self._run(ask, otherwise or refuse, until, writes=writes)
-
-    def _run(
-        self,
-        over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
-        through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
-        until: "Deadline | None" = None,
-        *,
-        writes: bool = False,
-    ) -> Result:
-        """The answer to one question, its failure as an error of ours."""
         deadline = until or self.ends()
         if writes:
             self.check_writable()
@@ -286,13 +254,16 @@ class ClusterAdmin:
         self._may_write = writes
         try:
             if self._obstacle is not None:
+                if otherwise is None:
+                    text = f"not supported through librdkafka ({self._obstacle})"
+                    raise BrokerFailure("UNSUPPORTED_VERSION", text, hint=OWN_CLIENT)
                 client = self._librdkafka()
                 client.deadline = deadline
                 client.may_write = writes
-                return through_librdkafka(client)
+                return otherwise(client)
             if self._runner is None:
                 self._runner = Runner()
-            return self._runner.run(self._ask(over_wire, deadline))
+            return self._runner.run(self._ask(question, deadline))
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
         except KeyboardInterrupt:
@@ -317,7 +288,7 @@ class ClusterAdmin:
 
     async def _ask(
         self,
-        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        question: "Callable[[Cluster, Deadline], Awaitable[Result]]",
         deadline: Deadline,
     ) -> Result:
         if self._cluster is None:
@@ -332,4 +303,4 @@ class ClusterAdmin:
         self._cluster.may_write = self._may_write
         self._cluster.settles = self.settles
         self.known_id = self._cluster.cluster_id
-        return await question(WireClient(self._cluster), deadline)
+        return await question(self._cluster, deadline)

@@ -1,5 +1,6 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from kgroups.core.errors import ItemError
@@ -8,6 +9,18 @@ from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.snapshot import Broker, Group
 
 Isolation = Literal["read_uncommitted", "read_committed"]
+Progress = Callable[[str], None]
+
+
+class SnapshotScope(NamedTuple):
+    """What a snapshot is to hold; as `ClusterAdmin.snapshot` has it."""
+
+    members: bool = True
+    offsets: bool = True
+    log_offsets: bool = True
+    isolation: Isolation = "read_uncommitted"
+    more_topics: Callable[[str], bool] | None = None
+    progress: Progress = lambda _: None
 
 
 class GroupListing(NamedTuple):

@@ -6,7 +6,7 @@ None or empty here.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,12 +26,13 @@ from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
     Placement,
+    SnapshotScope,
     no_offsets_topic,
 )
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.librdkafka.librdkafka_session import LibrdkafkaSession
+from kgroups.core.kafka.reads.by_leader import TopicListing
 from kgroups.core.kafka.reads.group_listing import topics_of
-from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.snapshot import (
     Broker,
     ClusterSnapshot,
@@ -117,17 +118,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
             errors=tuple(errors),
         )
 
-    def snapshot(
-        self,
-        groups: Sequence[str] | None,
-        *,
-        members: bool,
-        offsets: bool,
-        log_offsets: bool,
-        isolation: Isolation,
-        more_topics: Callable[[str], bool] | None,
-        progress: Callable[[str], None],
-    ) -> ClusterSnapshot:
+    def snapshot(self, groups: Sequence[str] | None, scope: SnapshotScope) -> ClusterSnapshot:
         """Groups (None: all), what they committed, and the bounds of what they read."""
         errors: list[ItemError] = []
         if groups is None:
@@ -137,21 +128,21 @@ class LibrdkafkaClient(LibrdkafkaSession):
         else:
             self.begin()
             names = sorted(set(groups))
-        progress(f"describing {counted(len(names), 'group')}")
+        scope.progress(f"describing {counted(len(names), 'group')}")
         described = self.describe(names, errors)
-        if not members:
+        if not scope.members:
             described = [replace(group, members=None) for group in described]
-        if offsets:
+        if scope.offsets:
             described = self._with_commits(described, errors)
         topics: dict[str, Topic] = {}
-        if offsets or members:
+        if scope.offsets or scope.members:
             wanted = topics_of(described)
-            if more_topics is not None:
-                wanted |= {name for name in self._metadata().topics if more_topics(name)}
-            progress(f"reading offsets of {len(wanted):,} topics")
+            if scope.more_topics is not None:
+                wanted |= {name for name in self._metadata().topics if scope.more_topics(name)}
+            scope.progress(f"reading offsets of {len(wanted):,} topics")
             topics = self.topics_named(wanted)
-            if log_offsets:
-                topics = self.with_bounds(topics, isolation)
+            if scope.log_offsets:
+                topics = self.with_bounds(topics, scope.isolation)
                 errors += [
                     item_error(f"{topic.topic}-{number}", log.error)
                     for topic in topics.values()

@@ -21,7 +21,7 @@ from kgroups.core.kafka.deadline import Attempts
 from kgroups.core.kafka.doubts import WRITING, Doubts
 from kgroups.core.kafka.failures import OWN_CLIENT, UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
-from kgroups.core.kafka.reads.log_bounds import TopicListing
+from kgroups.core.kafka.reads.by_leader import TopicListing
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import CommittedOffset, TopicPartition

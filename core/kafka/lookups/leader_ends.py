@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.requests import offset_for_leader_epoch
@@ -32,34 +31,18 @@ def leader_ends(admin: ClusterAdmin, topics: Mapping[str, Topic]) -> dict[TopicP
     }
 
     async def ask(cluster: Cluster, deadline: Deadline) -> Found:
-        return await ask_leaders(
-            cluster,
-            epochs,
-            deadline,
-            lambda leader, wanted: _ask(cluster, leader, wanted, deadline),
-            known=topics,
-        )
+        async def of_leader(
+            leader: int, wanted: Mapping[TopicPartition, int], limit: float
+        ) -> Found:
+            question = offset_for_leader_epoch(wanted)
+            _, answer = await cluster.ask(leader, Api.OFFSET_FOR_LEADER_EPOCH, question, limit)
+            return {
+                (topic.topic, row.partition): error_name(row.error_code) or row.end_offset
+                for topic in answer.topics
+                for row in topic.partitions
+            }
 
-    def untold(_: object) -> Found:
-        return {}
+        return await ask_leaders(cluster, epochs, deadline, of_leader, known=topics)
 
-    ends = admin.over_wire(ask, untold) if epochs else {}
+    ends = admin.over_wire(ask, lambda _: {}) if epochs else {}
     return {at: end for at, end in ends.items() if isinstance(end, int) and end >= 0}
-
-
-async def _ask(
-    cluster: Cluster, leader: int, epochs: Mapping[TopicPartition, int], deadline: Deadline
-) -> Found:
-    """The answers of one leader."""
-    question = offset_for_leader_epoch(epochs)
-    try:
-        _, answer = await cluster.ask(
-            leader, Api.OFFSET_FOR_LEADER_EPOCH, question, deadline.share(2)
-        )
-    except BrokerFailure as failure:
-        return dict.fromkeys(epochs, failure.code)
-    return {
-        (topic.topic, row.partition): error_name(row.error_code) or row.end_offset
-        for topic in answer.topics
-        for row in topic.partitions
-    }

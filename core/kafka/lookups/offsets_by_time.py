@@ -1,18 +1,15 @@
 """The first offset that is not older than a time: ListOffsets by timestamp, a request a leader."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.by_leader import ask_leaders
+from kgroups.core.kafka.reads.by_leader import ask_leaders, list_offsets
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.requests import list_offsets_at
 from kgroups.core.lag.ages import MOST_QUESTIONS, AgeSearch
 from kgroups.core.lag.window.unread import Place
-from kgroups.core.protocol.errors import broker_error, error_name
-from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ def offsets_at_times(
             cluster,
             times,
             deadline,
-            lambda leader, wanted: _ask(cluster, leader, wanted, deadline),
+            lambda leader, wanted, limit: list_offsets(cluster, leader, wanted, limit, _offset),
             known=known,
         )
 
@@ -97,22 +94,8 @@ def ends_at(
     }
 
 
-async def _ask(
-    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
-) -> Found:
-    """The answers of one leader."""
-    try:
-        _, answer = await cluster.ask(
-            leader, Api.LIST_OFFSETS, list_offsets_at(wanted), deadline.share(2)
-        )
-    except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
-    return {
-        (topic.name, row.partition_index): error_name(row.error_code)
-        or (None if row.offset < 0 else row.offset)
-        for topic in answer.topics
-        for row in topic.partitions
-    }
+def _offset(row: Any) -> int | None:
+    return None if row.offset < 0 else int(row.offset)
 
 
 def record_ages(admin: ClusterAdmin, places: Iterable[Place], now_ms: int) -> dict[Place, float]:

@@ -73,7 +73,7 @@ class OffsetsLog:
         return part
 
     async def _bound(self, which: int) -> int:
-        body = requests.list_offsets({self.topic: [self.partition]}, which)
+        body = requests.list_offsets({(self.topic, self.partition): which})
         _, answer = await self.cluster.ask(self.broker, Api.LIST_OFFSETS, body, self.deadline.at)
         part = only(only(answer.topics).partitions)
         code = error_name(part.error_code)

@@ -1,21 +1,16 @@
 """Partitions of `__consumer_offsets`: who leads them, how many copies they have, where they end."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.doctor.cluster_facts import OffsetsPartition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.by_leader import ask_leaders
-from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, read_bounds, read_topics
+from kgroups.core.kafka.reads.by_leader import ask_leaders, list_offsets, read_topics
+from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.requests import list_offsets_at
-from kgroups.core.protocol.errors import error_name
-from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.snapshot import TopicPartition
 
 
 def offsets_partitions(
@@ -45,7 +40,9 @@ def offsets_partitions(
                 cluster,
                 dict.fromkeys(((OFFSETS_TOPIC, number) for number in logs), since_ms),
                 deadline,
-                lambda leader, wanted: _epochs_on(cluster, leader, wanted, deadline),
+                lambda leader, wanted, limit: list_offsets(
+                    cluster, leader, wanted, limit, lambda row: row.leader_epoch
+                ),
                 known=topics,
             ),
         )
@@ -82,19 +79,3 @@ def without_leader(
         }
 
     return admin.over_wire(ask)
-
-
-async def _epochs_on(
-    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
-) -> dict[TopicPartition, int | str]:
-    """The leader epochs of the first records that are not older than these times; -1 for none."""
-    question = list_offsets_at(wanted)
-    try:
-        _, answer = await cluster.ask(leader, Api.LIST_OFFSETS, question, deadline.share(2))
-    except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
-    return {
-        (topic.name, row.partition_index): error_name(row.error_code) or row.leader_epoch
-        for topic in answer.topics
-        for row in topic.partitions
-    }

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, only
-from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
+from kgroups.core.kafka.reads.by_leader import ask_leaders, list_offsets
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.messages import decode_passing
@@ -157,7 +157,7 @@ async def _producers(
         cluster,
         partitions,
         deadline,
-        lambda leader, wanted: _producers_on(cluster, leader, wanted, deadline),
+        lambda leader, wanted, limit: _producers_on(cluster, leader, wanted, limit),
     )
     failures = {at: answer for at, answer in answers.items() if isinstance(answer, str)}
     return [
@@ -166,24 +166,15 @@ async def _producers(
 
 
 async def _producers_on(
-    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], limit: float
 ) -> dict[TopicPartition, list[_Producer] | str]:
     """The answers of one leader, with the ends of its logs."""
-    limit = deadline.share(2)
-    ends_body = requests.list_offsets(partitions_by_topic(wanted), requests.LATEST)
-    try:
-        (_, answer), (_, ends) = await asyncio.gather(
-            cluster.ask(leader, Api.DESCRIBE_PRODUCERS, requests.describe_producers(wanted), limit),
-            cluster.ask(leader, Api.LIST_OFFSETS, ends_body, limit),
-        )
-    except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
-    end_of = {
-        (topic.name, row.partition_index): row.offset
-        for topic in ends.topics
-        for row in topic.partitions
-        if row.error_code == 0
-    }
+    latest = dict.fromkeys(wanted, requests.LATEST)
+    (_, answer), ends = await asyncio.gather(
+        cluster.ask(leader, Api.DESCRIBE_PRODUCERS, requests.describe_producers(wanted), limit),
+        list_offsets(cluster, leader, latest, limit, lambda row: int(row.offset)),
+    )
+    end_of = {at: end for at, end in ends.items() if isinstance(end, int)}
     return {
         (topic.name, row.partition_index): error_name(row.error_code)
         or [
@@ -304,7 +295,7 @@ async def _dated(
             cluster,
             firsts,
             deadline,
-            lambda leader, wanted: _times_on(cluster, leader, wanted, deadline),
+            lambda leader, wanted, limit: _times_on(cluster, leader, wanted, limit),
         )
         if firsts
         else {}
@@ -323,16 +314,14 @@ def _first_of(transaction: OpenTransaction) -> tuple[TopicPartition, int]:
 
 
 async def _times_on(
-    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], limit: float
 ) -> dict[TopicPartition, int | str]:
     """The times of the batches at these offsets, epoch ms; a batch of each is fetched."""
 
     async def one(at: TopicPartition, offset: int) -> int | str:
         body = requests.fetch(*at, offset, 1)
         try:
-            _, answer = await cluster.ask(
-                leader, Api.FETCH, body, deadline.share(2), decode_passing
-            )
+            _, answer = await cluster.ask(leader, Api.FETCH, body, limit, decode_passing)
             part = only(only(answer.responses).partitions)
             header = read_batch_header(bytes(part.records or b""))
         except (BrokerFailure, CorruptBatch):

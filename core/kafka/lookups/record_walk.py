@@ -209,7 +209,7 @@ def read_each(
                     return code_of(failure)
 
         async def of_leader(
-            leader: int, wanted: Mapping[TopicPartition, int]
+            leader: int, wanted: Mapping[TopicPartition, int], _: float
         ) -> dict[TopicPartition, Answer | str]:
             answers = await asyncio.gather(*(one(leader, at) for at in wanted))
             return dict(zip(wanted, answers, strict=True))

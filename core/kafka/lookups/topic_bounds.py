@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.reads.log_bounds import (
-    END,
-    START,
-    TopicListing,
-    read_bounds,
-    read_topics,
-)
+from kgroups.core.kafka.reads.by_leader import TopicListing, read_topics
+from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import Topic
 

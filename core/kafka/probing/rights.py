@@ -106,7 +106,7 @@ def offsets_topic(admin: ClusterAdmin) -> list[Step]:
         if code is not None or not leaders:
             return code or "LEADER_NOT_AVAILABLE"
         number, leader = leaders[0].partition_index, leaders[0].leader_id
-        bound = requests.list_offsets({OFFSETS_TOPIC: [number]}, requests.EARLIEST)
+        bound = requests.list_offsets({(OFFSETS_TOPIC, number): requests.EARLIEST})
         _, answer = await cluster.ask(leader, Api.LIST_OFFSETS, bound, deadline.at)
         part = answer.topics[0].partitions[0]
         code = error_name(part.error_code)

@@ -3,45 +3,12 @@
 The layouts are those of `kgroups.assignors.wire`; what cannot be read is None here.
 """
 
-from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 from kgroups.assignors import wire
 from kgroups.core.snapshot import Member
-
-
-class Subscription(NamedTuple):
-    """A member's subscription bytes, decoded; fields that their version lacks are None.
-
-    Args:
-        version: as written in the bytes.
-        topics: names, in the order of the wire.
-        owned: topic to partitions that the member owned when it joined; version 1 on.
-        generation: of the last join; version 2 on.
-        rack: version 3 on.
-        user_data: the assignor's own bytes.
-    """
-
-    version: int
-    topics: tuple[str, ...]
-    owned: Mapping[str, tuple[int, ...]] | None
-    generation: int | None
-    rack: str | None
-    user_data: bytes | None
-
-
-class Assigned(NamedTuple):
-    """A member's assignment bytes, decoded.
-
-    Args:
-        version: as written in the bytes; None for no bytes.
-        partitions: topic to partitions, in the order of the wire.
-        user_data: the assignor's own bytes.
-    """
-
-    version: int | None
-    partitions: Mapping[str, tuple[int, ...]]
-    user_data: bytes | None
 
 
 class Identity(NamedTuple):
@@ -54,54 +21,37 @@ class Identity(NamedTuple):
 
 
 def classic_member(identity: Identity, metadata: bytes, assignment: bytes) -> Member:
-    """A member with what its subscription and its assignment tell."""
-    subscription, assigned = decode_subscription(metadata), decode_assignment(assignment)
-    return Member(
-        *identity,
-        subscription=subscription.topics if subscription else None,
-        assignment=assigned.partitions if assigned else None,
-        rack=subscription.rack if subscription else None,
-        subscription_version=subscription.version if subscription else None,
-        generation=subscription.generation if subscription else None,
-        owned=subscription.owned if subscription else None,
-        user_data=subscription.user_data if subscription else None,
-        assignment_version=assigned.version if assigned else None,
-        assignment_user_data=assigned.user_data if assigned else None,
-    )
+    """A member with what its subscription and its assignment tell.
 
+    Fields that the version of the bytes lacks are None. No bytes of an assignment are no
+    partitions: so is a member shown that has just joined. A broker shows subscriptions only while
+    the group is Stable.
 
-def decode_subscription(data: bytes) -> Subscription | None:
-    """The subscription in a member's metadata, or None if there is none or it cannot be read.
-
-    Source: ConsumerProtocolSubscription; a broker shows it only while the group is Stable.
+    Source: ConsumerProtocolSubscription, ConsumerProtocolAssignment.
     """
-    try:
-        subscription = wire.decode_subscription(data)
-    except wire.WireError:
-        return None
-    version = subscription.version
-    return Subscription(
-        version=version,
-        topics=subscription.topics,
-        owned=_by_topic(subscription.owned) if version >= wire.OWNED_SINCE else None,
-        generation=subscription.generation if version >= wire.GENERATION_SINCE else None,
-        rack=subscription.rack if version >= wire.RACK_SINCE else None,
-        user_data=subscription.user_data,
-    )
-
-
-def decode_assignment(data: bytes) -> Assigned | None:
-    """A member's assignment as its leader wrote it, or None if the bytes cannot be read.
-
-    No bytes are no partitions: so is a member shown that has just joined.
-    """
-    if not data:
-        return Assigned(None, {}, None)
-    try:
-        read = wire.decode_assignment(data)
-    except wire.WireError:
-        return None
-    return Assigned(read.version, _by_topic(read.partitions), read.user_data)
+    member = Member(*identity, assignment=None if assignment else {})
+    with suppress(wire.WireError):
+        said = wire.decode_subscription(metadata)
+        version = said.version
+        member = replace(
+            member,
+            subscription=said.topics,
+            rack=said.rack if version >= wire.RACK_SINCE else None,
+            subscription_version=version,
+            generation=said.generation if version >= wire.GENERATION_SINCE else None,
+            owned=_by_topic(said.owned) if version >= wire.OWNED_SINCE else None,
+            user_data=said.user_data,
+        )
+    if assignment:
+        with suppress(wire.WireError):
+            given = wire.decode_assignment(assignment)
+            member = replace(
+                member,
+                assignment=_by_topic(given.partitions),
+                assignment_version=given.version,
+                assignment_user_data=given.user_data,
+            )
+    return member
 
 
 def _by_topic(runs: wire.TopicRuns) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """The requests that the adapter sends: each holds the fields of all versions that are spoken."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.protocol.tables.api_keys import Api
@@ -17,6 +17,9 @@ ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
 
 BATCHED_FROM: Final = 8
 """The version of OffsetFetch that takes several groups."""
+
+Value = TypeVar("Value")
+Row = TypeVar("Row")
 
 
 class Early(NamedTuple):
@@ -84,9 +87,7 @@ def offset_fetch(
 
 def _named(partitions: Iterable[TopicPartition]) -> list[Struct]:
     """Partitions by topic, as OffsetFetch and DescribeProducers name them."""
-    numbers: dict[str, list[int]] = {}
-    for topic, number in partitions:
-        numbers.setdefault(topic, []).append(number)
+    numbers = by_topic(dict.fromkeys(partitions), lambda number, _: number)
     return [Struct(name=name, partition_indexes=indexes) for name, indexes in numbers.items()]
 
 
@@ -96,53 +97,47 @@ def describe_start_offsets(groups: Sequence[str]) -> Struct:
 
 
 def list_offsets(
-    partitions: Mapping[str, Sequence[int]], timestamp: int, isolation: str = "read_uncommitted"
+    times: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
 ) -> Struct:
-    """One offset of each of these partitions.
+    """The first offset of each of these partitions that is not older.
 
     Args:
-        partitions: topic to partition numbers.
-        timestamp: EARLIEST or LATEST.
+        times: epoch milliseconds, or EARLIEST or LATEST.
         isolation: whose end LATEST is.
     """
-    timestamps = {topic: dict.fromkeys(numbers, timestamp) for topic, numbers in partitions.items()}
-    return _list_offsets(timestamps, isolation)
+    topics = by_topic(times, lambda number, at: Struct(partition_index=number, timestamp=at))
+    return Struct(
+        replica_id=-1,
+        isolation_level=ISOLATION_LEVELS[isolation],
+        topics=[Struct(name=name, partitions=rows) for name, rows in topics.items()],
+    )
 
 
-def list_offsets_at(times: Mapping[TopicPartition, int]) -> Struct:
-    """The first offset of each partition that is not older than its time, in epoch ms."""
-    timestamps: dict[str, dict[int, int]] = {}
-    for (topic, number), time_ms in times.items():
-        timestamps.setdefault(topic, {})[number] = time_ms
-    return _list_offsets(timestamps, "read_uncommitted")
+def by_topic(
+    partitions: Mapping[TopicPartition, Value], row: Callable[[int, Value], Row]
+) -> dict[str, list[Row]]:
+    """What a request says of partitions, by topic, in the order given.
+
+    Args:
+        row: made of a partition's number and its value.
+    """
+    rows: dict[str, list[Row]] = {}
+    for (topic, number), value in partitions.items():
+        rows.setdefault(topic, []).append(row(number, value))
+    return rows
 
 
 def offset_for_leader_epoch(epochs: Mapping[TopicPartition, int]) -> Struct:
     """Where each partition's log ends on its leader, whose epoch this is."""
-    topics: dict[str, list[Struct]] = {}
-    for (topic, number), epoch in epochs.items():
-        row = Struct(partition=number, current_leader_epoch=epoch, leader_epoch=epoch)
-        topics.setdefault(topic, []).append(row)
+    topics = by_topic(
+        epochs,
+        lambda number, epoch: Struct(
+            partition=number, current_leader_epoch=epoch, leader_epoch=epoch
+        ),
+    )
     return Struct(
         replica_id=-1,
         topics=[Struct(topic=name, partitions=rows) for name, rows in topics.items()],
-    )
-
-
-def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -> Struct:
-    return Struct(
-        replica_id=-1,
-        isolation_level=ISOLATION_LEVELS[isolation],
-        topics=[
-            Struct(
-                name=topic,
-                partitions=[
-                    Struct(partition_index=number, timestamp=timestamp)
-                    for number, timestamp in numbers.items()
-                ],
-            )
-            for topic, numbers in timestamps.items()
-        ],
     )
 
 
@@ -192,11 +187,3 @@ def describe_transactions(transactional_ids: Sequence[str]) -> Struct:
 def describe_quorum(topic: str) -> Struct:
     """The voters of the metadata log, with their leader's time."""
     return Struct(topics=[Struct(topic_name=topic, partitions=[Struct(partition_index=0)])])
-
-
-def partitions_of_topics(partitions: Mapping[str, Sequence[int]]) -> list[Struct]:
-    """Partition numbers by topic, as requests name them."""
-    return [
-        Struct(name=topic, partitions=[Struct(partition_index=number) for number in numbers])
-        for topic, numbers in partitions.items()
-    ]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.answers import SnapshotScope
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.committed_offsets import fetch_commits
@@ -12,19 +13,6 @@ from kgroups.core.offsets.read_back import Held
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
-
-
-def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
-    """Commits of each group now, by topic and partition; None where it cannot be learned.
-
-    Args:
-        groups: one that does not exist has committed nothing.
-    """
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
-        return await read_held(cluster, groups, deadline)
-
-    return admin.over_wire(ask, lambda client: _through_librdkafka(client, groups))
 
 
 def read_until(
@@ -36,7 +24,8 @@ def read_until(
     """Read what groups have committed until it is enough, or the time is over.
 
     Args:
-        take: takes what was read, as `read_commits` gives it; gives the groups to read again.
+        take: takes the commits of each group (None where they cannot be learned: of one that does
+            not exist there are none), gives the groups to read again.
         until: when to read no longer; the admin's own deadline if None.
     """
 
@@ -65,15 +54,7 @@ def read_until(
 def _through_librdkafka(
     client: "LibrdkafkaClient", groups: Sequence[str]
 ) -> dict[str, Held | None]:
-    looked = client.snapshot(
-        groups,
-        members=False,
-        offsets=True,
-        log_offsets=False,
-        isolation="read_uncommitted",
-        more_topics=None,
-        progress=lambda _: None,
-    )
+    looked = client.snapshot(groups, SnapshotScope(members=False, log_offsets=False))
     held: dict[str, Held | None] = dict.fromkeys(groups)
     held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
     held |= {group.group: group.offsets for group in looked.groups}

@@ -17,11 +17,10 @@ from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.group_kinds import kind_of
-from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.connection import Reader
 from kgroups.core.kafka.transport.messages import Message, decode_response
-from kgroups.core.kafka.transport.requests import partitions_of_topics
+from kgroups.core.kafka.transport.requests import by_topic
 from kgroups.core.kafka.writes.commit_reads import read_held
 from kgroups.core.kafka.writes.start_offsets import (
     EVERY,
@@ -73,7 +72,7 @@ def write_and_read(
     until: Deadline | None = None,
     topic_ids: Mapping[str, str | None] = _NO_IDS,
 ) -> tuple[Answers, dict[str, Held | None]]:
-    """Answers of `write_commits`, and of `read_commits` for other groups meanwhile.
+    """Answers of `write_commits`, and what other groups have committed meanwhile.
 
     Args:
         admin, groups: as for `write_commits`.
@@ -269,7 +268,9 @@ def _delete_request(
     group: str, partitions: Commits, _ids: Mapping[str, bytes], _version: int
 ) -> Struct:
     """The request that deletes a group's commits of these partitions."""
-    return Struct(group_id=group, topics=partitions_of_topics(partitions_by_topic(partitions)))
+    rows = by_topic(partitions, lambda number, _: Struct(partition_index=number))
+    topics = [Struct(name=topic, partitions=parts) for topic, parts in rows.items()]
+    return Struct(group_id=group, topics=topics)
 
 
 def decode_committed(

@@ -11,9 +11,10 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
-from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds, read_topics
+from kgroups.core.kafka.reads.by_leader import ask_leaders, read_topics
+from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.requests import by_topic
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
@@ -43,7 +44,7 @@ def delete_records(
             cluster,
             before,
             writing,
-            lambda leader, wanted: _delete_on(cluster, leader, wanted, writing, noted),
+            lambda leader, wanted, _: _delete_on(cluster, leader, wanted, writing, noted),
             whole=True,
         )
         async for _ in Attempts(deadline, whole=True):
@@ -93,16 +94,8 @@ async def _delete_on(
 ) -> dict[TopicPartition, int | str]:
     """The records of one leader's partitions."""
     limit = Deadline(deadline.share(2))
-
-    topics = [
-        Struct(
-            name=topic,
-            partitions=[
-                Struct(partition_index=number, offset=wanted[topic, number]) for number in numbers
-            ],
-        )
-        for topic, numbers in partitions_by_topic(wanted).items()
-    ]
+    rows = by_topic(wanted, lambda number, offset: Struct(partition_index=number, offset=offset))
+    topics = [Struct(name=topic, partitions=parts) for topic, parts in rows.items()]
     message = Struct(topics=topics, timeout_ms=min(10_000, round(1_000 * limit.left_s)))
     answers: dict[TopicPartition, int | str] = {}
     try:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from kgroups.core.kafka.failures import BrokerFailure, refusal
-from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.messages import decode_response
+from kgroups.core.kafka.transport.requests import by_topic
 from kgroups.core.protocol.budget import Room
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
@@ -30,17 +30,9 @@ def alter_request(
     _version: int,
 ) -> Struct:
     """The request that puts a group's partitions elsewhere."""
-    topics = [
-        Struct(
-            topic_name=topic,
-            partitions=[
-                Struct(partition_index=number, start_offset=commit.offset)
-                for number in numbers
-                if (commit := offsets[topic, number]) is not None
-            ],
-        )
-        for topic, numbers in partitions_by_topic(offsets).items()
-    ]
+    given = {at: commit.offset for at, commit in offsets.items() if commit is not None}
+    rows = by_topic(given, lambda number, at: Struct(partition_index=number, start_offset=at))
+    topics = [Struct(topic_name=topic, partitions=parts) for topic, parts in rows.items()]
     return Struct(group_id=group, topics=topics)
 
 
@@ -51,7 +43,7 @@ def delete_request(
     _version: int,
 ) -> Struct:
     """The request that deletes a group's start offsets of these topics."""
-    topics = [Struct(topic_name=topic) for topic in partitions_by_topic(offsets)]
+    topics = [Struct(topic_name=topic) for topic in dict.fromkeys(topic for topic, _ in offsets)]
     return Struct(group_id=group, topics=topics)
 
 

@@ -122,7 +122,7 @@ def abort_transaction(admin: ClusterAdmin, transaction: OpenTransaction) -> Item
             cluster,
             dict.fromkeys(held, 0),
             writing,
-            lambda leader, wanted: _mark(cluster, leader, key, held, wanted, writing),
+            lambda leader, wanted, _: _mark(cluster, leader, key, held, wanted, writing),
             whole=True,
         )
         return next((code for code in answers.values() if isinstance(code, str)), None)
@@ -180,10 +180,7 @@ async def _mark(
         for at in wanted
     ]
     body = Struct(markers=markers)
-    try:
-        _, answer = await cluster.ask(leader, Api.WRITE_TXN_MARKERS, body, deadline.at)
-    except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
+    _, answer = await cluster.ask(leader, Api.WRITE_TXN_MARKERS, body, deadline.at)
     return {
         (topic.name, row.partition_index): error_name(row.error_code)
         for marker in answer.markers

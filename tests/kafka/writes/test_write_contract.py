@@ -1,6 +1,6 @@
 """Writes of the adapter, over its own connections and through librdkafka: the same answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -9,9 +9,10 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at, offsets_at_times
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-from kgroups.core.kafka.writes.commit_reads import read_commits
+from kgroups.core.kafka.writes.commit_reads import read_until
 from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.kafka.writes.record_deletion import delete_records
+from kgroups.core.offsets.read_back import Held
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.protocols import PROTOCOLS
@@ -48,6 +49,18 @@ def group(request: pytest.FixtureRequest) -> str:
 def codes(answers: dict[tuple[str, str | None, int | None], ItemError | None]) -> dict[object, str]:
     """Error code by partition, empty where it was done."""
     return {key[1:]: "" if error is None else error.code for key, error in answers.items()}
+
+
+def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
+    """What these groups have committed, read once."""
+    found: dict[str, Held | None] = {}
+
+    def take(held: Mapping[str, Held | None]) -> Sequence[str]:
+        found.update(held)
+        return ()
+
+    read_until(admin, groups, take)
+    return found
 
 
 def test_commits_are_written_and_read(admin: ClusterAdmin, group: str, address: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
 from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted
 from kgroups.core.kafka.writes.start_offsets import decode_started
@@ -120,8 +120,7 @@ def main(seed: int, frames: int) -> None:
         api, version = rng.choice(CALLS)
         frame = mutated(answer(api, version, rng), rng)
         found[outcome(api, version, frame)] += 1
-        decode_subscription(frame[4:])
-        decode_assignment(frame[4:])
+        classic_member(Identity("m", "c", "/host", None), frame[4:], frame[4:])
     # `ru_maxrss` would be that of the process which started this one, if that was larger.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     peak = int(status.split("VmHWM:")[1].split()[0]) * 1024

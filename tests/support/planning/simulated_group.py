@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.core.coordinator.groups import GroupSnapshot
-from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.run import Run
@@ -19,7 +19,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     TopicPlan,
 )
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 from tests.support.planning.small_groups import topics_of
 
 GROUP: Final = "g"
@@ -116,22 +116,6 @@ def _group(found: GroupSnapshot) -> Group:
     for one in found.members:
         protocols = one.facts["protocols"]
         assert isinstance(protocols, tuple)
-        subscription = decode_subscription(protocols[0].metadata)
-        assigned = decode_assignment(one.assignment)
-        assert subscription is not None
-        assert assigned is not None
-        members.append(
-            Member(
-                one.member_id,
-                one.client_id,
-                one.client_host,
-                subscription=subscription.topics,
-                assignment=assigned.partitions,
-                subscription_version=subscription.version,
-                generation=subscription.generation,
-                user_data=subscription.user_data,
-                assignment_version=assigned.version,
-                assignment_user_data=assigned.user_data,
-            )
-        )
+        identity = Identity(one.member_id, one.client_id, one.client_host, None)
+        members.append(classic_member(identity, protocols[0].metadata, one.assignment))
     return Group(GROUP, "classic", found.state, "consumer", found.protocol, members=tuple(members))

@@ -53,7 +53,7 @@ REQUESTS = {
     Api.FIND_COORDINATOR: requests.find_coordinator(["g"]),
     Api.LIST_GROUPS: requests.list_groups(),
     Api.OFFSET_FETCH: requests.offset_fetch(["g"]),
-    Api.LIST_OFFSETS: requests.list_offsets({"t": [0]}, requests.LATEST, "read_committed"),
+    Api.LIST_OFFSETS: requests.list_offsets({("t", 0): requests.LATEST}, "read_committed"),
     Api.FETCH: requests.fetch("t", 0, 7, 1_000),
     Api.DELETE_GROUPS: requests.delete_groups(["g"]),
     Api.DESCRIBE_CONFIGS: requests.describe_broker_configs(1, ["a"]),
