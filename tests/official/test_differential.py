@@ -37,6 +37,15 @@ FILES = {
     "nope.csv": "nope,0,7\n",
     "kind.csv": 'kind-a,0,7\n"kind-a",1,900\n',
     "none.csv": "other,kind-a,0,7\n",
+    "list.json": "[]",
+    "text-version.json": '{"version": "1", "partitions": []}',
+    "version.json": '{"version": 2, "partitions": []}',
+    "no-partitions.json": '{"version": 1}',
+    "number.json": '{"partitions": 5}',
+    "no-offset.json": '{"partitions": [{"topic": "records", "partition": 0}]}',
+    "text-offset.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": "1"}]}',
+    "internal.json": '{"partitions": [{"topic": "__consumer_offsets", "partition": 0, '
+    '"offset": 0}]}',
     "records.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": 2, "x": 1},'
     ' {"topic": "records", "partition": 1, "offset": -1}]}',
     "records-bad.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": 2},'

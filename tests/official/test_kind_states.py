@@ -51,6 +51,14 @@ def test_no_offset_information(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.err == "\nError: Share group 'dead' does not exist.\n"
 
 
+def test_dead_group(capsys: pytest.CaptureFixture[str]) -> None:
+    """What brokers before 4.0 say of a consumer group that is not there."""
+    snapshot = ClusterSnapshot(captured_at_ms=0, groups=(Group("g", "classic", "Dead"),), topics={})
+    assert show_described(snapshot, ["offsets"], names=["g"], verbose=False) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "\nError: Consumer group 'g' does not exist.\n")
+
+
 def test_every_test_has_a_row() -> None:
     """All of Kafka's own; none is without a reference."""
     assert sum(map(len, KIND_CATALOGUE.values())) == 132

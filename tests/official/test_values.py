@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.official.actions.official_csv import plan_text, read_plan
+from kgroups.cli.official.actions.reset_scope import offsets_since
 from kgroups.cli.official.actions.values import moment_ms, scope_of, span_ms
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.official.tools import CONSUMER_STATES
 from kgroups.cli.official.validation import Misuse, states_of, types_of
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.offsets.scope import Scope
+from tests.support.official.running import run_ours
 
 DAY_MS = 86_400_000
 
@@ -208,3 +212,20 @@ def test_records() -> None:
     assert offsets_of('{"partitions": [{"topic": "t", "partition": 0, "offset": -1, "x": 0}]}') == {
         ("t", 0): -1
     }
+
+
+def test_a_time_before_1970() -> None:
+    """Brokers take it for a code, and refuse it."""
+    with ClusterAdmin(ClientSettings("127.0.0.1:1")) as admin, pytest.raises(LateError) as refused:
+        offsets_since(-1, admin, {}, {})
+    told = "UnsupportedVersionException: The version of API is not supported."
+    assert str(refused.value).endswith(told)
+
+
+def test_an_unknown_security_protocol(tmp_path: Path) -> None:
+    """Told in the words of Java's client."""
+    (tmp_path / "nonsense.properties").write_text("security.protocol=NONSENSE\n")
+    words = ("--command-config", str(tmp_path / "nonsense.properties"))
+    told = run_ours(["--bootstrap-server", "127.0.0.1:1", "--list", *words])
+    assert (told.status, told.stdout) == (1, "")
+    assert "Invalid value NONSENSE for configuration security.protocol: " in told.stderr
