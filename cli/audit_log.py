@@ -5,7 +5,6 @@ import os
 import pwd
 import socket
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from kgroups.cli.exits import write_lines
+from kgroups.cli.exits import now_ms, write_lines
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.times import timestamp
@@ -105,7 +104,7 @@ def _append(admin: ClusterAdmin, record: WriteRecord, ended_by: BaseException | 
         with suppress(KgroupsError):
             cluster_id = admin.cluster_id()
     line = {
-        "at": timestamp(time.time_ns() // 1_000_000),
+        "at": timestamp(now_ms()),
         "user": _user(),
         "host": socket.gethostname(),
         "cluster": {"id": cluster_id, "bootstrap": admin.settings.bootstrap_servers},

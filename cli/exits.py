@@ -82,6 +82,11 @@ _WARNED_OF: set[Path] = set()
 _NOTED: set[str] = set()
 
 
+def now_ms() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
 def show_error(error: KgroupsError) -> None:
     """Write one failure to stderr: what happened, then what to do."""
     write_lines([f"error: {error.message}"], [error.hint] if error.hint else [])
@@ -116,7 +121,7 @@ def write_failure(
     document: dict[str, object] = {
         "schema": FAILURE_SCHEMA,
         "cluster": None,
-        "generated_at": timestamp(time.time_ns() // 1_000_000),
+        "generated_at": timestamp(now_ms()),
         "items": [],
         "errors": [*others, *([] if error is None else [failure_item(error)])],
         "notes": note_items(TOLD.notes),

@@ -80,14 +80,10 @@ def learn_expiries(
         text = f"brokers do not report how long they keep commits ({code})"
         notes.append(Note("RETENTION_UNKNOWN", text))
     return {
-        group.group: group_expiry(group, logs.groups[group.group], _matches)
+        group.group: group_expiry(group, logs.groups[group.group], compile_pattern)
         for group in groups
         if group.group in logs.groups
     }, notes
-
-
-def _matches(pattern: str) -> Any:
-    return compile_pattern(pattern)
 
 
 def idle_groups(

@@ -161,10 +161,6 @@ def parse_client(text: str) -> str:
 OPTION_READERS.update(client=parse_client, output=parse_default_output, timeout=parse_timeout_ms)
 
 
-def _path(text: str) -> Path:
-    return Path(text).expanduser()
-
-
 class GlobalOption(NamedTuple):
     """One global option: how it is written, what it means, how its text is read."""
 
@@ -202,7 +198,7 @@ GLOBAL_OPTIONS: Final = (
         "Client properties, Java or librdkafka spelling.",
         "FILE",
         "KGROUPS_COMMAND_CONFIG",
-        _path,
+        lambda text: Path(text).expanduser(),
     ),
     GlobalOption(
         "client",

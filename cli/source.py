@@ -2,7 +2,6 @@
 
 import fnmatch
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -249,11 +248,6 @@ def topics_of(group: Group) -> set[str]:
     for member in group.members or ():
         topics.update(member.subscription or (), member.assignment or ())
     return topics
-
-
-def now_ms() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 def tell_request(request: RequestTrace) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kgroups.cli.source import now_ms
+from kgroups.cli.exits import now_ms
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.input_files.files import regular_file, whole_file
 from kgroups.core.offsets.change import Change

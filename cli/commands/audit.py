@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.audit_log import audit_path, read_audit
-from kgroups.cli.exits import Note
+from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import Text, option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_instant_ms, timestamp
@@ -81,10 +80,9 @@ def audit(
         notes.append(Note("LINES_LEFT_OUT", text, str(path)))
     printer.show(
         Report(
-            schema=SCHEMA,
-            generated_at_ms=now_ms(),
-            items=written,
-            views=(plain_view("write", COLUMNS, _rows),),
+            SCHEMA,
+            written,
+            (plain_view("write", COLUMNS, _rows),),
             summary=lambda: {"writes": len(written), "file": str(path)},
             notes=notes,
         )

@@ -12,7 +12,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster
 from kgroups.cli.usage import argument, option
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
@@ -78,11 +78,10 @@ def coordinator(
         where = {"id": placement.cluster_id, "bootstrap": placement.bootstrap}
     items = [placement_item(name, partitions, leaders.get(name)) for name in names]
     report = Report(
-        schema=SCHEMA,
+        SCHEMA,
+        items,
+        (plain_view("group", COLUMNS, _rows),),
         cluster=where,
-        generated_at_ms=now_ms(),
-        items=items,
-        views=(plain_view("group", COLUMNS, _rows),),
         errors=errors,
         summary=lambda: {"groups": len(items), "partitions": partitions},
     )

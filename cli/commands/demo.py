@@ -20,7 +20,6 @@ from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import option
 from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.extras import require_extra
@@ -260,11 +259,10 @@ def _reported(
 
     printer.show(
         Report(
-            schema=SCHEMA,
+            SCHEMA,
+            items(),
+            (plain_view("step", COLUMNS, _rows),),
             cluster={"id": cluster_id, "bootstrap": bootstrap},
-            generated_at_ms=now_ms(),
-            items=items(),
-            views=(plain_view("step", COLUMNS, _rows),),
             errors=errors,
             summary=lambda: {"commands": len(steps), "failed": len(errors)},
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import typer
 
@@ -19,7 +19,7 @@ from kgroups.cli.commands.list_report import (
     sorted_groups,
 )
 from kgroups.cli.contexts.several import Question, each_context, found_in
-from kgroups.cli.exits import Note, end_with
+from kgroups.cli.exits import Note, end_with, now_ms
 from kgroups.cli.expiry import (
     EXPIRES,
     Expiries,
@@ -51,7 +51,7 @@ from kgroups.cli.params import (
     parse_choice,
     split_names,
 )
-from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
+from kgroups.cli.source import match_names, snapshot_of, topics_of
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.cli.watching import Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
@@ -104,6 +104,9 @@ EXAMPLES
   kgroups list --idle-for 30d --expiry
   kgroups list --state PreparingRebalance --watch 2
 """
+
+NO_MATCH: Final = Note("NO_GROUP_MATCHES", "no group matches")
+NO_GROUPS: Final = Note("NO_GROUP_MATCHES", "there are no groups")
 
 
 def list_command(
@@ -181,7 +184,7 @@ def list_command(
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
         if not groups and not listing.errors:
-            said.append(_nothing(any(filters) or idle_ms is not None))
+            said.append(NO_MATCH if any(filters) or idle_ms is not None else NO_GROUPS)
         report = list_report(listing, groups[:top], figures, names, times, shown)
         report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
@@ -212,11 +215,6 @@ def _wanted(
         named.add("lag_seconds")
     shown = figures_shown(named, lag=lag)
     return named, shown, source_of_fields((*shown, *conditions))
-
-
-def _nothing(asked: bool) -> Note:
-    """Note on a list without groups."""
-    return Note("NO_GROUP_MATCHES", "no group matches" if asked else "there are no groups")
 
 
 class Filters(NamedTuple):

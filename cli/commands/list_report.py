@@ -104,11 +104,10 @@ def list_report(
     states: dict[str, int] = {}
     for group in groups:
         states[group.state or "unknown"] = states.get(group.state or "unknown", 0) + 1
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=(
+    return Report.of(
+        snapshot,
+        SCHEMA,
+        (
             {
                 **list_item(snapshot, group),
                 **figures.get(group.group, {}),
@@ -116,14 +115,13 @@ def list_report(
             }
             for group in groups
         ),
-        views=(
+        (
             View(
                 "group",
                 (*COLUMNS, *(FIGURES[name] for name in names), *(TIME_COLUMNS[n] for n in shown)),
                 lambda item: [(*_row(item), *(item[name] for name in (*names, *shown)))],
             ),
         ),
-        errors=snapshot.errors,
         summary=lambda: {"groups": len(groups), "states": dict(sorted(states.items()))},
     )
 

@@ -10,7 +10,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
-from kgroups.cli.source import now_ms, settings_for
+from kgroups.cli.source import settings_for
 from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.probing.probe import probe
@@ -82,11 +82,10 @@ def ping_report(bootstrap: str, steps: Sequence[Step], errors: Sequence[ItemErro
     statuses: list[str] = [step.status for step in steps]
     cluster_id = next((step.cluster_id for step in steps if step.cluster_id is not None), None)
     return Report(
-        schema=SCHEMA,
+        SCHEMA,
+        [step_item(step) for step in steps],
+        (plain_view("step", COLUMNS),),
         cluster={"id": cluster_id, "bootstrap": bootstrap},
-        generated_at_ms=now_ms(),
-        items=[step_item(step) for step in steps],
-        views=(plain_view("step", COLUMNS),),
         errors=errors,
         summary=lambda: {status: statuses.count(status) for status in STATUSES},
     )

@@ -13,7 +13,6 @@ from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.signals import stop_on_signals
-from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.errors import UsageError
@@ -139,11 +138,10 @@ def _announce(sandbox: "Sandbox", printer: Printer) -> None:
     items = [{"id": b.id, "host": b.host, "port": b.port} for b in sandbox.brokers]
     printer.show(
         Report(
-            schema=SCHEMA,
+            SCHEMA,
+            items,
+            (plain_view("broker", COLUMNS),),
             cluster={"id": sandbox.cluster_id, "bootstrap": bootstrap},
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(plain_view("broker", COLUMNS),),
             summary=lambda: {"brokers": len(items)},
         )
     )

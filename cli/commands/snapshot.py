@@ -98,17 +98,7 @@ def save(
         "brokers": len(snapshot.brokers),
     }
     if options.output in DOCUMENTS:
-        printer.show(
-            Report(
-                schema=SAVE_SCHEMA,
-                cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-                generated_at_ms=snapshot.captured_at_ms,
-                items=[saved],
-                views=(),
-                errors=snapshot.errors,
-                summary=lambda: {"files": 1},
-            )
-        )
+        printer.show(Report.of(snapshot, SAVE_SCHEMA, [saved], (), summary=lambda: {"files": 1}))
     else:
         show_item_errors(snapshot.errors)
     end_with(snapshot.errors)
@@ -143,11 +133,11 @@ def snapshot_report(snapshot: ClusterSnapshot) -> Report:
     """The whole snapshot as a `kgroups.snapshot/1` report."""
     document = document_rest(snapshot)
     return Report(
-        schema=document["schema"],
+        document["schema"],
+        snapshot_items(snapshot),
+        (plain_view("group", COLUMNS, _rows),),
         cluster=document["cluster"],
         generated_at_ms=snapshot.captured_at_ms,
-        items=snapshot_items(snapshot),
-        views=(plain_view("group", COLUMNS, _rows),),
         errors=snapshot.errors,
         summary=lambda: document["summary"],
         extra={key: document[key] for key in ("topics", "brokers")},

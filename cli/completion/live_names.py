@@ -53,7 +53,7 @@ def complete_names(
     def ask() -> None:
         try:
             if kind == "contexts":
-                names.extend(_contexts())
+                names.extend(read_contexts(config_path()).contexts)
             else:
                 names.extend(_names(kind, _in_context(options, line, named)))
         except (KgroupsError, OSError):
@@ -112,10 +112,6 @@ def _in_context(options: GlobalOptions, line: str, named: tuple[str, ...]) -> Gl
     fields = ("bootstrap_server", "command_config")
     given = [field for field in fields if getattr(options, field) is not None]
     return within(options, (*given, "output", "timeout_ms"), contexts[0])
-
-
-def _contexts() -> list[str]:
-    return list(read_contexts(config_path()).contexts)
 
 
 def _value_after(words: list[str], flags: tuple[str, ...]) -> str | None:

@@ -12,7 +12,6 @@ contexts:
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -67,7 +66,8 @@ def parse_contexts(text: str, path: Path) -> ContextFile:
             contexts[name] = _context(name, cursor, path.parent)
     current = fields.optional("current", Cursor.text)
     if current is not None and current not in contexts:
-        fields["current"].fail(f"no context `{current}`", hint=_known(contexts))
+        names = ", ".join(f"`{name}`" for name in contexts) or "no contexts"
+        fields["current"].fail(f"no context `{current}`", hint=f"it has {names}")
     return ContextFile(path, contexts, current, text)
 
 
@@ -82,10 +82,6 @@ def check_name(name: str, cursor: Cursor | None = None) -> None:
     if cursor is None:
         raise UsageError(f"`{name}` cannot be the name of a context", hint=NAME_HINT)
     cursor.fail(f"`{name}` cannot be the name of a context", hint=NAME_HINT, key=True)
-
-
-def _known(contexts: Mapping[str, Context]) -> str:
-    return "it has " + (", ".join(f"`{name}`" for name in contexts) or "no contexts")
 
 
 def _context(name: str, cursor: Cursor, folder: Path) -> Context:

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
-from kgroups.cli.exits import Note
+from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, given_options, within
-from kgroups.cli.source import asked, now_ms
+from kgroups.cli.source import asked
 from kgroups.cli.watching import watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -136,10 +136,10 @@ def _combined(schema: str, answers: Sequence[_Answer], lost: Sequence[ItemError]
         for answer in answers
     ]
     return Report(
-        schema=schema,
+        schema,
+        _items(answers),
+        _views(answers),
         generated_at_ms=min((a.report.generated_at_ms for a in answers), default=now_ms()),
-        items=_items(answers),
-        views=_views(answers),
         errors=[
             *lost,
             *(in_context(a.context, error) for a in answers for error in a.report.errors),

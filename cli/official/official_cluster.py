@@ -46,7 +46,8 @@ def open_cluster(
         raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
     timeout_ms = arguments.number("timeout")
     timeout_ms = DEFAULT_TIMEOUT_MS if timeout_ms is None else _as_int(timeout_ms)
-    if any(_lacks_port(server) for server in (address or "").split(",") if server):
+    servers = filter(None, (address or "").split(","))
+    if not all(server.rpartition(":")[2].strip().isdecimal() for server in servers):
         raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
     try:
         settings = read_settings(address, None if file is None else Path(file))
@@ -71,10 +72,6 @@ def open_cluster(
         admin.check_writable()
         with audited(admin, reason=os.environ.get(REASON)):
             yield admin
-
-
-def _lacks_port(address: str) -> bool:
-    return not address.rpartition(":")[2].strip().isdecimal()
 
 
 def _as_int(number: int) -> int:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kgroups.cli.exits import TOLD, Note, failure_item, note_items
+from kgroups.cli.exits import TOLD, Note, failure_item, note_items, now_ms
 from kgroups.cli.output.table import Item, View
 from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import timestamp
 
 
@@ -21,10 +22,10 @@ class Report:
 
     Args:
         schema: name and version, `kgroups.list/1`.
-        cluster: `id` and `bootstrap`; None where no cluster was asked.
-        generated_at_ms: epoch milliseconds of the facts.
         items: the things asked for; may be lazy and is gone through once.
         views: how a table shows them, in order; CSV takes exactly one.
+        cluster: `id` and `bootstrap`; None where no cluster was asked.
+        generated_at_ms: epoch milliseconds of the facts.
         errors: what failed while others went on.
         summary: counts over the items; asked for after the last item.
         extra: further fields of the envelope, after `items`.
@@ -40,10 +41,10 @@ class Report:
     """
 
     schema: str
-    generated_at_ms: int
     items: Iterable[Any]
     views: Sequence[View]
     cluster: Mapping[str, str | None] | None = None
+    generated_at_ms: int = field(default_factory=now_ms)
     errors: Sequence[ItemError] = ()
     summary: Callable[[], Mapping[str, Any]] = dict
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +55,20 @@ class Report:
     tells_notes: bool = True
     ended: KgroupsError | None = None
     is_live: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        snapshot: ClusterSnapshot,
+        schema: str,
+        items: Iterable[Any],
+        views: Sequence[View],
+        **more: Any,
+    ) -> "Report":
+        """Report on a snapshot: its cluster, time and errors, unless `more` has others."""
+        cluster = {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap}
+        own = cls(schema, items, views, cluster, snapshot.captured_at_ms, snapshot.errors)
+        return replace(own, **more)
 
     @property
     def documents(self) -> Iterator[Item]:

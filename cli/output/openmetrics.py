@@ -86,13 +86,13 @@ def _lines(family: Family, values: Mapping[str, float | bool]) -> Iterator[str]:
 
 
 def _labels(labels: Labels) -> str:
-    pairs = (f'{name}="{_escaped(str(value))}"' for name, value in labels.items() if _says(value))
+    pairs = (
+        f'{name}="{_escaped(str(value))}"'
+        for name, value in labels.items()
+        if value not in (None, "")
+    )
     text = ",".join(pairs)
     return f"{{{text}}}" if text else ""
-
-
-def _says(value: str | int | None) -> bool:
-    return value is not None and value != ""
 
 
 def _escaped(text: str) -> str:

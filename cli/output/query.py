@@ -45,7 +45,9 @@ class Query:
         try:
             return self.expression.search(value)
         except JMESPathTypeError as error:
-            why = f"`{error.function_name}` cannot take {_kind(error.actual_type)}"
+            kinds = {"null": "null", "array": "a list", "object": "an object"}
+            kind = kinds.get(error.actual_type, f"a {error.actual_type}")
+            why = f"`{error.function_name}` cannot take {kind}"
             place = _place_of(self.text, error.function_name)
         except (JMESPathError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
             why, place = str(error).partition("\n")[0].rstrip(".:"), None
@@ -131,7 +133,3 @@ def _place_of(text: str, function: str) -> int | None:
     """Where a function is called first."""
     match = re.search(rf"(?<![\w-]){re.escape(function)}\s*\(", text)
     return match.start() if match else None
-
-
-def _kind(name: str) -> str:
-    return {"null": "null", "array": "a list", "object": "an object"}.get(name, f"a {name}")

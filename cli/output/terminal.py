@@ -103,15 +103,12 @@ def _is_the_same(cells: Sequence[str]) -> bool:
 
 def _fitting(grid: Grid, wanted: Sequence[int], width: int) -> list[int]:
     """The first column, those that are kept, and from the left each one that fits beside them."""
-    fitting = {index for index in wanted if index == wanted[0] or _stays(grid.columns[index])}
+    kept = (i for i in wanted if grid.columns[i].chosen or grid.columns[i].field in KEPT)
+    fitting = {*wanted[:1], *kept}
     for index in wanted:
         if _width(grid, sorted(fitting | {index})) <= width:
             fitting.add(index)
     return sorted(fitting)
-
-
-def _stays(column: Column) -> bool:
-    return column.chosen or column.field in KEPT
 
 
 def _width(grid: Grid, columns: Sequence[int]) -> int:

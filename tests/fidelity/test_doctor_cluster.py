@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 from confluent_kafka import ElectionType, TopicPartition
 
-from kgroups.cli.source import now_ms
+from kgroups.cli.exits import now_ms
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.times import timestamp
 from tests.support.cli.runner import run

@@ -211,7 +211,7 @@ def add(
         parse_timeout_ms(default_timeout)
     given = {
         "bootstrap_servers": options.bootstrap_server,
-        "command_config": _absolute(options.command_config),
+        "command_config": options.command_config and str(options.command_config.absolute()),
         "properties": _property_map(properties or ()) or None,
         "client": options.client,
         "cluster_id": cluster_id,
@@ -328,10 +328,6 @@ def _show_written(printer: Printer, names: Iterable[str]) -> None:
 
 def _read() -> Any:
     return read_contexts(config_path())
-
-
-def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.absolute())
 
 
 def _property_map(texts: list[str] | tuple[str, ...]) -> dict[str, str]:

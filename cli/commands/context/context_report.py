@@ -8,7 +8,6 @@ from kgroups.cli.contexts.context_file import property_text
 from kgroups.cli.contexts.secrets import shown
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, plain_view
-from kgroups.cli.source import now_ms
 
 SCHEMA = "kgroups.context/1"
 
@@ -62,10 +61,9 @@ def contexts_report(
         "context", COLUMNS, lambda item: [{**item, "current": "*" if item["current"] else ""}]
     )
     return Report(
-        schema=SCHEMA,
-        generated_at_ms=now_ms(),
-        items=items,
-        views=(View("field", FIELDS, _fields) if in_full else view,),
+        SCHEMA,
+        items,
+        (View("field", FIELDS, _fields) if in_full else view,),
         summary=lambda: {"contexts": len(items), "file": str(file.path)},
     )
 

@@ -241,14 +241,12 @@ def describe_report(
     shown = fields_shown(question)
     if shown:
         kinds["offsets"] = timed_view(shown, kinds["offsets"])
-    return Report(
-        schema=schema,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=counted(),
+    return Report.of(
+        snapshot,
+        schema,
+        counted(),
+        [kinds[view] for view in views],
         document_of=lambda item: _document(item, shown),
-        views=[kinds[view] for view in views],
-        errors=snapshot.errors,
         summary=summary,
     )
 

@@ -6,10 +6,9 @@ from typing import Final
 import typer
 
 from kgroups.cli.choosing import exact_names
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.group_histories import open_histories, unread_groups
 from kgroups.cli.moments import (
-    Standings,
     capture_window,
     moment_readers,
     standing_fields,
@@ -20,7 +19,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.history.moment import EXACTNESSES, LastLook, Standing
 from kgroups.core.lag.rules import greater, records_between
@@ -71,26 +69,23 @@ def describe_at(ctx: typer.Context, at: str | None, captures: Place | None) -> N
     histories = open_histories(printer, names, make, captures, capture_window(at_ms))
     errors = unread_groups(names, histories, captures)
     placement = histories.placement
-    items = [
-        _item(name, rows, histories.readers[name].look)
+    looks = {name: reader.look for name, reader in histories.readers.items()}
+    items: list[Item] = [
+        {"group": name, "offsets": [_row(at, one, looks[name]) for at, one in rows.items()]}
         for name, rows in standings_of(histories, errors).items()
     ]
     printer.show(
         Report(
-            schema=SCHEMA,
+            SCHEMA,
+            items,
+            (View("partition", COLUMNS, _rows),),
             cluster={"id": placement.cluster_id, "bootstrap": placement.bootstrap},
             generated_at_ms=generated_ms,
-            items=items,
-            views=(View("partition", COLUMNS, _rows),),
             errors=errors,
             summary=lambda: _summary(items, at_ms),
         )
     )
     end_with(errors)
-
-
-def _item(name: str, rows: Standings, look: LastLook | None) -> Item:
-    return {"group": name, "offsets": [_row(at, one, look) for at, one in rows.items()]}
 
 
 def _row(at: TopicPartition, standing: Standing, look: LastLook | None) -> Item:

@@ -56,7 +56,9 @@ def with_topologies(
 
     def lines(item: Any) -> Iterator[Row]:
         if (name := item["group"]) in known:
-            yield from ((line,) for line in _text(name, known[name]))
+            texts = topology_text(known[name]).splitlines()[1:]
+            # Without empty ones, which a table would show as unknown.
+            yield from ((line,) for line in (f"Group: {name}", *filter(None, texts)))
 
     shown = (
         View("internal topic", INTERNAL_COLUMNS, _internal_rows),
@@ -78,11 +80,6 @@ def with_topologies(
 def _internal_rows(item: Item) -> Iterator[Row]:
     for row in item["internal_topics"] or ():
         yield (item["group"], *row.values())
-
-
-def _text(group: str, topology: TopologyNodes) -> list[str]:
-    """Lines of a table: without empty ones, which it would show as unknown."""
-    return [f"Group: {group}", *filter(None, topology_text(topology).splitlines()[1:])]
 
 
 def _why(answer: ItemError | None) -> str:

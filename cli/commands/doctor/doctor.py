@@ -19,7 +19,7 @@ from kgroups.cli.choosing import (
 )
 from kgroups.cli.commands.doctor.cluster_lookups import look_around, uncoordinated, with_orphans
 from kgroups.cli.commands.doctor.doctor_report import doctor_report, found_at
-from kgroups.cli.exits import Note, end_with
+from kgroups.cli.exits import Note, end_with, now_ms
 from kgroups.cli.expiry import learn_expiries
 from kgroups.cli.lag_times import (
     LEAST_OVER_MS,
@@ -31,7 +31,7 @@ from kgroups.cli.lag_times import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
-from kgroups.cli.source import asked, now_ms
+from kgroups.cli.source import asked
 from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.doctor.examine import examine
 from kgroups.core.doctor.facts import DoctorFacts

@@ -67,7 +67,8 @@ def doctor_report(
 
     def fact_rows(item: Item) -> Iterator[Row]:
         if few or item["findings"]:
-            yield from _fact_rows(item)
+            figures = item["facts"]
+            yield (item["group"], *(figures.get(column.field) for column in FACT_COLUMNS[1:]))
 
     facts = View("group", FACT_COLUMNS, fact_rows)
     findings = View("finding", FINDING_COLUMNS, _finding_rows, block=_block)
@@ -78,13 +79,11 @@ def doctor_report(
         levels = {f"{level}_count": sum(f.level == level for f in every) for level in LEVELS[1:]}
         return {"groups": len(results), "finding_count": len(every), **levels}
 
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=items,
-        views=(findings,) if csv else (facts, findings),
-        errors=snapshot.errors,
+    return Report.of(
+        snapshot,
+        SCHEMA,
+        items,
+        (findings,) if csv else (facts, findings),
         summary=summary,
         notes=list(_notes(results, reasons)),
     )
@@ -148,10 +147,6 @@ def _finding(finding: Finding) -> Item:
         "impact": finding.impact,
         "next": finding.next,
     }
-
-
-def _fact_rows(item: Item) -> Iterator[Row]:
-    yield (item["group"], *(item["facts"].get(column.field) for column in FACT_COLUMNS[1:]))
 
 
 def _finding_rows(item: Item) -> Iterator[Row]:

@@ -28,7 +28,7 @@ from kgroups.cli.commands.gates.check_report import (
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.commands.lag.lag_options import row_fields
 from kgroups.cli.contexts.several import each_context, in_context, look_in_each
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.lag_times import (
     IsolationLevel,
     LagTime,
@@ -43,9 +43,8 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, GlobalOptions, options_of
-from kgroups.cli.source import asked, now_ms
+from kgroups.cli.source import asked
 from kgroups.cli.usage import Text, Texts, option
-from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
@@ -127,7 +126,8 @@ def check(
     own_forms = () if fields else ("junit", "nagios", *METRICS)
     printer = Printer(options, own_forms=own_forms, textfile=textfile)
     if fields:
-        printer.show(fields_report(_tables(), now_ms()))
+        tables = {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
+        printer.show(fields_report(tables, now_ms()))
         return
 
     def gather(options: GlobalOptions) -> Found:
@@ -264,11 +264,6 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
             printer.progress(f"{open_:,} of {len(looked.judged):,} may fail, {polls.left} to go")
     assert looked is not None, "there is always a first look"
     return looked
-
-
-def _tables() -> dict[str, Fields]:
-    """The fields of each kind of thing that conditions are about."""
-    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
 
 
 def _end_in_each(

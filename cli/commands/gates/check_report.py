@@ -25,7 +25,8 @@ NAMED: Final = 3
 
 def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) -> str:
     """One `<testsuite>` with a `<testcase>` for each group, as readers of JUnit's XML take it."""
-    suite = ElementTree.Element("testsuite", name="kgroups check", timestamp=_iso(now_ms))
+    at = timestamp(now_ms).partition(".")[0]
+    suite = ElementTree.Element("testsuite", name="kgroups check", timestamp=at)
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for group in judged:
         case = ElementTree.SubElement(
@@ -72,7 +73,8 @@ def nagios(judged: Sequence[Judged], errors: Sequence[ItemError]) -> str:
     for verdict in ("failed", "unknown", "warning"):
         alike = [group for group in judged if group.verdict == verdict]
         if alike:
-            parts.append(f"{len(alike)} {verdict}: {_some([_line(group) for group in alike])}")
+            lines = [f"`{group.group}` {'; '.join(met_text(group))}" for group in alike]
+            parts.append(f"{len(alike)} {verdict}: {_some(lines)}")
     if errors:
         parts.append(_some([error.text for error in errors]))
     if not parts:
@@ -80,10 +82,6 @@ def nagios(judged: Sequence[Judged], errors: Sequence[ItemError]) -> str:
     said = status_line(nagios_code(judged, errors), "; ".join(parts))
     data = " ".join(_perfdata(judged))
     return f"{said} | {data}\n" if data else f"{said}\n"
-
-
-def _line(judged: Judged) -> str:
-    return f"`{judged.group}` {'; '.join(met_text(judged))}"
 
 
 def _some(lines: Sequence[str]) -> str:
@@ -139,10 +137,6 @@ def _limit(conditions: Sequence[Condition], name: str) -> str:
     return ""
 
 
-def _iso(now_ms: int) -> str:
-    return timestamp(now_ms).partition(".")[0]
-
-
 SCHEMA = "kgroups.check/1"
 FIELDS_SCHEMA = "kgroups.check.fields/1"
 
@@ -168,12 +162,11 @@ def check_report(
     """The groups before their gate; a table has those that something counts against."""
     verdicts = [group.verdict for group in judged]
     counts = {"groups": len(judged), **{word: verdicts.count(word) for word in COUNTED}}
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=judged,
-        views=(View("group", COLUMNS, _rows),),
+    return Report.of(
+        snapshot,
+        SCHEMA,
+        judged,
+        (View("group", COLUMNS, _rows),),
         errors=errors,
         summary=lambda: counts,
         document_of=check_item,
@@ -213,11 +206,8 @@ def failures(judged: Sequence[Judged]) -> Iterator[ItemError]:
 def met_text(judged: Judged) -> Iterator[str]:
     """`lag > 10k (lag is 12345)`: each condition that counts against the group."""
     for condition, answer in judged.met:
-        yield f"{_condition_text(condition, answer)} ({_told(condition, judged)})"
-
-
-def _condition_text(condition: Condition, answer: bool | None) -> str:
-    return condition.text if answer else f"{condition.text}: unknown"
+        text = condition.text if answer else f"{condition.text}: unknown"
+        yield f"{text} ({_told(condition, judged)})"
 
 
 def _told(condition: Condition, judged: Judged) -> str:
@@ -249,9 +239,9 @@ def fields_report(tables: Mapping[str, Fields], now_ms: int) -> Report:
         for field in fields.rows
     ]
     return Report(
-        schema=FIELDS_SCHEMA,
+        FIELDS_SCHEMA,
+        items,
+        (plain_view("field", FIELD_COLUMNS),),
         generated_at_ms=now_ms,
-        items=items,
-        views=(plain_view("field", FIELD_COLUMNS),),
         summary=lambda: {"fields": len(items)},
     )

@@ -10,7 +10,7 @@ import typer
 
 from kgroups.cli.choosing import exact_names
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.lag_times import (
     IsolationLevel,
     RecordTimes,
@@ -23,7 +23,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster
 from kgroups.cli.usage import Text, argument, option
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import Values
@@ -242,12 +242,12 @@ def _report(
 ) -> Report:
     items = list(_items(waited, ended_ms))
     reached = sum(waited.reached(name, ended_ms) for name in waited.groups)
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+    return Report.of(
+        snapshot,
+        SCHEMA,
+        items,
+        (View("group", COLUMNS, lambda item: [_row(waited, item)]),),
         generated_at_ms=now_ms(),
-        items=items,
-        views=(View("group", COLUMNS, lambda item: [_row(waited, item)]),),
         errors=errors,
         summary=lambda: {
             "groups": len(items),

@@ -17,7 +17,7 @@ from kgroups.cli.commands.history.history_report import (
     summary_of,
     view_of,
 )
-from kgroups.cli.exits import Note, end_with
+from kgroups.cli.exits import Note, end_with, now_ms
 from kgroups.cli.group_histories import (
     open_histories,
     readers_of,
@@ -27,7 +27,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import HtmlFile, options_of
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.extras import require_extra
 from kgroups.core.history.causes import with_causes
@@ -109,11 +108,11 @@ def history(
         write_page(html, history_page(found, looks, (since_ms, until_ms), texts))
     printer.show(
         Report(
-            schema=SCHEMA,
+            SCHEMA,
+            lines_of(found, folded=folded),
+            (view_of(folded=folded),),
             cluster={"id": placement.cluster_id, "bootstrap": placement.bootstrap},
             generated_at_ms=until_ms,
-            items=lines_of(found, folded=folded),
-            views=(view_of(folded=folded),),
             document_of=change_item,
             errors=errors,
             notes=notes,

@@ -37,13 +37,14 @@ from kgroups.cli.commands.lag.lag_options import (
     window_of,
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
+from kgroups.cli.exits import now_ms
 from kgroups.cli.lag_times import IsolationLevel, UncommittedAt
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, GlobalOptions, HtmlFile, assignor_names, options_of
-from kgroups.cli.source import asked, now_ms
+from kgroups.cli.source import asked
 from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import UsageError

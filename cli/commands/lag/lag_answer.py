@@ -74,11 +74,11 @@ def lag_document(
     has_several = len({item.get("cluster") for item in answer.items}) > 1
     columns = tuple(column_of(name, has_several=has_several) for name in answer.columns)
     return Report(
-        schema=schema,
+        schema,
+        answer.items,
+        (plain_view(by, columns),),
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap} if snapshot else None,
         generated_at_ms=snapshot.captured_at_ms if snapshot else generated_at_ms,
-        items=answer.items,
-        views=(plain_view(by, columns),),
         errors=(*(snapshot.errors if snapshot else ()), *failed, *answer.errors),
         summary=lambda: summary_item(answer.summary),
     )

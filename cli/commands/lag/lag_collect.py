@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from kgroups.cli.captures import place_of
-from kgroups.cli.exits import Note, end_with, show_item_errors
+from kgroups.cli.exits import Note, end_with, now_ms, show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses, be_quiet
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster
 from kgroups.cli.usage import Text, argument, option
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError, counted
 from kgroups.core.extras import require_extra
@@ -127,10 +127,9 @@ def collect(
         captures = log.of(admin, pauses, every_ms, count)
         log.printer.show(
             Report(
-                schema=COLLECT_SCHEMA,
-                generated_at_ms=now_ms(),
-                items=captures if every_ms else list(captures),
-                views=(COLLECT_VIEW,),
+                COLLECT_SCHEMA,
+                captures if every_ms else list(captures),
+                (COLLECT_VIEW,),
                 errors=log.errors,
                 notes=log.notes,
                 summary=lambda: {"done": log.done, "failed": log.failed},
@@ -280,10 +279,9 @@ def compact(
 
     printer.show(
         Report(
-            schema=COMPACT_SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items(),
-            views=(COMPACT_VIEW,),
+            COMPACT_SCHEMA,
+            items(),
+            (COMPACT_VIEW,),
             notes=notes,
             summary=lambda: {action: _count(done, action) for action in upkeep.ACTIONS},
         )

@@ -31,10 +31,11 @@ from kgroups.cli.commands.lag.lag_options import (
     window_of,
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
+from kgroups.cli.exits import now_ms
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import HtmlFile, options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster
 from kgroups.cli.usage import option
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra

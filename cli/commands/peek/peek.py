@@ -8,14 +8,14 @@ import typer
 
 from kgroups.cli.commands.peek.record_items import VIEW, record_items
 from kgroups.cli.commands.peek.record_values import SHOWN_BYTES, ValueReader
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.outlet import check_place
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.progress import progress_bar
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import GlobalOptions, options_of
-from kgroups.cli.source import cluster, now_ms, snapshot_of
+from kgroups.cli.source import cluster, snapshot_of
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.counts import parse_count
 from kgroups.core.errors import (
@@ -145,12 +145,12 @@ def peek(
             errors += [] if error is None else [error]
     _tell(printer, items, stuck=stuck, hidden=not show_values and raw is None)
     printer.show(
-        Report(
-            schema=SCHEMA,
-            cluster={"id": looked.cluster_id, "bootstrap": looked.bootstrap},
+        Report.of(
+            looked,
+            SCHEMA,
+            items,
+            (VIEW,),
             generated_at_ms=now_ms(),
-            items=items,
-            views=(VIEW,),
             errors=errors,
             summary=lambda: {
                 "partitions": len(read),

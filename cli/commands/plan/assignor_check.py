@@ -7,7 +7,6 @@ from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.assignors.user.conformance import check_assignor
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, plain_view
-from kgroups.cli.source import now_ms
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError
 
 CASES = 500
@@ -34,10 +33,9 @@ def check_report(schema: str, name: str) -> Report:
         for f in findings
     ]
     return Report(
-        schema=schema,
-        generated_at_ms=now_ms(),
-        items=items,
-        views=(plain_view("finding", COLUMNS, _rows),),
+        schema,
+        items,
+        (plain_view("finding", COLUMNS, _rows),),
         errors=[
             ItemError(
                 name,

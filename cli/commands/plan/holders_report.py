@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kgroups.cli.exits import Note
+from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Item, View
-from kgroups.cli.source import now_ms
 from kgroups.core.snapshot import ClusterSnapshot
 
 
@@ -13,13 +12,12 @@ def holders_report(
     schema: str, snapshot: ClusterSnapshot, items: Sequence[Item], view: View, said: Sequence[Note]
 ) -> Report:
     """The report of these plans."""
-    return Report(
-        schema=schema,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+    return Report.of(
+        snapshot,
+        schema,
+        items,
+        (view,),
         generated_at_ms=now_ms(),
-        items=items,
-        views=(view,),
-        errors=snapshot.errors,
         summary=lambda: {"groups": len(items), "moved": sum(item["moved"] for item in items)},
         notes=said,
     )

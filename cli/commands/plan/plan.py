@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
 import typer
 
-from kgroups.cli.choosing import chosen_groups
-from kgroups.cli.commands.plan import plan_options as params
+from kgroups.cli.choosing import AllGroups, chosen_groups
 from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.plan_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.plan_report import (
@@ -26,6 +26,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import HtmlFile, assignor_names, options_of
 from kgroups.cli.source import cluster
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.lookups.group_settings import with_settings
@@ -33,6 +34,11 @@ from kgroups.core.planning.confidence import DEFINITIONS
 from kgroups.core.snapshot import ClusterSnapshot
 
 SCHEMA = "kgroups.plan/1"
+ASSIGNORS: Final = "Assignors"
+VIEWED: Final = "Views"
+FLEET: Final = "Fleet, with --all-groups --report"
+"""Headings of options in the help."""
+Grouping = Literal["member", "group", "client", "host", "assignor"]
 CHECK_SCHEMA = "kgroups.assignor.check/1"
 
 REPORTS: Final = {"streams": tasks_report, "share": share_report}
@@ -125,31 +131,53 @@ OF_CONSUMERS: Final = {
 @with_changes
 def plan(
     ctx: typer.Context,
-    groups: params.Groups = None,
-    all_groups: params.AllGroups = False,
-    assignor: params.Assignors = None,
-    leader: params.LeaderClient = None,
-    leader_from_log: params.LeaderFromLog = False,
-    faithful: params.Faithful = False,
+    groups: Annotated[Texts, argument("[GROUP]...", "Group names.")] = None,
+    all_groups: AllGroups = False,
+    assignor: Annotated[
+        Texts, option("--assignor NAME", "Plan with these assignors.", ASSIGNORS)
+    ] = None,
+    leader: Annotated[
+        Text, option("--as CLIENT", "Client library of the group's leader.", ASSIGNORS)
+    ] = None,
+    leader_from_log: Annotated[
+        bool, option("--leader-from-log", "Read who leads from __consumer_offsets.", ASSIGNORS)
+    ] = False,
+    faithful: Annotated[
+        bool, option("--faithful", "Reproduce faults of Java's assignors.", ASSIGNORS)
+    ] = False,
     changes: ChangeTexts = {},  # noqa: B006 - replaced by an option for each change
-    metrics: params.ShowMetrics = False,
-    members: params.ShowMembers = False,
-    moves: params.ShowMoves = False,
-    rounds: params.ShowRounds = False,
-    outcomes: params.ShowOutcomes = False,
-    steps: params.ShowStages = False,
-    blockers: params.ShowBlockers = False,
-    explain: params.Explained = None,
-    fail_on: params.Checks = None,
-    check_assignor: params.CheckedAssignor = None,
-    report: params.FleetReport = False,
-    by: params.GroupedBy = None,
-    top: params.TopRows = 100,
-    master: params.Master = None,
-    remote: params.Remote = None,
-    conf: params.Conf = None,
+    metrics: Annotated[bool, option("--metrics", "Show balance metrics.", VIEWED)] = False,
+    members: Annotated[bool, option("--members", "Show each member's assignment.", VIEWED)] = False,
+    moves: Annotated[bool, option("--moves", "Show partitions that change owner.", VIEWED)] = False,
+    rounds: Annotated[
+        bool, option("--rounds", "Show what is revoked and assigned in each round.", VIEWED)
+    ] = False,
+    outcomes: Annotated[bool, option("--outcomes", "Show every possible outcome.", VIEWED)] = False,
+    steps: Annotated[bool, option("--steps", "Show each step of a deploy.", VIEWED)] = False,
+    blockers: Annotated[
+        bool, option("--blockers", "Show what blocks a move to another protocol.", VIEWED)
+    ] = False,
+    explain: Annotated[
+        Texts, option("--explain TOPIC:N", "Explain why this partition goes where it goes.", VIEWED)
+    ] = None,
+    fail_on: Annotated[
+        Texts, option("--fail-on EXPR", "Exit with 6 if this holds: 'moved > 10%'.")
+    ] = None,
+    check_assignor: Annotated[
+        Text, option("--check-assignor NAME", "Test an assignor on generated groups.", ASSIGNORS)
+    ] = None,
+    report: Annotated[bool, option("--report", "Plan the fleet with Spark.", FLEET)] = False,
+    by: Annotated[Grouping | None, option("--by KEY", "Group rows by this.", FLEET)] = None,
+    top: Annotated[int, option("--top N", "Show only the first N rows.", FLEET, min=1)] = 100,
+    master: Annotated[Text, option("--master URL", "Spark master.", FLEET)] = None,
+    remote: Annotated[Text, option("--remote URL", "Spark Connect server.", FLEET)] = None,
+    conf: Annotated[
+        Texts, option("--conf KEY=VALUE", "A setting of Spark; repeatable.", FLEET)
+    ] = None,
     html: HtmlFile = None,
-    file: params.Source = None,
+    file: Annotated[
+        Path | None, option("--from FILE", "Read a snapshot or a scenario instead.")
+    ] = None,
 ) -> None:
     """`kgroups plan`."""
     if html is not None:
@@ -216,7 +244,7 @@ def _show_holders(
     printer: Printer,
     snapshot: ClusterSnapshot,
     texts: PlanTexts,
-    file: params.Source,
+    file: Path | None,
     kind: str,
     given: Mapping[str, object],
 ) -> None:

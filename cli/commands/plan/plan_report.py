@@ -1,7 +1,6 @@
 """Plans as reports: the tables of `kgroups plan`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from kgroups.cli.exits import MANY, NAMED, Note
 from kgroups.cli.output.envelope import Report
@@ -115,12 +114,11 @@ def plan_report(
         "moved": sum(item["metrics"]["moved"] for item in items),
         "kept": sum(item["metrics"]["kept"] for item in items),
     }
-    return Report(
-        schema=schema,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=items,
-        views=[VIEWS[view] for view in views],
+    return Report.of(
+        snapshot,
+        schema,
+        items,
+        [VIEWS[view] for view in views],
         errors=errors,
         summary=lambda: summary,
     )
@@ -171,11 +169,8 @@ def confidence_notes(item: Item) -> Iterator[str]:
 
 
 def _metrics(item: Item) -> Iterator[Item]:
-    yield {**item, **{name: _rounded(value) for name, value in item["metrics"].items()}}
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 2) if isinstance(value, float) else value
+    figures = item["metrics"].items()
+    yield {**item, **{n: round(v, 2) if isinstance(v, float) else v for n, v in figures}}
 
 
 def _members(item: Item) -> Iterator[Item]:

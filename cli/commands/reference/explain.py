@@ -18,7 +18,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of, plain
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import Text, argument
 from kgroups.core.errors import UsageError
 
@@ -86,10 +85,9 @@ def explain(
     columns = LISTED if code is None else tuple(column._replace(chosen=True) for column in COLUMNS)
     printer.show(
         Report(
-            schema=SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(plain_view("code", columns, _rows),),
+            SCHEMA,
+            items,
+            (plain_view("code", columns, _rows),),
             summary=lambda: {"codes": len(items)},
         )
     )

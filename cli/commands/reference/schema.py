@@ -12,7 +12,6 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import Texts, argument
 from kgroups.core.errors import UsageError
 
@@ -56,10 +55,9 @@ def schema(
     ]
     printer.show(
         Report(
-            schema=SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(plain_view("document", COLUMNS),),
+            SCHEMA,
+            items,
+            (plain_view("document", COLUMNS),),
             summary=lambda: {"documents": len(items)},
         )
     )

@@ -31,6 +31,7 @@ def search_page(
     Args:
         runs: how many there were in all.
     """
+    cost = cost_text(result, cost_of_staying(result))
     best = next(item for item in items if item["best"])
     return Page(
         title="A search over settings",
@@ -47,7 +48,7 @@ def search_page(
             Section(
                 "As is, and the best",
                 [*_compared(items), _table("As is, and the best", RESULTS, items)],
-                _sentence(cost_text(result, cost_of_staying(result))),
+                f"{cost[0].upper()}{cost[1:]}.",
             ),
             Section("Path", (_path(items), _table("Better than all before", PATH, items))),
             Section("Trials", (_table("Every trial", TRIALS, items),)),
@@ -61,10 +62,6 @@ def search_page(
 
 def _shown(value: float | None) -> str:
     return number_text(value) or "\N{EN DASH}"
-
-
-def _sentence(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def _table(caption: str, view: View, items: Sequence[Mapping[str, Any]]) -> Table:

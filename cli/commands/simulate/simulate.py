@@ -4,12 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from kgroups.cli.commands.lag.lag_options import SparkConf
-from kgroups.cli.commands.simulate import simulate_options as params
 from kgroups.cli.commands.simulate.simulate_checks import (
     failed_checks,
     run_failures,
@@ -29,7 +28,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
 from kgroups.cli.params import HtmlFile, options_of
-from kgroups.cli.source import now_ms
+from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.conditions.grammar import parse_conditions
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
@@ -47,6 +46,9 @@ from kgroups.core.simulation.scenario.units import parse_ms
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 
 SCHEMA = "kgroups.simulate/1"
+VIEWS: Final = "Views"
+RUNS: Final = "Many runs"
+"""Headings of options in the help."""
 
 HELP = """Simulate rebalances in virtual time.
 
@@ -131,32 +133,50 @@ the package's extra `search`.
 
 def simulate_command(
     ctx: typer.Context,
-    scenario: params.Scenario = None,
-    from_group: params.FromGroup = None,
-    file: params.File = None,
+    scenario: Annotated[Path | None, argument("[SCENARIO]", "YAML or JSON file.")] = None,
+    from_group: Annotated[
+        Text, option("--from-group GROUP", "Simulate a group as it is now.")
+    ] = None,
+    file: Annotated[Path | None, option("--from FILE", "Read the group from a snapshot.")] = None,
     over: Over = None,
     captures: Captures = None,
-    properties: params.Properties = None,
-    event: params.Event = None,
-    seed: params.Seed = None,
-    until: params.Until = None,
-    timeline: params.Timeline = False,
-    rebalances: params.Rebalances = False,
-    deploys: params.Deploys = False,
-    scalings: params.Scalings = False,
-    members: params.Members = False,
-    partitions: params.Partitions = False,
-    requests: params.Requests = False,
-    spread: params.Spread = False,
-    vary: params.Vary = None,
-    repeat: params.Repeat = 1,
-    jobs: params.Jobs = None,
-    master: params.Master = None,
+    properties: Annotated[
+        Path | None, option("--properties FILE", "Properties of all members.")
+    ] = None,
+    event: Annotated[Texts, option("--event EVENT", "Add an event.")] = None,
+    seed: Annotated[int | None, option("--seed N", "Random seed. [default: 1]", min=0)] = None,
+    until: Annotated[
+        Text, option("--until TIME", "Length of the run. [default: until settled]")
+    ] = None,
+    timeline: Annotated[
+        bool, option("--timeline", "Print the protocol step by step.", VIEWS)
+    ] = False,
+    rebalances: Annotated[
+        bool, option("--rebalances", "Show each rebalance and its cause.", VIEWS)
+    ] = False,
+    deploys: Annotated[bool, option("--deploys", "Show figures of deploys.", VIEWS)] = False,
+    scalings: Annotated[bool, option("--scalings", "Show what autoscalers did.", VIEWS)] = False,
+    members: Annotated[bool, option("--members", "Show figures of members.", VIEWS)] = False,
+    partitions: Annotated[
+        bool, option("--partitions", "Show figures of partitions.", VIEWS)
+    ] = False,
+    requests: Annotated[
+        bool, option("--requests", "Show requests and errors by kind.", VIEWS)
+    ] = False,
+    spread: Annotated[
+        bool, option("--spread", "Show percentiles and intervals of all runs.", VIEWS)
+    ] = False,
+    vary: Annotated[Texts, option("--vary K=A,B", "Compare these values.", RUNS)] = None,
+    repeat: Annotated[int, option("--repeat N", "Number of seeds to run.", RUNS, min=1)] = 1,
+    jobs: Annotated[
+        int | None, option("--jobs N", "Number of processes. [default: cores]", RUNS, min=1)
+    ] = None,
+    master: Annotated[Text, option("--master URL", "Run on a Spark cluster.", RUNS)] = None,
     conf: SparkConf = None,
-    fail_on: params.FailOn = None,
-    search: params.Search = None,
-    minimise: params.Minimise = None,
-    trials: params.Trials = 40,
+    fail_on: Annotated[Texts, option("--fail-on EXPR", "Exit with 6 if this holds.")] = None,
+    search: Annotated[Texts, option("--search K=LOW..HIGH", "Search these values.", RUNS)] = None,
+    minimise: Annotated[Text, option("--minimise EXPR", "Expression to minimise.", RUNS)] = None,
+    trials: Annotated[int, option("--trials N", "Number of settings to try.", RUNS, min=1)] = 40,
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
@@ -317,10 +337,9 @@ def show_items(
     views = Simulated(plain=printer.options.output == "csv").chosen(chosen)
     printer.show(
         Report(
-            schema=SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=views,
+            SCHEMA,
+            items,
+            views,
             errors=errors,
             summary=lambda: {
                 "items": len(items),

@@ -16,7 +16,6 @@ from kgroups.cli.commands.simulate.search_rows import (
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import write_page
-from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.simulation.engine.sweep import Task, sweep
@@ -101,11 +100,9 @@ def show_found(
     printer.note("COST_OF_STAYING", cost_text(result, cost))
     printer.show(
         Report(
-            schema=SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(EVERY_STEP,) if printer.options.output == "csv" else (RESULTS, PATH),
-            errors=(),
+            SCHEMA,
+            items,
+            (EVERY_STEP,) if printer.options.output == "csv" else (RESULTS, PATH),
             summary=lambda: {
                 "minimise": minimise,
                 "trials": len(items) - 1,

@@ -9,7 +9,6 @@ from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import plain_view
-from kgroups.cli.source import now_ms
 from kgroups.core.errors import ItemError
 from kgroups.core.simulation.engine.run import Run
 from kgroups.core.simulation.figures.outcome import Outcome
@@ -35,10 +34,9 @@ def show_timeline(printer: Printer, scenario: Scenario) -> list[ItemError]:
         show_item_errors(errors)
         return errors
     report = Report(
-        schema=TIMELINE_SCHEMA,
-        generated_at_ms=now_ms(),
-        items=lines(),
-        views=(plain_view("timeline", LINE_COLUMNS),),
+        TIMELINE_SCHEMA,
+        lines(),
+        (plain_view("timeline", LINE_COLUMNS),),
         errors=errors,
         summary=lambda: {
             "seed": scenario.seed,

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from kgroups.cli.captures import place_of
+from kgroups.cli.exits import now_ms
 from kgroups.cli.lag_times import LEAST_OVER_MS, MOST_OVER_MS, TimeQuestion, timed_look
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.source import asked, now_ms, snapshot_of, take_snapshot
+from kgroups.cli.source import asked, snapshot_of, take_snapshot
 from kgroups.cli.usage import Text, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra

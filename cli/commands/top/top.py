@@ -17,13 +17,13 @@ import typer
 from kgroups.cli.commands.describe.describe_report import describe_items, describe_report
 from kgroups.cli.commands.top.board import Board
 from kgroups.cli.commands.top.screen import COLUMNS, Screen, keys_in, lines_of
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import be_quiet, told_to_end
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster
 from kgroups.cli.usage import Text, argument, option
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.group_item import View as ItemView
@@ -89,12 +89,11 @@ def _show_once(printer: Printer, board: Board, admin: ClusterAdmin, every_s: flo
     board.look(admin, every=True)
     assert board.newest is not None, "it has looked"
     items = [row._asdict() for row in board.rows]
-    report = Report(
-        schema=SCHEMA,
-        cluster={"id": board.newest.cluster_id, "bootstrap": board.newest.bootstrap},
-        generated_at_ms=board.newest.captured_at_ms,
-        items=items,
-        views=(View("group", COLUMNS, lambda item: [tuple(item.values())]),),
+    report = Report.of(
+        board.newest,
+        SCHEMA,
+        items,
+        (View("group", COLUMNS, lambda item: [tuple(item.values())]),),
         errors=board.errors,
         summary=lambda: {"groups": len(items)},
     )

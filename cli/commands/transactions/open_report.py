@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 from kgroups.cli.commands.writes.lookups import resolved
-from kgroups.cli.exits import Note
+from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.source import now_ms
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError, MixedFailures, UsageError, counted
@@ -154,12 +153,12 @@ def report_of(looked_up: Found, group: str | None) -> Report:
     """The report of what is open."""
     at_ms = now_ms()
     items = [item_of(t, at_ms, looked_up.looked) for t in looked_up.transactions.open]
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": looked_up.looked.cluster_id, "bootstrap": looked_up.looked.bootstrap},
+    return Report.of(
+        looked_up.looked,
+        SCHEMA,
+        items,
+        (View("partition", COLUMNS, _rows),),
         generated_at_ms=at_ms,
-        items=items,
-        views=(View("partition", COLUMNS, _rows),),
         errors=errors_of(looked_up.transactions),
         summary=lambda: {
             "transactions": len(items),

@@ -17,12 +17,12 @@ from kgroups.cli.commands.transactions.open_report import (
 from kgroups.cli.commands.writes.batches import in_batches, look_again
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, now_ms
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, cluster_to_change, now_ms
+from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import Command, Noun, WriteCommand
 from kgroups.cli.usage import Text, option
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted

@@ -201,15 +201,11 @@ def matched_changes(
             if problem is not None or standing is None:
                 changes.append(put_at(group, to, log, problem, ""))
                 continue
-            match = _match(standing, *seen[to])
+            match = matched(standing if seen[to][1] else standing.untimed(), seen[to][0])
             comparison.found[change.key] = _document(match, standing)
             goal = match.offset if match.offset is not None else _why(change.target, seen[to][0])
             changes.append(put_at(group, to, log, goal, _note(match, standing)))
     return changes
-
-
-def _match(standing: Standing, seen: Sightings, timed: bool) -> Match:
-    return matched(standing if timed else standing.untimed(), seen)
 
 
 def _unread(target: str, at: TopicPartition, found: object, where: str) -> ItemError | None:

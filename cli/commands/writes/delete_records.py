@@ -17,13 +17,14 @@ from kgroups.cli.commands.writes.prompts import (
     about_records,
 )
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
+from kgroups.cli.exits import now_ms
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster_to_change, now_ms
+from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.errors import ItemError, KgroupsError, UsageError

@@ -13,9 +13,9 @@ from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Row, plain_view
+from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
-from kgroups.cli.source import NO_GROUP, cluster, cluster_to_change, now_ms
+from kgroups.cli.source import NO_GROUP, cluster, cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Texts, argument, option
 from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo, save_undo_rows
@@ -209,12 +209,10 @@ def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> 
     ]
     printer.show(
         Report(
-            schema="kgroups.config/1",
+            "kgroups.config/1",
+            items,
+            (plain_view("setting", SHOWN),),
             cluster=run.cluster,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(plain_view("setting", SHOWN),),
-            errors=(),
             summary=lambda: {
                 "type": kind,
                 "settings": len(items),
@@ -268,19 +266,16 @@ def settings_write(run: Run, undo_dir: Path | None) -> Write[SettingChange]:
         item="setting",
         written="configurations are changed",
         columns=CHANGED,
-        row=_row,
-        question=_question,
+        row=lambda change: (change.group, change.setting, "config", change.old, change.new),
+        question=lambda planned: (
+            f"Change {counted(len(planned), 'configuration')} of `{planned[0].group}`?"
+        ),
         apply=lambda run, changes, interruption: (_apply(run, changes, interruption), []),
         saved_rows=saved_settings,
         is_in_place=lambda change: change.old == change.new,
         save_undo=keep,
         is_resumable=False,
     )
-
-
-def _question(planned: Sequence[SettingChange]) -> str:
-    """`Change 2 configurations of `billing`?`"""
-    return f"Change {counted(len(planned), 'configuration')} of `{planned[0].group}`?"
 
 
 def _apply(
@@ -316,7 +311,3 @@ def _apply(
         ]
 
     return look_again(run, interruption, answered, look, answered)
-
-
-def _row(change: SettingChange) -> Row:
-    return change.group, change.setting, "config", change.old, change.new

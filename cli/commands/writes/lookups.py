@@ -36,15 +36,11 @@ def free_groups(
         problem = blocked_group(name, group, looked.errors)
         if problem is None and group is not None:
             free.append(group)
-        elif create and problem is not None and _is_absent(problem):
+        elif create and problem and problem.error and problem.error.code == "GROUP_ID_NOT_FOUND":
             free.append(Group(name, types.get(name, "classic"), "Empty", members=(), offsets={}))
         elif problem is not None:
             refused.append(problem)
     return free, refused
-
-
-def _is_absent(change: Change) -> bool:
-    return change.error is not None and change.error.code == "GROUP_ID_NOT_FOUND"
 
 
 def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:

@@ -29,7 +29,11 @@ def moments_of(
     found, errors = read_moment(run.printer, run.admin, names, at_ms, request.captures)
     left: dict[str, Standings] = {}
     for name, rows in found.items():
-        left[name] = {at: one for at, one in rows.items() if not _is_none(one)}
+        left[name] = {
+            at: one
+            for at, one in rows.items()
+            if one.exactness != "exact" or one.offset is not None
+        }
         without = len(rows) - len(left[name])
         if without:
             text = (
@@ -38,10 +42,6 @@ def moments_of(
             )
             run.printer.note("NO_COMMIT_THEN", text, name)
     return left, errors
-
-
-def _is_none(standing: Standing) -> bool:
-    return standing.exactness == "exact" and standing.offset is None
 
 
 def given_offsets(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:

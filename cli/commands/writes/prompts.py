@@ -104,7 +104,8 @@ def about_changes(command: str, planned: Sequence[Change], shared: Sequence[str]
 
 def about_groups(planned: Sequence[Deletion]) -> str:
     """`Delete 3 groups and their committed offsets?`"""
-    return f"Delete {counted(len(planned), 'group')} and {_their(planned)} committed offsets?"
+    their = "its" if len(planned) == 1 else "their"
+    return f"Delete {counted(len(planned), 'group')} and {their} committed offsets?"
 
 
 def about_records(planned: Sequence[RecordDeletion]) -> str:
@@ -117,7 +118,3 @@ def about_records(planned: Sequence[RecordDeletion]) -> str:
 def about_members(planned: Sequence[Removal]) -> str:
     """`Remove 2 members of `billing`?`"""
     return f"Remove {counted(len(planned), 'member')} of `{planned[0].group}`?"
-
-
-def _their(items: Sequence[object]) -> str:
-    return "its" if len(items) == 1 else "their"

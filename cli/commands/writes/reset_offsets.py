@@ -227,8 +227,8 @@ def reset_offsets(
             printer.note("UNDOES", f"this undoes `{path}`", str(path))
         write = partial(offset_write, command="reset-offsets", undo_dir=folder, watch_ms=watch_ms)
         if old is not None:
-            turn = _undo if undo is not None else _resume
-            turn(run, write, old, overwrite_moved=overwrite_moved)
+            turn = plan_resume if undo is None else plan_undo
+            _by_file(run, write, old, turn, overwrite_moved)
         elif choice is not None and request is not None:
             _reset(run, write, choice, request)
 
@@ -272,16 +272,6 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
     ready = write(run, topics=topics, more=passed)
     ready = with_internal_topics(ready, run, changes, *request.internal_topics)
     carry_out(run, ready, changes, errors, blocked=bool(strangers))
-
-
-def _undo(run: Run, write: MakeWrite, old: WriteFile, *, overwrite_moved: bool) -> None:
-    """Back to what an undo file holds."""
-    _by_file(run, write, old, plan_undo, overwrite_moved)
-
-
-def _resume(run: Run, write: MakeWrite, old: WriteFile, *, overwrite_moved: bool) -> None:
-    """On to what the write of an undo file began."""
-    _by_file(run, write, old, plan_resume, overwrite_moved)
 
 
 def _by_file(

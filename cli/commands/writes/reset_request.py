@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgroups.cli.commands.writes.record_skips import Search
+from kgroups.cli.exits import now_ms
 from kgroups.cli.moments import Standings
-from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.stores.places import Place
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.commands.writes.writing import Run, share_groups
-from kgroups.cli.source import now_ms
+from kgroups.cli.exits import now_ms
 from kgroups.core.deliveries import STATE_TOPIC, ShareState, effects_of
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.failures import BrokerFailure

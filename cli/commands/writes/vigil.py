@@ -14,7 +14,6 @@ from kgroups.core.kafka.writes.commit_reads import read_until
 from kgroups.core.offsets.change import IDLE_STATES, Change, members_text
 from kgroups.core.offsets.read_back import Held, settle
 from kgroups.core.protocol.errors import LASTING
-from kgroups.core.snapshot import Group
 
 _SLICE_S: Final = 0.2
 
@@ -40,7 +39,11 @@ def wait_until_empty(
                 raise
             printer.note("RETRYING", f"{error.message}; retrying")
             continue
-        busy = {group.group: _in_the_way(group) for group in looked.groups if _is_busy(group)}
+        busy = {
+            group.group: members_text(group.members or ())
+            for group in looked.groups
+            if group.members or group.state not in IDLE_STATES
+        }
         for name, text in busy.items():
             if reported.get(name) != text:
                 text = f"`{name}`: waiting for {text}"
@@ -51,14 +54,6 @@ def wait_until_empty(
         reported = busy
         if not busy:
             return
-
-
-def _is_busy(group: Group) -> bool:
-    return bool(group.members) or group.state not in IDLE_STATES
-
-
-def _in_the_way(group: Group) -> str:
-    return members_text(group.members or ())
 
 
 def watched(

@@ -21,7 +21,6 @@ from kgroups.cli.interruption import Interruption, interrupted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View
-from kgroups.cli.source import now_ms
 from kgroups.cli.write_files import add_outcome, save_plan
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -52,10 +51,6 @@ class Run:
 
 OUTCOME: Final = (Column("result", "RESULT"), Column("error", "ERROR", quiet=(None,)))
 NOTE: Final = Column("note", "NOTE", quiet=(None,))
-
-
-def _no_file(_: object) -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +93,7 @@ class Write(Generic[Item]):
     saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]] = lambda _: ()
     topic_ids: Mapping[str, str | None] = field(default_factory=dict)
     is_in_place: Callable[[Item], bool] = lambda _: False
-    save_undo: Callable[[Sequence[Item]], Path | None] = _no_file
+    save_undo: Callable[[Sequence[Item]], Path | None] = lambda _: None
     is_blocking: Callable[[Item], bool] = lambda _: True
     plain: Callable[[Sequence[Item]], Iterable[str]] | None = None
     reason: str | None = None
@@ -283,11 +278,10 @@ def _report(
     paths = {name: None if path is None else str(path) for name, path in files.items()}
     plain = write.plain
     return Report(
-        schema=f"kgroups.{write.command}/1",
+        f"kgroups.{write.command}/1",
+        items,
+        (View(write.item, write.all_columns, lambda item: (write.cells(item),)),),
         cluster=run.cluster,
-        generated_at_ms=now_ms(),
-        items=items,
-        views=(View(write.item, write.all_columns, lambda item: (write.cells(item),)),),
         errors=errors,
         summary=lambda: {**counts, **paths, **write.summary(items)},
         plain=None if plain is None else lambda: plain(items),

@@ -11,6 +11,7 @@ from typing import Final
 
 from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.audit_log import tell
+from kgroups.cli.exits import now_ms
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
@@ -40,7 +41,6 @@ from kgroups.cli.official.words import (
     nobody_answers,
     unlisted,
 )
-from kgroups.cli.source import now_ms
 from kgroups.cli.write_files import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from kgroups.cli.source import now_ms
+from kgroups.cli.exits import now_ms
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox

@@ -28,7 +28,7 @@ def broken_off(form: OutputFormat, failure: BaseException, after: int) -> None:
             yield {"n": count}
         raise failure
 
-    report = Report("kgroups.rows/1", 0, items(), (VIEW,), summary=lambda: {"rows": count + 1})
+    report = Report("kgroups.rows/1", items(), (VIEW,), summary=lambda: {"rows": count + 1})
     TOLD.begin(form)
     with pytest.raises(type(failure)):
         Printer(GlobalOptions(output=form)).show(report)

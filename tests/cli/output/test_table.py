@@ -76,7 +76,7 @@ def test_cell_text(value: object, text: str) -> None:
 
 def _report(items: Iterator[dict[str, Any]]) -> Report:
     view = View("thing", NAMES, lambda item: [(item["name"], item["count"])])
-    return Report("kgroups.test/1", 0, items, (view,))
+    return Report("kgroups.test/1", items, (view,))
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "yaml"])
@@ -197,7 +197,7 @@ def test_rows_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View("thing", columns, lambda number: (("orders", number, f"{number:0200}"),))
 
     def peak(count: int) -> int:
-        report = Report("kgroups.things/1", 0, range(count), (view,))
+        report = Report("kgroups.things/1", range(count), (view,))
         tracemalloc.start()
         try:
             Printer(GlobalOptions()).show(report)

@@ -157,7 +157,7 @@ def test_captures_that_do_not_say(tmp_path: Path) -> None:
 
 def test_the_command_measures_in_captures(tmp_path: Path) -> None:
     """With a snapshot for the group itself; what was measured is told."""
-    from kgroups.cli.source import now_ms
+    from kgroups.cli.exits import now_ms
 
     at_ms = now_ms() - round(parse_duration_ms("1h"))
     captured(tmp_path / "captures", at_ms)

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
-from kgroups.cli.source import now_ms
+from kgroups.cli.exits import now_ms
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.config.settings import read_settings
 from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
