@@ -4,19 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from kgroups.core.history.rivals import Rivalry
-from kgroups.core.history.roster import Departure, Difference, Replacement, Seat
-
-__all__ = [
-    "Change",
-    "Commits",
-    "Departure",
-    "Difference",
-    "FirstCommit",
-    "Replacement",
-    "Rivalry",
-    "Seat",
-    "Setback",
-]
+from kgroups.core.history.roster import Difference
 
 Kind = Literal["rebalance", "members", "commits", "deleted", "gap"]
 Protocol = Literal["classic", "consumer"]

@@ -36,7 +36,6 @@ from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.storage.data_directory import (
     DataDirectory,
     Meta,
-    Persistence,
     kept_topics,
 )
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
@@ -248,8 +247,8 @@ class Cluster(ClusterState):
         self.coordination.stop()
         if self._timed_faults is not None:
             self._timed_faults.cancel()
-        if self._persistence is not None:
-            self._persistence.close()
+        if self._data is not None:
+            self._data.close()
         for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
@@ -259,8 +258,8 @@ class Cluster(ClusterState):
 
     def _open(self, path: Path) -> None:
         """Take over topics and records of the last run."""
-        self._persistence = Persistence(DataDirectory(path), self._meta)
-        meta = self._persistence.load(self.topics)
+        self._data = DataDirectory(path, self._meta)
+        meta = self._data.load(self.topics)
         if meta is not None:
             self.cluster_id = self.options.cluster_id or meta.cluster_id
             self._next_producer_id = meta.next_producer_id

@@ -26,7 +26,7 @@ from kgroups.core.sandbox.faults.fault_file import FaultPlan, read_fault_file
 from kgroups.core.sandbox.faults.fault_rules import FaultRules
 from kgroups.core.sandbox.limits import HeldBytes
 from kgroups.core.sandbox.options import SandboxOptions
-from kgroups.core.sandbox.storage.data_directory import Persistence
+from kgroups.core.sandbox.storage.data_directory import DataDirectory
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import (
     OFFSETS_TOPIC,
@@ -120,7 +120,7 @@ class ClusterState(ABC):
         self._snapshot: ClusterSnapshot | None = None
         if options.snapshot is not None:
             self._snapshot = read_snapshot(options.snapshot)
-        self._persistence: Persistence | None = None
+        self._data: DataDirectory | None = None
         self._next_producer_id = 1000
 
     @property
@@ -227,8 +227,8 @@ class ClusterState(ABC):
     def delete_topic(self, topic: Topic) -> None:
         """Forget a topic with its records and its commits."""
         self.topics.delete(topic)
-        if self._persistence is not None:
-            self._persistence.forget(topic)
+        if self._data is not None:
+            self._data.forget(topic)
         self.topics_changed()
         self.events.add(f"topic {topic.name}", "deleted")
 
@@ -358,16 +358,17 @@ class ClusterState(ABC):
             self.events.add("cluster", changes_text(changed))
 
     def _new_log(self, topic: Topic, index: int) -> PartitionLog:
-        if self._persistence is None:
+        data, name = self._data, topic.name
+        if data is None:
             return PartitionLog()
         return PartitionLog(
-            on_append=self._persistence.keeper(topic.name, index),
-            on_rewrite=self._persistence.rewriter(topic.name, index),
+            on_append=lambda batch: data.append(name, index, batch),
+            on_rewrite=lambda batches: data.rewrite(name, index, batches),
         )
 
     def _save_soon(self) -> None:
-        if self._persistence is not None:
-            self._persistence.save_soon()
+        if self._data is not None:
+            self._data.save_soon()
 
     @abstractmethod
     async def listen(self, broker: Broker) -> None:

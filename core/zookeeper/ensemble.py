@@ -15,7 +15,7 @@ a watch tells it of a change before it can read that change.
 Source: ZooKeeper 3.4 (CommitProcessor, FinalRequestProcessor, SessionTrackerImpl).
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -38,7 +38,6 @@ from kgroups.core.zookeeper.protocol import (
     SetWatches,
     ToClient,
     ToServer,
-    WatchEvent,
     Welcome,
 )
 
@@ -46,35 +45,6 @@ LEADER = 0
 CLOSING = "close"
 
 Lag = Callable[[int, int], int]
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts since the beginning.
-
-    Attributes:
-        reads: by session and operation.
-        writes: by session and operation, refused ones too.
-        notices: watches that fired, by session and path.
-        expired: sessions that timed out.
-    """
-
-    reads: Counter[tuple[int, Api]] = field(default_factory=Counter)
-    writes: Counter[tuple[int, Api]] = field(default_factory=Counter)
-    notices: Counter[tuple[int, str]] = field(default_factory=Counter)
-    expired: int = 0
-
-    def read(self, session_id: int, api: Api) -> None:
-        """Count a read."""
-        self.reads[session_id, api] += 1
-
-    def write(self, session_id: int, api: Api) -> None:
-        """Count a write."""
-        self.writes[session_id, api] += 1
-
-    def notify(self, session_id: int, event: WatchEvent) -> None:
-        """Count a watch that fired."""
-        self.notices[session_id, event.path] += 1
 
 
 def no_lag(server: int, zxid: int) -> int:
@@ -129,9 +99,6 @@ class Ensemble:
 
     Args:
         watch: is told of every change when it is decided.
-
-    Attributes:
-        tally: what was read, written and told, by session.
     """
 
     def __init__(
@@ -139,8 +106,8 @@ class Ensemble:
         config: EnsembleConfig | None = None,
         watch: Callable[[Transaction], None] | None = None,
     ) -> None:
-        self.config, self.tally = config or EnsembleConfig(), Tally()
-        config, self._watch = self.config, watch
+        self.config = config = config or EnsembleConfig()
+        self._watch = watch
         self._servers = [_Server() for _ in range(config.servers)]
         self._connections: dict[int, _Connection] = {}
         self._sessions: dict[int, _Session] = {}
@@ -186,7 +153,6 @@ class Ensemble:
             if kind == "apply":
                 self._catch_up(due.at_ms, number)
             else:
-                self.tally.expired += 1
                 self._end_session(due.at_ms, number)
 
     def next_deadline(self) -> int | None:
@@ -276,7 +242,6 @@ class Ensemble:
             elif isinstance(message, CloseSession):
                 self._end_session(now_ms, held.session_id)
             elif message.request.api in READS:
-                self.tally.read(held.session_id, message.request.api)
                 reply = server.tree.read(connection, message.request)
                 self._send(connection, Answer(message.xid, server.tree.zxid, reply))
             else:
@@ -285,7 +250,6 @@ class Ensemble:
 
     def _write(self, now_ms: int, connection: int, call: Call) -> None:
         held, request = self._connections[connection], call.request
-        self.tally.write(held.session_id, request.api)
         error = self._servers[LEADER].tree.refuse(request)
         owner = held.session_id if request.ephemeral else 0
         changes = (Change(request.api, request.path, request.data, owner),) if not error else ()
@@ -346,8 +310,6 @@ class Ensemble:
 
     def _tell(self, server: _Server, fired: list[Firing]) -> None:
         for firing in fired:
-            held = self._connections[firing.connection]
-            self.tally.notify(held.session_id, firing.event)
             self._send(firing.connection, Notice(server.tree.zxid, firing.event))
 
     def _send(self, connection: int, message: ToClient) -> None:

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from kgroups.core.errors import counted
-from kgroups.core.history.changes import Change, Commits, Rivalry
+from kgroups.core.history.changes import Change, Commits
 from kgroups.core.history.repeats import Repeat
+from kgroups.core.history.rivals import Rivalry
 from kgroups.core.times import show_ms
 
 NAMED: Final = 3

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Finding, likely_or_possible
 from kgroups.core.doctor.thresholds import FENCED_MEMBERS, QUICKLY_MS, ROLL_MS, SCALING_MS, SWAPS
-from kgroups.core.history.changes import Change, Replacement
-from kgroups.core.history.roster import is_same_client
+from kgroups.core.history.changes import Change
+from kgroups.core.history.roster import Replacement, is_same_client
 from kgroups.core.snapshot import Member
 
 

@@ -64,13 +64,15 @@ class Meta(Struct, frozen=True):
 class DataDirectory:
     """One directory, used by one process at a time.
 
+    Args:
+        meta: gives what is to be kept besides records.
     Raises:
         UsageError: it cannot be made or written.
         RefusedError: another sandbox uses it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, meta: Callable[[], Meta]) -> None:
+        self.path, self._meta, self._is_stale = path, meta, False
         self._logs = path / "logs"
         self._lock: TextIO | None = None
         try:
@@ -88,11 +90,34 @@ class DataDirectory:
             ) from error
         self._lock = lock
 
-    def close(self) -> None:
-        """Let others use it."""
+    def close(self, *, save: bool = True) -> None:
+        """Write the last state, and let others use the directory."""
         if self._lock is not None:
+            if save:
+                self._save()
             self._lock.close()
             self._lock = None
+
+    def load(self, topics: Topics) -> Meta | None:
+        """Put back topics and records of the last run; None if there was none.
+
+        Raises:
+            UsageError: what is there was not written by this program; the directory is closed.
+        """
+        try:
+            meta = self.read_meta()
+            for stored in meta.topics if meta is not None else ():
+                restore_topic(topics, stored, self)
+        except KgroupsError:
+            self.close(save=False)
+            raise
+        return meta
+
+    def save_soon(self) -> None:
+        """Write what changed once this turn of the loop is over, however often it changed."""
+        if not self._is_stale:
+            self._is_stale = True
+            asyncio.get_running_loop().call_soon(self._save)
 
     def read_meta(self) -> Meta | None:
         """What the last run knew; None in a new directory.
@@ -113,11 +138,13 @@ class DataDirectory:
                 f"`{path}` cannot be read: {shorten(str(error))}", hint=hint
             ) from error
 
-    def write_meta(self, meta: Meta) -> None:
+    def _save(self) -> None:
         """Replace `meta.json` as a whole."""
-        new = self.path / f"{_META}.new"
-        new.write_bytes(json.format(json.encode(meta), indent=1))
-        new.replace(self.path / _META)
+        self._is_stale = False
+        if self._lock is not None:
+            new = self.path / f"{_META}.new"
+            new.write_bytes(json.format(json.encode(self._meta()), indent=1))
+            new.replace(self.path / _META)
 
     def append(self, topic: str, partition: int, batch: bytes) -> None:
         """Put a stored batch at the end of its partition's file.
@@ -173,10 +200,10 @@ class DataDirectory:
         except (CorruptBatch, IndexError):
             os.truncate(path, start)
 
-    def forget_topic(self, topic: str, partitions: int) -> None:
+    def forget(self, topic: Topic) -> None:
         """Remove the files of a deleted topic."""
-        for partition in range(partitions):
-            self._log(topic, partition).unlink(missing_ok=True)
+        for partition in topic.partitions:
+            self._log(topic.name, partition.index).unlink(missing_ok=True)
 
     def _log(self, topic: str, partition: int) -> Path:
         return self._logs / f"{topic}-{partition}.log"
@@ -216,67 +243,6 @@ def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> N
         for header, batch in data.read_log(stored.name, partition.index):
             partition.log.restore(header, batch)
         partition.log.delete_before(kept.log_start_offset)
-
-
-class Persistence:
-    """The cluster's side of a data directory.
-
-    Args:
-        data: opened, and closed with this.
-        meta: gives what is to be kept besides records.
-    """
-
-    def __init__(self, data: DataDirectory, meta: Callable[[], Meta]) -> None:
-        self._data = data
-        self._meta = meta
-        self._is_stale = False
-        self._is_open = True
-
-    def load(self, topics: Topics) -> Meta | None:
-        """Put back topics and records of the last run; None if there was none.
-
-        Raises:
-            UsageError: what is there was not written by this program.
-        """
-        try:
-            meta = self._data.read_meta()
-            for stored in meta.topics if meta is not None else ():
-                restore_topic(topics, stored, self._data)
-        except KgroupsError:
-            self._data.close()
-            self._is_open = False
-            raise
-        return meta
-
-    def keeper(self, topic: str, partition: int) -> Callable[[bytes], None]:
-        """What a partition's log calls with each batch that it stores."""
-        return lambda batch: self._data.append(topic, partition, batch)
-
-    def rewriter(self, topic: str, partition: int) -> Callable[[Sequence[bytes]], None]:
-        """What a partition's log calls when compaction has changed it."""
-        return lambda batches: self._data.rewrite(topic, partition, batches)
-
-    def forget(self, topic: Topic) -> None:
-        """Drop the records of a deleted topic."""
-        self._data.forget_topic(topic.name, len(topic.partitions))
-
-    def save_soon(self) -> None:
-        """Write what changed once this turn of the loop is over, however often it changed."""
-        if not self._is_stale:
-            self._is_stale = True
-            asyncio.get_running_loop().call_soon(self._save)
-
-    def close(self) -> None:
-        """Write the last state and let others use the directory."""
-        if self._is_open:
-            self._save()
-            self._is_open = False
-            self._data.close()
-
-    def _save(self) -> None:
-        self._is_stale = False
-        if self._is_open:
-            self._data.write_meta(self._meta())
 
 
 def kept_topics(topics: Topics) -> tuple[StoredTopic, ...]:

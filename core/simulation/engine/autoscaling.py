@@ -1,6 +1,5 @@
 """An autoscaler at work: it looks at a group again and again, and makes or ends pods."""
 
-from dataclasses import replace
 from typing import Final
 
 from kgroups.core.simulation.engine.network import START_MS
@@ -15,7 +14,7 @@ from kgroups.core.simulation.kubernetes.scaling_rules import (
     wanted_for_cpu,
     wanted_for_lag,
 )
-from kgroups.core.simulation.scenario.scenario_model import MemberPlan, next_name
+from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.process import Seat
 
 MAX_SCALINGS: Final = 1_000
@@ -124,11 +123,7 @@ class Scaler:
             self._end(seat)
 
     def _make(self) -> None:
-        state, like = self._state, self._like
-        name = next_name(like.name, state.seats)
-        instance = None if like.instance_id is None else name
-        plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        seat = state.add_seat(state.plan, plan)
+        seat = self._state.add_like(self._state.plan, self._like)
         seat.coming = True
         self._world.agenda.at(self._world.now_ms + self._plan.startup_ms, self._start, seat)
 

@@ -38,7 +38,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     ScenarioEvent,
     Scheduled,
 )
-from kgroups.core.simulation.scenario.scenario_model import TopicPlan, next_name
+from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import GroupState, Process, Seat
@@ -147,15 +147,11 @@ def _scale_out(world: World, event: ScaleOut) -> None:
     if _waits(world, event):
         return
     state = world.groups[event.group]
-    group, seats = state.plan, state.seats
-    seat = seats.get(event.like or "")
-    like = group.like(event.like) if seat is None else seat.plan
+    seat = state.seats.get(event.like or "")
+    like = state.plan.like(event.like) if seat is None else seat.plan
     assert like is not None, "check_scenario has seen to that"
     for _ in range(event.count):
-        name = next_name(like.name, seats)
-        instance = None if like.instance_id is None else name
-        plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        world.start(state.add_seat(group, plan))
+        world.start(state.add_like(state.plan, like))
 
 
 def _scale_in(world: World, event: ScaleIn) -> None:

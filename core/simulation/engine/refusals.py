@@ -4,7 +4,8 @@ The broker is asked: a real coordinator with the scenario's settings gets each m
 request, and its answer is what is told.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -17,10 +18,11 @@ from kgroups.core.coordinator.config import (
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.errors import KgroupsError, PatternError, UsageError
+from kgroups.core.errors import KgroupsError, PatternError
 from kgroups.core.input_files.document import Document
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.scenario.contradictions import (
+    INVALID,
     Contradiction,
     contradictions,
     deployed,
@@ -50,14 +52,7 @@ def check_scenario(scenario: Scenario, document: Document | None = None) -> None
     Raises:
         UsageError: a parameter is impossible; `code` is Kafka's name of the error.
     """
-    try:
-        _check_cluster(scenario.cluster)
-    except UsageError as error:
-        paths: tuple[tuple[str, ...], ...] = (("cluster",),)
-        raise Contradiction("the cluster", error.message, paths, error.hint, error.code).error(
-            document
-        ) from error
-    problem = next(contradictions(scenario), None)
+    problem = next(chain(_of_cluster(scenario.cluster), contradictions(scenario)), None)
     if problem is not None:
         raise problem.error(document)
     for group in scenario.groups:
@@ -75,7 +70,7 @@ def check_scenario(scenario: Scenario, document: Document | None = None) -> None
             raise in_deploy(number, wrong).error(document)
 
 
-def _check_cluster(config: CoordinatorConfig) -> None:
+def _of_cluster(config: CoordinatorConfig) -> Iterator[Contradiction]:
     """A broker starts only if its own settings obey the bounds that it puts to groups'."""
     own = {
         SESSION_TIMEOUT: str(config.consumer_session_timeout_ms),
@@ -84,7 +79,7 @@ def _check_cluster(config: CoordinatorConfig) -> None:
     for wrong in wrong_settings(own, config):
         what = wrong.what.replace("`consumer.", "`group.consumer.")
         hint = "a broker would not start" + (f"; {wrong.hint}" if wrong.hint else "")
-        raise UsageError(what, hint=hint, code="INVALID_CONFIG")
+        yield Contradiction("the cluster", what, (("cluster",),), hint, INVALID)
 
 
 def _refusal(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Contradiction | None:

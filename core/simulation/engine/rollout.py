@@ -13,7 +13,7 @@ from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.deploy_window import SUPERSEDED, DeployWindow
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy, fenceposts
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, next_name
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import Process, Seat
 
@@ -174,10 +174,7 @@ class Rollout:
 
     def _make(self, like: MemberPlan) -> None:
         """A pod of a Deployment has a name of its own."""
-        name = next_name(like.name, self._state.seats)
-        instance = None if like.instance_id is None else name
-        plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        pod = Pod(self._state.add_seat(self._group, plan), new=True)
+        pod = Pod(self._state.add_like(self._group, like), new=True)
         self._pods.append(pod)
         self._start_soon(pod)
 

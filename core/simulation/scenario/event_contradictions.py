@@ -123,8 +123,7 @@ def _of_change(
     kinds: dict[tuple[str, str], str],
 ) -> Found:
     """Most libraries go from topics to a pattern, or back, only by `unsubscribe`."""
-    group = scenario.group(event.group)
-    assert group is not None
+    group = scenario.needed(event.group)
     for plan in group.members:
         if event.member not in (None, plan.name):
             continue
@@ -151,8 +150,7 @@ def _of_application(
     for topic in getattr(event, "topics", ()):
         if topic not in topics:
             yield "topics", f"there is no topic `{topic}` yet", close_to(topic, topics)
-    group = scenario.group(event.group)
-    assert group is not None
+    group = scenario.needed(event.group)
     if isinstance(event, PausePartitions):
         return
     if isinstance(event, Seek):
@@ -205,8 +203,7 @@ def _of_subscription(event: ChangeSubscription, group: GroupPlan, plan: MemberPl
 
 
 def _of_deploy(scenario: Scenario, event: Deploy, seats: set[str], *, once: bool) -> Found:
-    group = scenario.group(event.group)
-    assert group is not None
+    group = scenario.needed(event.group)
     if not seats:
         yield "group", "the group has no members", None
     if event.kind == "StatefulSet":
@@ -232,8 +229,7 @@ def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:
 
 
 def _of_scale_out(scenario: Scenario, event: ScaleOut, seats: set[str], *, once: bool) -> Found:
-    group = scenario.group(event.group)
-    assert group is not None
+    group = scenario.needed(event.group)
     like = group.like(event.like)
     if like is None:
         what = f"there is no member `{event.like}`" if event.like else "the group has no members"

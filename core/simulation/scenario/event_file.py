@@ -1,7 +1,7 @@
 """Events of a scenario: as a file has them, the command line spells them, a timeline tells them."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import Any, Final
 
 from kgroups.core.errors import UsageError
@@ -78,25 +78,18 @@ def read_numbers(cursor: Cursor) -> tuple[int, ...]:
     return numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What events may refer to."""
-
-    groups: Mapping[str, GroupPlan]
-    brokers: int
-
-    def known(self, cursor: Cursor, names: Collection[str], what: str) -> str:
-        """A text that is one of these names."""
-        name = cursor.text()
-        if name not in names:
-            shown = ", ".join(f"`{name}`" for name in sorted(names)[:20])
-            cursor.fail(f"there is no {what} `{name}`", hint=f"{what}s: {shown}")
-        return name
+def _known(cursor: Cursor, names: Collection[str], what: str) -> str:
+    """A text that is one of these names."""
+    name = cursor.text()
+    if name not in names:
+        shown = ", ".join(f"`{name}`" for name in sorted(names)[:20])
+        cursor.fail(f"there is no {what} `{name}`", hint=f"{what}s: {shown}")
+    return name
 
 
-def read_events(cursor: Cursor, names: Names) -> tuple[Scheduled, ...]:
-    """The events of a list, each with its time."""
-    return tuple(_event(entry, names) for entry in cursor.items())
+def read_events(cursor: Cursor, scenario: Scenario) -> tuple[Scheduled, ...]:
+    """The events of a list, each with its time; groups and brokers are those of the scenario."""
+    return tuple(_event(entry, scenario) for entry in cursor.items())
 
 
 def parse_event(text: str, scenario: Scenario) -> Scheduled:
@@ -117,12 +110,8 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
         given = nest_change(given)
     if "group" in FIELDS.get(kind, {}):
         given.setdefault("group", scenario.groups[0].name)
-    names = Names(
-        {group.name: group for group in scenario.groups},
-        scenario.brokers,
-    )
     value: dict[str, object] = {**when, kind: given}
-    return _event(Document(f"--event {text}", text, "yaml", value).root, names)
+    return _event(Document(f"--event {text}", text, "yaml", value).root, scenario)
 
 
 def _value(kind: str, key: str, text: str) -> object:
@@ -139,7 +128,7 @@ def _plain_value(value: str) -> object:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value
 
 
-def _event(cursor: Cursor, names: Names) -> Scheduled:
+def _event(cursor: Cursor, scenario: Scenario) -> Scheduled:
     if isinstance(cursor.value, dict) and WAKEUP in cursor.value:
         cursor.child(WAKEUP, None).fail(f"unknown event `{WAKEUP}`", hint=HINTS[WAKEUP], key=True)
     given = cursor.fields((), (*WHEN_KEYS, *SCENARIO_EVENTS))
@@ -156,38 +145,38 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
     if every_ms == 0:
         given["every"].fail("expected more than 0")
     return Scheduled(
-        _event_of_kind(kinds[0], given[kinds[0]], names),
+        _event_of_kind(kinds[0], given[kinds[0]], scenario),
         at_ms=at_ms,
         every_ms=every_ms,
         **given.given({"from": ("from_ms", read_ms), "until": ("until_ms", read_ms)}),
     )
 
 
-def _event_of_kind(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
+def _event_of_kind(kind: str, cursor: Cursor, scenario: Scenario) -> ScenarioEvent:
     readers = FIELDS[kind]
     required = tuple(key for key, (_, needed, _) in readers.items() if needed)
     given = cursor.fields(required, tuple(key for key in readers if key not in required))
-    group = names.known(given["group"], names.groups, "group") if "group" in required else ""
+    group = _read_group(given["group"], scenario, "") if "group" in required else ""
     values: dict[str, Any] = {}
     for key in given.values:
         field, _, read = readers[key]
-        values[field] = read(given[key], names, group)
+        values[field] = read(given[key], scenario, group)
     if kind == "subscribe" and values.get("topics") == () and values.get("pattern") is None:
         del values["topics"]
         return Unsubscribe(**values)  # as in every client
     return SCENARIO_EVENTS[kind](**values)
 
 
-Reader = Callable[[Cursor, Names, str], object]
+Reader = Callable[[Cursor, Scenario, str], object]
 
 
-def _read_group(cursor: Cursor, names: Names, group: str) -> str:
-    return names.known(cursor, names.groups, "group")
+def _read_group(cursor: Cursor, scenario: Scenario, group: str) -> str:
+    return _known(cursor, [group.name for group in scenario.groups], "group")
 
 
-def _read_member(cursor: Cursor, names: Names, group: str) -> str:
+def _read_member(cursor: Cursor, scenario: Scenario, group: str) -> str:
     """A member of the group, or `NAME-4`, which other events may add; an entry of its own."""
-    plan = names.groups[group]
+    plan = scenario.needed(group)
     members = [member.name for member in (*plan.members, *plan.templates)]
     text = cursor.text()
     label, _, number = text.rpartition("-")
@@ -195,27 +184,27 @@ def _read_member(cursor: Cursor, names: Names, group: str) -> str:
         name.rpartition("-")[0] == label or name == label for name in members
     ):
         return text
-    return names.known(cursor, members, "member")
+    return _known(cursor, members, "member")
 
 
-def _read_members(cursor: Cursor, names: Names, group: str) -> tuple[str, ...]:
-    return tuple(_read_member(item, names, group) for item in cursor.items())
+def _read_members(cursor: Cursor, scenario: Scenario, group: str) -> tuple[str, ...]:
+    return tuple(_read_member(item, scenario, group) for item in cursor.items())
 
 
 def _of_group(read: Callable[[Cursor, GroupPlan], object]) -> Reader:
-    return lambda cursor, names, group: read(cursor, names.groups[group])
+    return lambda cursor, scenario, group: read(cursor, scenario.needed(group))
 
 
-def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
-    return cursor.integer(0, names.brokers - 1)
+def _read_broker(cursor: Cursor, scenario: Scenario, group: str) -> int:
+    return cursor.integer(0, scenario.brokers - 1)
 
 
-def _read_brokers(cursor: Cursor, names: Names, group: str) -> tuple[int, ...]:
-    return tuple(_read_broker(item, names, group) for item in cursor.items())
+def _read_brokers(cursor: Cursor, scenario: Scenario, group: str) -> tuple[int, ...]:
+    return tuple(_read_broker(item, scenario, group) for item in cursor.items())
 
 
 def _plain(read: Callable[[Cursor], object]) -> Reader:
-    return lambda cursor, names, group: read(cursor)
+    return lambda cursor, scenario, group: read(cursor)
 
 
 def _read_topics(cursor: Cursor) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
-    Names,
     read_events,
 )
 from kgroups.core.simulation.scenario.key_load import KeyLoad
@@ -93,8 +92,7 @@ def parse_simulation(document: Document) -> Scenario:
         auto_partitions=root.optional("cluster", _auto_partitions) or 0,
         **root.given(PLAIN_KEYS),
     )
-    names = Names(groups, scenario.brokers)
-    events = root.optional("events", lambda c: read_events(c, names)) or ()
+    events = root.optional("events", lambda c: read_events(c, scenario)) or ()
     return replace(scenario, events=events)
 
 

@@ -266,6 +266,10 @@ class Scenario:
         """The group of this name, or None."""
         return next((group for group in self.groups if group.name == name), None)
 
+    def needed(self, name: str) -> GroupPlan:
+        """The group of this name, which is there."""
+        return next(group for group in self.groups if group.name == name)
+
 
 def next_name(like: str, taken: Collection[str]) -> str:
     """The name of one more member like this one."""

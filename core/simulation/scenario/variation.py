@@ -14,7 +14,6 @@ from kgroups.core.simulation.scenario.event_file import (
     FIELDS,
     MAX_MEMBERS,
     MAX_PARTITIONS,
-    Names,
 )
 from kgroups.core.simulation.scenario.member_readers import read_commit, read_spread
 from kgroups.core.simulation.scenario.member_settings import (
@@ -34,9 +33,9 @@ from kgroups.core.simulation.scenario.scenario_model import (
     Scenario,
     TopicPlan,
 )
-from kgroups.core.simulation.scenario.units import read_ms, read_rate
+from kgroups.core.simulation.scenario.units import read_ms, read_rate, value_text
 
-Change = Callable[[Scenario, str], Scenario]
+Change = Callable[[Scenario, Cursor], Scenario]
 Variation = Mapping[str, str]
 MAX_COMBINATIONS: Final = 10_000
 
@@ -120,7 +119,6 @@ def change_event(scenario: Scenario, kind: str, key: str, cursor: Cursor) -> Sce
     """Another time, or another value, of every event of a kind."""
     if all(scheduled.name != kind for scheduled in scenario.events):
         raise UsageError(f"the scenario has no event `{kind}`")
-    names = Names({group.name: group for group in scenario.groups}, scenario.brokers)
     events = []
     for scheduled in scenario.events:
         if scheduled.name != kind:
@@ -131,7 +129,7 @@ def change_event(scenario: Scenario, kind: str, key: str, cursor: Cursor) -> Sce
             events.append(replace(scheduled, **times))
         else:
             field, _, read = FIELDS[kind][key]
-            changes: Any = {field: read(cursor, names, getattr(scheduled.event, "group", ""))}
+            changes: Any = {field: read(cursor, scenario, getattr(scheduled.event, "group", ""))}
             events.append(replace(scheduled, event=replace(scheduled.event, **changes)))
     return replace(scenario, events=tuple(events))
 
@@ -144,7 +142,7 @@ PARTS: Final[Mapping[str, Callable[[Scenario, Cursor, str | None], Scenario]]] =
 }
 
 
-def part_of(name: str) -> Callable[[Scenario, Cursor], Scenario] | None:
+def part_of(name: str) -> Change | None:
     """How a scenario changes by this name; None if it names no part."""
     what, dot, part = name.rpartition(".")
     if part in PARTS and (what or not dot):
@@ -207,8 +205,9 @@ def varied(scenario: Scenario, variation: Variation) -> Scenario:
         UsageError: a value is not of its kind, or changes nothing in the protocols of the groups.
     """
     for name, value in variation.items():
-        change = CHANGES.get(name) or _part(name)
-        scenario = change(scenario, value)
+        change = CHANGES.get(name) or part_of(name)
+        assert change is not None, "parse_vary has seen to that"
+        scenario = change(scenario, _cursor(name, value))
     protocols = {group.protocol for group in scenario.groups}
     protocols |= {group.protocol for _, group, _ in deployed(scenario)}
     for name in variation.keys() & CHANGES.keys():
@@ -218,12 +217,6 @@ def varied(scenario: Scenario, variation: Variation) -> Scenario:
                 what = f"`{name}` has no effect with protocol {shown}"
                 raise UsageError(what, hint=INSTEAD.get(name))
     return scenario
-
-
-def _part(name: str) -> Change:
-    part = part_of(name)
-    assert part is not None, "parse_vary has seen to that"
-    return lambda scenario, value: part(scenario, _cursor(name, value))
 
 
 def _cursor(name: str, value: str) -> Cursor:
@@ -254,8 +247,8 @@ def _members(
 
 
 def _setting(name: str) -> Change:
-    def change(scenario: Scenario, value: str) -> Scenario:
-        settings = read_setting(name, _cursor(name, value))
+    def change(scenario: Scenario, cursor: Cursor) -> Scenario:
+        settings = read_setting(name, cursor)
         return _members(
             scenario, lambda plan: replace(plan, settings=replace(plan.settings, **settings))
         )
@@ -266,20 +259,22 @@ def _setting(name: str) -> Change:
 def _property(name: str) -> Change:
     field, _ = PROPERTIES[name]
 
-    def change(scenario: Scenario, value: str) -> Scenario:
-        text = str(read_ms(_cursor(name, value))) if name.endswith(".ms") else value
+    def change(scenario: Scenario, cursor: Cursor) -> Scenario:
+        text = value_text(read_ms(cursor) if name.endswith(".ms") else cursor.value)
         try:
             parsed = CoordinatorConfig.from_properties({name: text})
         except UsageError as error:
-            raise UsageError(f"`--vary {name}={value}`: {error.message}") from error
+            raise UsageError(
+                f"`--vary {name}={value_text(cursor.value)}`: {error.message}"
+            ) from error
         settings: Any = {field: getattr(parsed, field)}
         return replace(scenario, cluster=replace(scenario.cluster, **settings))
 
     return change
 
 
-def _protocol(scenario: Scenario, value: str) -> Scenario:
-    word = _cursor("protocol", value).text(PROTOCOL_WORDS)
+def _protocol(scenario: Scenario, cursor: Cursor) -> Scenario:
+    word = cursor.text(PROTOCOL_WORDS)
     spoken = {group.name: group.spoken(word) for group in scenario.groups}
 
     other = {group.name for group in scenario.groups if group.protocol != spoken[group.name]}
@@ -292,9 +287,9 @@ def _protocol(scenario: Scenario, value: str) -> Scenario:
     return _members(replace(scenario, groups=tuple(groups)), change, other)
 
 
-def _strategy(scenario: Scenario, value: str) -> Scenario:
+def _strategy(scenario: Scenario, cursor: Cursor) -> Scenario:
     """Other assignors: a classic group is cooperative where all of them are."""
-    scenario = _setting(STRATEGY)(scenario, value)
+    scenario = _setting(STRATEGY)(scenario, cursor)
 
     def change(group: GroupPlan) -> GroupPlan:
         if group.protocol not in ("eager", "cooperative"):
@@ -305,8 +300,8 @@ def _strategy(scenario: Scenario, value: str) -> Scenario:
     return replace(scenario, groups=tuple(change(group) for group in scenario.groups))
 
 
-def _client(scenario: Scenario, value: str) -> Scenario:
-    library = cast(Library, _cursor("client", value).text(tuple(LIBRARY_DEFAULTS)))
+def _client(scenario: Scenario, cursor: Cursor) -> Scenario:
+    library = cast(Library, cursor.text(tuple(LIBRARY_DEFAULTS)))
 
     def change(plan: MemberPlan) -> MemberPlan:
         before, after = LIBRARY_DEFAULTS[plan.library], LIBRARY_DEFAULTS[library]
@@ -316,23 +311,23 @@ def _client(scenario: Scenario, value: str) -> Scenario:
     return _members(scenario, change)
 
 
-def _static(scenario: Scenario, value: str) -> Scenario:
-    static = _cursor("static", value).flag()
+def _static(scenario: Scenario, cursor: Cursor) -> Scenario:
+    static = cursor.flag()
     return _members(scenario, lambda plan: replace(plan, instance_id=plan.name if static else None))
 
 
-def _latency(scenario: Scenario, value: str) -> Scenario:
-    latency = read_spread(_cursor("latency", value))
+def _latency(scenario: Scenario, cursor: Cursor) -> Scenario:
+    latency = read_spread(cursor)
     return replace(scenario, network=Network(latency, scenario.network.loss))
 
 
-def _processing(scenario: Scenario, value: str) -> Scenario:
-    record = read_spread(_cursor("processing", value))
+def _processing(scenario: Scenario, cursor: Cursor) -> Scenario:
+    record = read_spread(cursor)
     return _members(scenario, lambda plan: replace(plan, record=record))
 
 
-def _commit(scenario: Scenario, value: str) -> Scenario:
-    mode = read_commit(_cursor("commit", value)).mode
+def _commit(scenario: Scenario, cursor: Cursor) -> Scenario:
+    mode = read_commit(cursor).mode
 
     def change(plan: MemberPlan) -> MemberPlan:
         before = plan.commit or CommitPlan(mode)

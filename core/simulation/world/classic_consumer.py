@@ -135,20 +135,13 @@ class ClassicConsumer(GroupConsumer):
             return False
         return client.rejoin_reason is not None or client.generation == NO_GENERATION
 
-    def _lookup_identity(self) -> tuple[str | None, int]:
-        """A classic member gives none."""
-        return None, -1
-
     @property
     def _is_leaving(self) -> bool:
         return self._client.state in LEAVING
 
     @property
-    def wants_poll(self) -> bool:
-        """A callback waits, or a rebalance is to begin."""
-        if self._listens:
-            return False
-        return bool(self._callbacks) or (self._joins and not self._asking)
+    def _poll_is_due(self) -> bool:
+        return self._joins and not self._asking
 
     @property
     def gives_records(self) -> bool:

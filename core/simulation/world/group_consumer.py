@@ -88,14 +88,19 @@ class GroupConsumer(Consumer):
     def _subscription(self, topology: Topology) -> Subscribe:
         """What it reads, as far as the client has to know the topics."""
 
-    @abstractmethod
     def _lookup_identity(self) -> tuple[str | None, int]:
-        """Member id and epoch in OffsetFetch."""
+        """Member id and epoch in OffsetFetch, of KIP-848."""
+        return None, -1
 
     @property
-    @abstractmethod
+    def _poll_is_due(self) -> bool:
+        """Whether the client half has something to do in a poll."""
+        return False
+
+    @property
     def _is_leaving(self) -> bool:
         """Whether callbacks run without a poll."""
+        return False
 
     # ------------------------------------------------------------------ what the world calls
 
@@ -240,6 +245,11 @@ class GroupConsumer(Consumer):
     def failure(self) -> str | None:
         """A fatal error's text, or that the listener failed."""
         return self._client.failure or self._broken
+
+    @property
+    def wants_poll(self) -> bool:
+        """A callback waits, or the client half."""
+        return not self._listens and (bool(self._callbacks) or self._poll_is_due)
 
     @property
     def _listens(self) -> bool:

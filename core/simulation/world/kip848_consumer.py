@@ -62,11 +62,8 @@ class Kip848Consumer(GroupConsumer):
         return self._client.state in LEAVING
 
     @property
-    def wants_poll(self) -> bool:
-        """A callback waits, or an assignment is to be reconciled."""
-        if self._listens:
-            return False
-        return bool(self._callbacks) or self._client.poll_is_due
+    def _poll_is_due(self) -> bool:
+        return self._client.poll_is_due
 
     @property
     def gives_records(self) -> bool:

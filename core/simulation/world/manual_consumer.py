@@ -65,21 +65,6 @@ class ManualConsumer(GroupConsumer):
         """Its partitions stay those that it has named."""
         self._tell(now_ms, UpdateTopics(topology.topics))
 
-    def _lookup_identity(self) -> tuple[str | None, int]:
-        return None, -1
-
-    @property
-    def _is_leaving(self) -> bool:
-        return False
-
-    @property
-    def wants_poll(self) -> bool:
-        return False
-
-    @property
-    def gives_records(self) -> bool:
-        return True
-
     @property
     def settled(self) -> bool:
         """It knows where to read."""

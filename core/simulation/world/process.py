@@ -14,7 +14,12 @@ from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.kubernetes.scaling_rules import Scaling
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
-from kgroups.core.simulation.scenario.scenario_model import CommitPlan, GroupPlan, MemberPlan
+from kgroups.core.simulation.scenario.scenario_model import (
+    CommitPlan,
+    GroupPlan,
+    MemberPlan,
+    next_name,
+)
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
@@ -167,7 +172,6 @@ class Seat:
         stopped: time without anything to read, from giving everything up until the next
             assignment, whatever is in it.
         starting: time from the start of a process until its first assignment.
-        records: records handed to its application.
         failures: fatal errors.
         reads: its plan with what it subscribed to last, whether or not it still does.
         retired: its pod is gone: nobody sits down there any more.
@@ -181,7 +185,6 @@ class Seat:
         self.stopped = Stretch()
         self.starting = Stretch()
         self.failures: list[str] = []
-        self.paused = Stretch()
         self.retired = self.coming = False
 
     @property
@@ -233,6 +236,12 @@ class GroupState:
         if not all(known_assignor(n, plan.library).exclusive for n in plan.settings.assignors):
             self.broadcast = self.ledger.unordered = True
         return seat
+
+    def add_like(self, group: GroupPlan, like: MemberPlan) -> Seat:
+        """A place for one more member like this one, with a name of its own."""
+        name = next_name(like.name, self.seats)
+        instance = None if like.instance_id is None else name
+        return self.add_seat(group, replace(like, name=name, instance_id=instance, start_ms=0))
 
     def running(self) -> list[Seat]:
         """Seats with a process that is not about to end, in the order in which they came."""

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from kgroups.core.history.changes import Change, Rivalry
+from kgroups.core.history.changes import Change
+from kgroups.core.history.rivals import Rivalry
 from tests.support.history.group_log import GroupLog, member
 
 NEAR: Final = tuple(chain.from_iterable((100 + 5 * turn, 99 + 5 * turn) for turn in range(5)))

@@ -22,7 +22,16 @@ from kgroups.core.zookeeper.effects import (
 from kgroups.core.zookeeper.ensemble import Ensemble, EnsembleConfig
 from kgroups.core.zookeeper.node_tree import Change
 from kgroups.core.zookeeper.nodes import BROKER_IDS, topic_path, write_broker, write_topic
-from kgroups.core.zookeeper.protocol import READS, Answer, Api, Call, Request, ToClient, ToServer
+from kgroups.core.zookeeper.protocol import (
+    READS,
+    Answer,
+    Api,
+    Call,
+    Notice,
+    Request,
+    ToClient,
+    ToServer,
+)
 
 
 def first(below: int) -> int:
@@ -104,6 +113,7 @@ class World:
         self.lines: list[Line] = []
         self.readings: list[Reading] = []
         self.ops: list[Op] = []
+        self.notices = 0  # watches that fired
         self._heap: list[tuple[int, int, Callable[[], None]]] = []
         self._turn = 0
         self._calls: dict[tuple[str, int, int], Request] = {}
@@ -307,6 +317,7 @@ class World:
         for delivery in self.ensemble.take():
             name, connection = self._names[delivery.connection]
             seat, message = self.seats[name], delivery.message
+            self.notices += isinstance(message, Notice)
             if isinstance(message, Answer):
                 asked = self._calls.pop((name, connection, message.xid))
                 failed = message.reply.error is not None and asked.api not in READS
