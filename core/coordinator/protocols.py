@@ -64,7 +64,7 @@ Handler = Callable[[Shard, Hashable, Any], None]
 # (shard, request, group) -> the answer, or None: the request's route decides.
 AnswerAtOnce = Callable[[Shard, Any, Group], object | None]
 # What happens to a group when the log of its partition was read, and when that moves away.
-Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]
+Lifecycle = tuple[Callable[[Shard, Any], None], Callable[[Shard, Any], None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_writes import LibrdkafkaClient
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
@@ -40,7 +40,7 @@ class ClusterAdmin:
 
     Nothing is connected before the first question, and connections serve all later ones. Every
     question, and every function that asks an admin, raises ClusterError where the cluster cannot
-    be reached, or refuses access.
+    be reached, refuses access, or can be entered only through librdkafka, which cannot ask it.
 
     Args:
         settings: how to reach the cluster and enter it.
@@ -181,15 +181,9 @@ class ClusterAdmin:
         Args:
             until: the deadline, where it is another one than that of every question.
         """
-
-        def otherwise(client: "LibrdkafkaClient") -> tuple[Outcome, ...]:
-            from kgroups.core.kafka.librdkafka import librdkafka_writes
-
-            return librdkafka_writes.delete_groups(client, groups)
-
         return self.over_wire(
             lambda cluster, deadline: wire_backend.delete_groups(cluster, groups, deadline),
-            otherwise,
+            lambda client: client.delete_groups(groups),
             until=until,
             writes=True,
         )
@@ -281,7 +275,7 @@ class ClusterAdmin:
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None or self._fallback.is_stuck:
-            from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
+            from kgroups.core.kafka.librdkafka.librdkafka_writes import LibrdkafkaClient
 
             self._fallback = LibrdkafkaClient(self.settings)
         return self._fallback

@@ -16,11 +16,13 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.classic.rebalance import (
     answer_join,
+    cancel_timers,
     joined_response,
     rebalance_or_complete,
     refuse_join,
     restart_session,
     start_rebalance,
+    store_group,
     take_out_member,
 )
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
@@ -67,20 +69,17 @@ def _store_created(shard: Shard, group: ClassicGroup) -> None:
         for member in list(group.members.values()):
             if member.parked_join is not None:
                 refuse_join(shard, member.parked_join, append_error(error), UNKNOWN_MEMBER_ID)
-            shard.cancel(TimerKind.HEARTBEAT, group.group_id, member.member_id)
-        for member_id in group.pending_join:
-            shard.cancel(TimerKind.HEARTBEAT, group.group_id, member_id)
-        shard.cancel(TimerKind.JOIN, group.group_id)
-        shard.cancel(TimerKind.SYNC, group.group_id)
+        cancel_timers(shard, group)
         shard.remove_group(group.group_id, "its creation could not be written")
 
     record = Record(GroupMetadataKey(group.group_id), group.stored)
     shard.write(group.partition, [record], replayed=False, failed=failed)
 
 
-def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: Group) -> None:
+def join_group(
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: ClassicGroup
+) -> None:
     """JoinGroup to a classic group."""
-    assert isinstance(group, ClassicGroup)
     parked = Parked(token, request.version)
     if not _has_room(shard, group, request.member_id):
         take_out_member(shard, group, request.member_id, "the group is full")
@@ -251,10 +250,8 @@ def _answer_replaced(
     old_leader: str | None,
 ) -> None:
     """Store the new id and answer with the generation as it is: nobody need rebalance."""
-    before, group.stored = group.stored, group.stored_value()
 
     def failed(error: ErrorCode) -> None:
-        group.stored = before
         refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID)
         if member.member_id not in group.members:
             return
@@ -263,8 +260,7 @@ def _answer_replaced(
         returned = group.replace(old.instance_id or "", member.member_id, old.member_id)
         restart_session(shard, group, returned)
 
-    record = Record(GroupMetadataKey(group.group_id), group.stored)
-    shard.write(group.partition, [record], replayed=False, failed=failed)
+    store_group(shard, group, failed)
     group.park_join(member, None)
     is_leader = group.leader == member.member_id
     knows_skipping = parked.version >= SKIP_ASSIGNMENT_VERSION

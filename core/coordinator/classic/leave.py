@@ -43,9 +43,10 @@ def leave_no_group(
     answer_leave(shard, token, request.version, members)
 
 
-def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Group) -> None:
+def leave_group(
+    shard: Shard, token: Hashable, request: LeaveGroupRequest, group: ClassicGroup
+) -> None:
     """LeaveGroup to a classic group."""
-    assert isinstance(group, ClassicGroup)
     answers = tuple(
         MemberResponse(leaver.member_id, leaver.group_instance_id, _leave_one(shard, group, leaver))
         for leaver in request.members

@@ -7,18 +7,18 @@ Stable or Empty. Source: `GroupMetadataManager.replay`, `onLoaded`, `onUnloaded`
 
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import ClassicMember
-from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, SyncGroupResponse
+from kgroups.core.coordinator.classic.messages import JoinGroupProtocol
 from kgroups.core.coordinator.classic.rebalance import (
-    refuse_join,
+    cancel_timers,
+    release_parked,
     restart_session,
     start_rebalance,
 )
 from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.log.records import NO_TIMESTAMP, GroupMetadataKey, GroupMetadataValue
 from kgroups.core.coordinator.offsets.store import Undo
-from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -71,9 +71,8 @@ def group_from_record(shard: Shard, group_id: str, value: GroupMetadataValue) ->
     return group
 
 
-def load_group(shard: Shard, group: Group) -> None:
+def load_group(shard: Shard, group: ClassicGroup) -> None:
     """Begin every member's session; a group that is too large now rebalances."""
-    assert isinstance(group, ClassicGroup)
     for member in group.members.values():
         restart_session(shard, group, member)
     shard.event(EventKind.GROUP_LOADED, group.group_id)
@@ -81,22 +80,9 @@ def load_group(shard: Shard, group: Group) -> None:
         start_rebalance(shard, group, "loaded with more members than allowed")
 
 
-def unload_group(shard: Shard, group: Group) -> None:
+def unload_group(shard: Shard, group: ClassicGroup) -> None:
     """Answer whatever is parked with 16, and disarm every timer."""
-    assert isinstance(group, ClassicGroup)
-    group_id = group.group_id
-    for member in group.members.ordered_values():
-        joining = group.park_join(member, None)
-        if joining is not None:
-            refuse_join(shard, joining, ErrorCode.NOT_COORDINATOR, member.member_id)
-        if member.parked_sync is not None:
-            response = SyncGroupResponse(ErrorCode.NOT_COORDINATOR)
-            shard.reply(member.parked_sync.token, response)
-            member.parked_sync = None
-        shard.cancel(TimerKind.HEARTBEAT, group_id, member.member_id)
-    for member_id in group.pending_join:
-        shard.cancel(TimerKind.HEARTBEAT, group_id, member_id)
-    shard.cancel(TimerKind.JOIN, group_id)
-    shard.cancel(TimerKind.SYNC, group_id)
+    release_parked(shard, group, ErrorCode.NOT_COORDINATOR)
+    cancel_timers(shard, group)
     group.move_to(ClassicState.DEAD, shard.now_ms)
-    shard.event(EventKind.GROUP_UNLOADED, group_id)
+    shard.event(EventKind.GROUP_UNLOADED, group.group_id)

@@ -10,7 +10,7 @@ from kgroups.core.coordinator.classic.messages import JoinGroupResponse, SyncGro
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
-from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.coordinator.shard import Failed, Shard, TimerKind
 from kgroups.core.protocol.errors import ErrorCode
 
 # From this version on a null protocol name is null on the wire; before it is empty.
@@ -232,15 +232,35 @@ def _begin_generation(shard: Shard, group: ClassicGroup) -> None:
     )
 
 
-def store_group(shard: Shard, group: ClassicGroup) -> None:
-    """Write the group as it is."""
+def store_group(shard: Shard, group: ClassicGroup, failed: Failed = lambda _: None) -> None:
+    """Write the group as it is; `failed` gives the other answers if the log refuses it."""
     before, group.stored = group.stored, group.stored_value()
 
-    def failed(error: ErrorCode) -> None:
+    def take_back(error: ErrorCode) -> None:
         group.stored = before
+        failed(error)
 
     record = Record(GroupMetadataKey(group.group_id), group.stored)
-    shard.write(group.partition, [record], replayed=False, failed=failed)
+    shard.write(group.partition, [record], replayed=False, failed=take_back)
+
+
+def release_parked(shard: Shard, group: ClassicGroup, error: ErrorCode) -> None:
+    """Answer every JoinGroup and SyncGroup that is parked with this error."""
+    for member in group.members.ordered_values():
+        joining = group.park_join(member, None)
+        if joining is not None:
+            refuse_join(shard, joining, error, member.member_id)
+        if member.parked_sync is not None:
+            shard.reply(member.parked_sync.token, SyncGroupResponse(error))
+            member.parked_sync = None
+
+
+def cancel_timers(shard: Shard, group: ClassicGroup) -> None:
+    """Disarm every timer of the group, its members and the ids handed out."""
+    for member_id in (*group.members, *group.pending_join):
+        shard.cancel(TimerKind.HEARTBEAT, group.group_id, member_id)
+    shard.cancel(TimerKind.JOIN, group.group_id)
+    shard.cancel(TimerKind.SYNC, group.group_id)
 
 
 def sync_timer(shard: Shard, group_id: str, member_id: str, generation: int) -> None:

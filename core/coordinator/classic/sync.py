@@ -19,11 +19,11 @@ from kgroups.core.coordinator.classic.rebalance import (
     move_group,
     restart_session,
     start_rebalance,
+    store_group,
 )
 from kgroups.core.coordinator.classic.states import OUTCOMES, RESTART, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.groups import Group
-from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.protocol.errors import ErrorCode
 
@@ -34,9 +34,10 @@ HEARTBEAT_ANSWERS: Mapping[ErrorCode, HeartbeatResponse] = {
 }
 
 
-def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:
+def sync_group(
+    shard: Shard, token: Hashable, request: SyncGroupRequest, group: ClassicGroup
+) -> None:
     """SyncGroup to a classic group."""
-    assert isinstance(group, ClassicGroup)
     error = _check_sync(group, request)
     if error is not ErrorCode.NONE:
         shard.reply(token, SyncGroupResponse(error))
@@ -89,17 +90,11 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
     given = {entry.member_id: entry.assignment for entry in request.assignments}
     for member in group.members.values():
         member.assignment = given.get(member.member_id, b"")
-    before, group.stored = group.stored, group.stored_value()
-    waiting: list[tuple[str, Parked]] = [
-        (member.member_id, member.parked_sync)
-        for member in group.members.values()
-        if member.parked_sync is not None
-    ]
+    waiting = [m.parked_sync for m in group.members.values() if m.parked_sync is not None]
     since_ms, generation = group.state_since_ms, group.generation
 
     def failed(error: ErrorCode) -> None:
-        group.stored = before
-        for _, parked in waiting:
+        for parked in waiting:
             shard.reply(parked.token, SyncGroupResponse(append_error(error)))
         if group.state is not ClassicState.STABLE or group.generation != generation:
             return
@@ -107,16 +102,16 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
         group.state_since_ms = since_ms
         start_rebalance(shard, group, "the assignment could not be written")
 
-    record = Record(GroupMetadataKey(group.group_id), group.stored)
-    shard.write(group.partition, [record], replayed=False, failed=failed)
+    store_group(shard, group, failed)
     shard.event(EventKind.ASSIGNMENT_STORED, group.group_id, request.member_id)
     answer_syncs(shard, group, ErrorCode.NONE)
     move_group(shard, group, ClassicState.STABLE, "the leader synced")
 
 
-def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group) -> None:
+def heartbeat(
+    shard: Shard, token: Hashable, request: HeartbeatRequest, group: ClassicGroup
+) -> None:
     """Heartbeat to a classic group."""
-    assert isinstance(group, ClassicGroup)
     error = group.check_member(request.member_id, request.group_instance_id)
     if error is ErrorCode.NONE and request.generation_id != group.generation:
         error = ErrorCode.ILLEGAL_GENERATION

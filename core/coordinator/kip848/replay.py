@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from kgroups.assignors.order.java_order import uuid_map_order
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.bridge.convert import MEMBER_TIMERS
 from kgroups.core.coordinator.kip848.group import FIRST_EPOCH, Kip848Group
 from kgroups.core.coordinator.kip848.member import (
@@ -244,9 +243,8 @@ def _nothing() -> None:
     """Undoes nothing."""
 
 
-def load_group(shard: Shard, group: Group) -> None:
+def load_group(shard: Shard, group: Kip848Group) -> None:
     """Begin every member's session anew, and the time of those that give something back."""
-    assert isinstance(group, Kip848Group)
     for member in group.members.ordered_values():
         restart_session(shard, group, member)
         if member.state is MemberState.UNREVOKED_PARTITIONS:
@@ -263,9 +261,8 @@ def load_group(shard: Shard, group: Group) -> None:
     shard.event(EventKind.GROUP_LOADED, group.group_id)
 
 
-def unload_group(shard: Shard, group: Group) -> None:
+def unload_group(shard: Shard, group: Kip848Group) -> None:
     """Disarm every timer of the group."""
-    assert isinstance(group, Kip848Group)
     for member_id in group.members:
         for kind in MEMBER_TIMERS:
             shard.cancel(kind, group.group_id, member_id)

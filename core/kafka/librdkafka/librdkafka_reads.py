@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from confluent_kafka import (
     ConsumerGroupState,
@@ -43,6 +44,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from kgroups.core.uuids import uuid_text
 
 _STATES: dict[ConsumerGroupState, str | None] = {
     ConsumerGroupState.STABLE: "Stable",
@@ -59,8 +61,8 @@ _AT_ONCE = 256
 Partitions = dict[tuple[str, int], Any]
 
 
-class LibrdkafkaClient(LibrdkafkaSession):
-    """A cluster asked through librdkafka; arguments as of a session.
+class LibrdkafkaReads(LibrdkafkaSession):
+    """What a cluster is asked; arguments as of a session.
 
     Every question raises BrokerFailure where the cluster cannot be asked.
     """
@@ -213,21 +215,24 @@ class LibrdkafkaClient(LibrdkafkaSession):
         return done
 
     def topic_listing(self, names: Sequence[str]) -> TopicListing:
-        """Those of the topics that exist, and why the brokers do not tell us about others."""
+        """Those of the topics that exist, and why the brokers do not tell us about others.
+
+        Brokers before 2.8 have no topic ids, and who may not describe a topic learns none.
+        """
         self.begin()
         topics = self.topics_named(set(names))
-        hidden = sorted(set(names) - set(topics))
         failures: dict[str, str] = {}
-        if hidden:
-            futures = self.admin.describe_topics(
-                TopicCollection(hidden), request_timeout=self.left_s()
-            )
-            for name in hidden:
-                try:
-                    self.wait(futures[name])
-                except BrokerFailure as failure:
-                    if failure.code != "UNKNOWN_TOPIC_OR_PARTITION":
-                        failures[name] = failure.code
+        wanted = TopicCollection(sorted(set(names)))
+        futures = self.admin.describe_topics(wanted, request_timeout=self.left_s()) if names else {}
+        for name, future in futures.items():
+            try:
+                topic_id = _id_of(self.wait(future).topic_id)
+            except BrokerFailure as failure:
+                if name not in topics and failure.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                    failures[name] = failure.code
+                continue
+            if name in topics:
+                topics[name] = replace(topics[name], topic_id=topic_id)
         return TopicListing(topics, failures)
 
     def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
@@ -272,16 +277,11 @@ class LibrdkafkaClient(LibrdkafkaSession):
             for name, topic in topics.items()
             for number, log in topic.partitions.items()
         }
-        for field, (spec, level) in questions.items() if asked else ():
-            futures = self.admin.list_offsets(
-                dict.fromkeys(asked, spec), isolation_level=level, request_timeout=self.left_s()
-            )
-            for partition, future in futures.items():
-                key = (partition.topic, partition.partition)
-                try:
-                    logs[key] = logs[key]._replace(**{field: self.wait(future).offset})
-                except BrokerFailure as failure:
-                    logs[key] = logs[key]._replace(error=failure.code)
+        for field, (spec, level) in questions.items():
+            for at, offset in self.offsets_of(dict.fromkeys(asked, spec), level).items():
+                logs[at] = logs[at]._replace(
+                    **{"error" if isinstance(offset, str) else field: offset}
+                )
         return {
             name: replace(
                 topic, partitions={number: logs[name, number] for number in topic.partitions}
@@ -289,12 +289,37 @@ class LibrdkafkaClient(LibrdkafkaSession):
             for name, topic in topics.items()
         }
 
+    def offsets_of(
+        self,
+        wanted: Mapping[TopicPartition, Any],
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[tuple[str, int], int | str]:
+        """The offset of each partition by its spec, or an error name."""
+        offsets: dict[tuple[str, int], int | str] = {}
+        if not wanted:
+            return offsets
+        futures = self.admin.list_offsets(
+            dict(wanted), isolation_level=isolation, request_timeout=self.left_s()
+        )
+        for at, future in futures.items():
+            try:
+                offsets[at.topic, at.partition] = int(self.wait(future).offset)
+            except BrokerFailure as failure:
+                offsets[at.topic, at.partition] = failure.code
+        return offsets
+
     def _located(self, group: Group) -> Group:
         if not self._offsets_partitions:
             return group
         return replace(
             group, offsets_partition=offsets_partition(group.group, self._offsets_partitions)
         )
+
+
+def _id_of(given: Any) -> str | None:
+    high, low = given.get_most_significant_bits(), given.get_least_significant_bits()
+    number = (high % 2**64 << 64) | low % 2**64
+    return uuid_text(UUID(int=number)) if number else None
 
 
 def _type_of(kind: Any) -> GroupType:

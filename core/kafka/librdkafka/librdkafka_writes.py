@@ -7,25 +7,23 @@ hold partitions that did not. BrokerFailure: the cluster cannot be asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection
+from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.answers import Outcome
+from kgroups.core.kafka.answers import Outcome, SnapshotScope
 from kgroups.core.kafka.deadline import Attempts
 from kgroups.core.kafka.doubts import WRITING, Doubts
 from kgroups.core.kafka.failures import OWN_CLIENT, UNHEARD, BrokerFailure, Lost, may_repeat
-from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
+from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaReads
 from kgroups.core.kafka.reads.by_leader import TopicListing
 from kgroups.core.offsets.change import Key
+from kgroups.core.offsets.read_back import Held
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
-from kgroups.core.uuids import uuid_text
 
 Failure = str | BrokerFailure | None
 Commits = Mapping[TopicPartition, CommittedOffset | None]
@@ -38,72 +36,158 @@ _NO_DELETION = BrokerFailure(
 )
 
 
-def write_commits(
-    client: LibrdkafkaClient, groups: Mapping[str, Commits], doubts: Doubts[Key]
-) -> dict[str, dict[TopicPartition, Failure]]:
-    """Outcome for each partition of each group.
+class LibrdkafkaClient(LibrdkafkaReads):
+    """A cluster asked, and written to, through librdkafka; arguments as of a session."""
 
-    Args:
-        groups: group to partition to its new commit; None would delete the commit, and fails.
-        doubts: told of what may have been written without an answer.
-    """
-    client.check_write()
-    client.begin()
-    failures: dict[str, dict[TopicPartition, Failure]] = {
-        group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
-        for group, commits in groups.items()
-    }
-    left = {
-        group: {at: commit for at, commit in commits.items() if commit is not None}
-        for group, commits in groups.items()
-    }
-    for _ in Attempts(client.deadline, whole=True):
-        left = {group: commits for group, commits in left.items() if commits}
-        names = list(left)
-        for start in range(0, len(names), AT_ONCE):
-            batch = names[start : start + AT_ONCE]
-            futures = {group: _alter(client, group, left[group]) for group in batch}
-            for group, future in futures.items():
-                answers = _commit_answers(client, future, left[group])
-                failures[group] |= answers
-                for (topic, number), why in answers.items():
-                    doubts.note((group, topic, number), why)
-                left[group] = {
-                    at: commit for at, commit in left[group].items() if may_repeat(answers[at])
-                }
-        if not any(left.values()):
-            break
-    return failures
+    def write_commits(
+        self, groups: Mapping[str, Commits], doubts: Doubts[Key]
+    ) -> dict[str, dict[TopicPartition, Failure]]:
+        """Outcome for each partition of each group.
 
+        Args:
+            groups: group to partition to its new commit; None would delete the commit, and fails.
+            doubts: told of what may have been written without an answer.
+        """
+        self.check_write()
+        self.begin()
+        failures: dict[str, dict[TopicPartition, Failure]] = {
+            group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
+            for group, commits in groups.items()
+        }
+        left = {
+            group: {at: commit for at, commit in commits.items() if commit is not None}
+            for group, commits in groups.items()
+        }
+        for _ in Attempts(self.deadline, whole=True):
+            left = {group: commits for group, commits in left.items() if commits}
+            names = list(left)
+            for start in range(0, len(names), AT_ONCE):
+                batch = names[start : start + AT_ONCE]
+                futures = {group: self._alter(group, left[group]) for group in batch}
+                for group, future in futures.items():
+                    answers = self._commit_answers(future, left[group])
+                    failures[group] |= answers
+                    for (topic, number), why in answers.items():
+                        doubts.note((group, topic, number), why)
+                    left[group] = {
+                        at: commit for at, commit in left[group].items() if may_repeat(answers[at])
+                    }
+            if not any(left.values()):
+                break
+        return failures
 
-def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
-    """Outcome for each group, in the order given; a group named twice is deleted once."""
-    client.check_write()
-    client.begin()
-    names = list(dict.fromkeys(groups))
-    valid = [name for name in names if name]
-    limit_s = WRITING * client.left_s()
-    futures = client.admin.delete_consumer_groups(valid, request_timeout=limit_s) if valid else {}
-    errors: dict[str, ItemError | None] = {}
-    doubts: Doubts[str] = Doubts()
-    for name in names:
-        failure: Failure = None if name in futures else "GROUP_ID_NOT_FOUND"
+    def _alter(self, group: str, commits: Mapping[TopicPartition, CommittedOffset]) -> Any:
+        """The future of one group's commits."""
+        rows = []
+        for (topic, number), commit in commits.items():
+            epoch: dict[str, Any] = {}
+            if commit.leader_epoch is not None:
+                epoch["leader_epoch"] = commit.leader_epoch
+            rows.append(ConfluentPartition(topic, number, commit.offset, **epoch))
+        wanted = [ConsumerGroupTopicPartitions(group, rows)]
+        return self.admin.alter_consumer_group_offsets(wanted, request_timeout=self.left_s())[group]
+
+    def _commit_answers(
+        self, future: Any, commits: Mapping[TopicPartition, CommittedOffset]
+    ) -> dict[TopicPartition, Failure]:
         try:
-            if name in futures:
-                client.wait(futures[name])
-        except BrokerFailure as refused:
-            failure = _sent(refused)
-            doubts.note(name, failure)
-        errors[name] = doubts.error(name, name, failure)
-    doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
-    missing: list[ItemError] = []
-    looking = (
-        client.fresh() if doubtful else client
-    )  # the other one may be stuck, or be backing off
-    for group in looking.describe(list(doubtful), missing):
-        errors[group.group] = doubtful[group.group].refuted
-    errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}
-    return tuple(Outcome(name, result_of(errors[name]), errors[name]) for name in names)
+            rows = self.wait(future).topic_partitions
+        except BrokerFailure as failure:
+            return dict.fromkeys(commits, _sent(failure))
+        answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
+        for row in rows:
+            failed = row.error is not None
+            answers[row.topic, row.partition] = self.failure_of(row.error).code if failed else None
+        return answers
+
+    def held(self, groups: Sequence[str]) -> dict[str, Held | None]:
+        """Commits of each group now; None where they cannot be learned."""
+        looked = self.snapshot(groups, SnapshotScope(members=False, log_offsets=False))
+        held: dict[str, Held | None] = dict.fromkeys(groups)
+        held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
+        held |= {group.group: group.offsets for group in looked.groups}
+        named = set(groups)
+        partly = {e.target.rpartition(" ")[0] for e in looked.errors if e.target not in named}
+        return held | dict.fromkeys(partly & named)
+
+    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
+        """Outcome for each group, in the order given; a group named twice is deleted once."""
+        self.check_write()
+        self.begin()
+        names = list(dict.fromkeys(groups))
+        valid = [name for name in names if name]
+        limit_s = WRITING * self.left_s()
+        futures = self.admin.delete_consumer_groups(valid, request_timeout=limit_s) if valid else {}
+        errors: dict[str, ItemError | None] = {}
+        doubts: Doubts[str] = Doubts()
+        for name in names:
+            failure: Failure = None if name in futures else "GROUP_ID_NOT_FOUND"
+            try:
+                if name in futures:
+                    self.wait(futures[name])
+            except BrokerFailure as refused:
+                failure = _sent(refused)
+                doubts.note(name, failure)
+            errors[name] = doubts.error(name, name, failure)
+        doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
+        missing: list[ItemError] = []
+        looking = (
+            self.fresh() if doubtful else self
+        )  # the other one may be stuck, or be backing off
+        for group in looking.describe(list(doubtful), missing):
+            errors[group.group] = doubtful[group.group].refuted
+        errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}
+        return tuple(Outcome(name, result_of(errors[name]), errors[name]) for name in names)
+
+    def delete_records(
+        self, before: Mapping[TopicPartition, int], doubts: Doubts[TopicPartition]
+    ) -> dict[TopicPartition, int | str]:
+        """The new start of each partition's log, or an error name.
+
+        Args:
+            before: first offset to keep; -1 for the end of the log.
+            doubts: told of deletions that may have been carried out without an answer.
+        """
+        self.check_write()
+        self.begin()
+        results: dict[TopicPartition, int | str] = {}
+        topics = self.topics_named({topic for topic, _ in before})
+        wanted = []
+        for (topic, number), offset in before.items():
+            if topic in topics and number in topics[topic].partitions:
+                wanted.append(ConfluentPartition(topic, number, offset))
+            else:
+                results[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
+        limit_s = WRITING * self.left_s()
+        futures = self.admin.delete_records(wanted, request_timeout=limit_s) if wanted else {}
+        for at, future in futures.items():
+            try:
+                results[at.topic, at.partition] = int(self.wait(future).low_watermark)
+            except BrokerFailure as failure:
+                results[at.topic, at.partition] = failure.code
+                doubts.note((at.topic, at.partition), _sent(failure))
+        return results
+
+    def topics_with_bounds(self, names: Sequence[str]) -> TopicListing:
+        """Those of the topics that exist, with their ids and start and end of each log."""
+        topics, failures = self.topic_listing(names)
+        return TopicListing(self.with_bounds(topics, "read_uncommitted"), failures)
+
+    def offsets_at(
+        self, times: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, int | str | None]:
+        """The first offset of each partition that is not older than its time, or an error name.
+
+        Args:
+            times: epoch milliseconds, by partition.
+        """
+        self.begin()
+        spec: Any = OffsetSpec
+        wanted = {ConfluentPartition(*at): spec.for_timestamp(ms) for at, ms in times.items()}
+        return {
+            at: None if isinstance(offset, int) and offset < 0 else offset
+            for at, offset in self.offsets_of(wanted).items()
+        }
 
 
 def _sent(failure: BrokerFailure) -> str | BrokerFailure:
@@ -111,111 +195,3 @@ def _sent(failure: BrokerFailure) -> str | BrokerFailure:
     any other one is the broker's answer.
     """
     return Lost.of(failure) if failure.code in UNHEARD else failure.code
-
-
-def _alter(
-    client: LibrdkafkaClient, group: str, commits: Mapping[TopicPartition, CommittedOffset]
-) -> Any:
-    """The future of one group's commits."""
-    rows = []
-    for (topic, number), commit in commits.items():
-        epoch: dict[str, Any] = {}
-        if commit.leader_epoch is not None:
-            epoch["leader_epoch"] = commit.leader_epoch
-        rows.append(ConfluentPartition(topic, number, commit.offset, **epoch))
-    wanted = [ConsumerGroupTopicPartitions(group, rows)]
-    return client.admin.alter_consumer_group_offsets(wanted, request_timeout=client.left_s())[group]
-
-
-def _commit_answers(
-    client: LibrdkafkaClient, future: Any, commits: Mapping[TopicPartition, CommittedOffset]
-) -> dict[TopicPartition, Failure]:
-    try:
-        rows = client.wait(future).topic_partitions
-    except BrokerFailure as failure:
-        return dict.fromkeys(commits, _sent(failure))
-    answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
-    for row in rows:
-        failed = row.error is not None
-        answers[row.topic, row.partition] = client.failure_of(row.error).code if failed else None
-    return answers
-
-
-def delete_records(
-    client: LibrdkafkaClient, before: Mapping[TopicPartition, int], doubts: Doubts[TopicPartition]
-) -> dict[TopicPartition, int | str]:
-    """The new start of each partition's log, or an error name.
-
-    Args:
-        before: first offset to keep; -1 for the end of the log.
-        doubts: told of deletions that may have been carried out without an answer.
-    """
-    client.check_write()
-    client.begin()
-    results: dict[TopicPartition, int | str] = {}
-    topics = client.topics_named({topic for topic, _ in before})
-    wanted = []
-    for (topic, number), offset in before.items():
-        if topic in topics and number in topics[topic].partitions:
-            wanted.append(ConfluentPartition(topic, number, offset))
-        else:
-            results[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
-    limit_s = WRITING * client.left_s()
-    futures = client.admin.delete_records(wanted, request_timeout=limit_s) if wanted else {}
-    for at, future in futures.items():
-        try:
-            results[at.topic, at.partition] = int(client.wait(future).low_watermark)
-        except BrokerFailure as failure:
-            results[at.topic, at.partition] = failure.code
-            doubts.note((at.topic, at.partition), _sent(failure))
-    return results
-
-
-def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicListing:
-    """Those of the topics that exist, with their ids and start and end of each partition's log."""
-    topics, failures = client.topic_listing(names)
-    ids = _topic_ids(client, list(topics))
-    topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
-    return TopicListing(client.with_bounds(topics, "read_uncommitted"), failures)
-
-
-def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]:
-    """The ids of topics; brokers before 2.8 have none, and who may not describe one learns none."""
-    if not names:
-        return {}
-    futures = client.admin.describe_topics(
-        TopicCollection(list(names)), request_timeout=client.left_s()
-    )
-    ids: dict[str, str] = {}
-    for name, future in futures.items():
-        try:
-            given = client.wait(future).topic_id
-        except BrokerFailure:
-            continue
-        high, low = given.get_most_significant_bits(), given.get_least_significant_bits()
-        number = (high % 2**64 << 64) | low % 2**64
-        if number:
-            ids[name] = uuid_text(UUID(int=number))
-    return ids
-
-
-def offsets_at(
-    client: LibrdkafkaClient, times: Mapping[TopicPartition, int]
-) -> dict[TopicPartition, int | str | None]:
-    """The first offset of each partition that is not older than its time, or an error name.
-
-    Args:
-        times: epoch milliseconds, by partition.
-    """
-    client.begin()
-    spec: Any = OffsetSpec
-    wanted = {ConfluentPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
-    futures = client.admin.list_offsets(wanted, request_timeout=client.left_s()) if wanted else {}
-    offsets: dict[TopicPartition, int | str | None] = {}
-    for at, future in futures.items():
-        try:
-            offset = client.wait(future).offset
-            offsets[at.topic, at.partition] = None if offset < 0 else int(offset)
-        except BrokerFailure as failure:
-            offsets[at.topic, at.partition] = failure.code
-    return offsets

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from kgroups.core.coordinator.releases import Release, releases_offering
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -12,9 +12,6 @@ from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.requests import describe_broker_configs, describe_groups
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +45,9 @@ def broker_settings(
         answers, failed = await cluster.each_broker(one, deadline, wanted)
         return answers | {broker: BrokerSettings({}, why.code) for broker, why in failed.items()}
 
-    def otherwise(_: "LibrdkafkaClient") -> dict[int, BrokerSettings]:
-        return {broker: BrokerSettings({}, "UNSUPPORTED_VERSION") for broker in wanted}
+    unknown = BrokerSettings({}, "UNSUPPORTED_VERSION")
+    return admin.over_wire(ask, lambda _: dict.fromkeys(wanted, unknown))
 
-    return admin.over_wire(ask, otherwise)
-
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Kip848Support = Literal["served", "refused", "missing"]
 """`missing`: they lack the requests. `refused`: they have them, and answer UNSUPPORTED_VERSION."""
@@ -95,7 +87,4 @@ def broker_support(admin: ClusterAdmin, groups: Mapping[int, str]) -> dict[int, 
         answers, _ = await cluster.each_broker(one, deadline, sorted(groups))
         return answers
 
-    def otherwise(_: "LibrdkafkaClient") -> dict[int, Support]:
-        return {}
-
-    return admin.over_wire(ask, otherwise)
+    return admin.over_wire(ask, lambda _: {})

@@ -49,8 +49,6 @@ def commit_logs(
     Args:
         groups: with coordinator, partition and commits; others are left out.
         retention: ask brokers how long they keep commits; takes DESCRIBE_CONFIGS on the cluster.
-    Raises:
-        ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
     placed = [g for g in groups if g.coordinator is not None and g.offsets_partition is not None]
     wanted: dict[tuple[int, int], list[bytes]] = {}

@@ -23,8 +23,6 @@ def no_dead_letters(admin: ClusterAdmin, topics: Mapping[str, str]) -> list[str]
         topics: of dead letters, by group.
     Returns:
         Sentences; none if they write them.
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> tuple[int, set[str]]:

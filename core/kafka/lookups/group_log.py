@@ -39,8 +39,6 @@ def read_group_logs(admin: ClusterAdmin, placement: Placement, take: Take) -> Gr
 
     Args:
         take: as of `Sieve`.
-    Raises:
-        ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
     logs = GroupLogs()
     places: dict[tuple[int, int], list[str]] = {}

@@ -157,8 +157,6 @@ def logged_leaders(
 
     Args:
         groups: with coordinator and partition; others are left out.
-    Raises:
-        ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
     wanted: dict[tuple[int, int], list[bytes]] = {}
     names: dict[bytes, tuple[int, str]] = {}

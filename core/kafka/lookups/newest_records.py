@@ -70,8 +70,6 @@ def newest_records(
 
     Args:
         wanted: the keys by broker, which leads, and partition.
-    Raises:
-        ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:

@@ -1,7 +1,7 @@
 """The first offset that is not older than a time: ListOffsets by timestamp, a request a leader."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -11,9 +11,6 @@ from kgroups.core.lag.ages import MOST_QUESTIONS, AgeSearch
 from kgroups.core.lag.window.unread import Place
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Found = dict[TopicPartition, int | str | None]
 """An offset; an error name; None where every record is older."""
@@ -40,12 +37,7 @@ def offsets_at_times(
             known=known,
         )
 
-    def otherwise(client: "LibrdkafkaClient") -> Found:
-        from kgroups.core.kafka.librdkafka.librdkafka_writes import offsets_at
-
-        return offsets_at(client, times)
-
-    return admin.over_wire(ask, otherwise) if times else {}
+    return admin.over_wire(ask, lambda client: client.offsets_at(times)) if times else {}
 
 
 def offsets_at(

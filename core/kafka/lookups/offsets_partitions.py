@@ -23,8 +23,6 @@ def offsets_partitions(
 
     Args:
         since_ms: epoch milliseconds, from when on elections are counted.
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, OffsetsPartition] | str:
@@ -62,9 +60,6 @@ def without_leader(
     """The groups whose partition of the topic has no leader, with its number.
 
     Takes DESCRIBE on `__consumer_offsets`; without it there are none.
-
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, tuple[int, OffsetsPartition]]:

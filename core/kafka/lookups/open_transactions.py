@@ -125,9 +125,6 @@ def open_transactions(admin: ClusterAdmin, partitions: Collection[TopicPartition
 
     Takes READ on each topic, and DESCRIBE on transactional ids, which brokers leave out silently.
     Brokers before 2.8 do not tell producers, brokers before 3.0 no transactions.
-
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
     wanted = dict.fromkeys(partitions, 0)
 

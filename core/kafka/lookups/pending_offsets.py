@@ -22,8 +22,6 @@ def pending_offsets(admin: ClusterAdmin, groups: Mapping[str, Collection[TopicPa
     Args:
         groups: by name, the partitions to ask about: those of members, not only those with a
             commit, as the first one may be pending.
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> Found:

@@ -193,8 +193,6 @@ def read_each(
         isolation: `read_committed` passes over records of aborted transactions, and stops where
             one is open.
         until: another deadline than that of every question.
-    Raises:
-        ClusterError: the cluster cannot be reached, or only through librdkafka.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[TopicPartition, Answer | str]:

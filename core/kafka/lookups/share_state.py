@@ -41,8 +41,6 @@ def share_states(
 
     Args:
         topics: with their ids.
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
     groups = tuple(groups)
     found: dict[str, States] = {group.group: {} for group in groups}
@@ -91,8 +89,6 @@ def deliveries(
     Args:
         groups: share groups.
         topics: with their ids and the bounds of their logs.
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
     groups = tuple(groups)
     states = share_states(admin, groups, topics)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -10,9 +10,6 @@ from kgroups.core.kafka.reads.by_leader import TopicListing, read_topics
 from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import Topic
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 _NONE: Final[Mapping[str, Topic]] = MappingProxyType({})
 
@@ -32,9 +29,4 @@ def topics_with_bounds(
         bounds = await read_bounds(cluster, topics, (START, END), deadline)
         return TopicListing(bounds, listing.failures)
 
-    def otherwise(client: "LibrdkafkaClient") -> TopicListing:
-        from kgroups.core.kafka.librdkafka import librdkafka_writes
-
-        return librdkafka_writes.topics_with_bounds(client, tuple(names))
-
-    return admin.over_wire(ask, otherwise)
+    return admin.over_wire(ask, lambda client: client.topics_with_bounds(tuple(names)))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.answers import SnapshotScope
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.committed_offsets import fetch_commits
@@ -12,7 +11,7 @@ from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.offsets.read_back import Held
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
+    from kgroups.core.kafka.librdkafka.librdkafka_writes import LibrdkafkaClient
 
 
 def read_until(
@@ -43,24 +42,12 @@ def read_until(
     def otherwise(client: "LibrdkafkaClient") -> None:
         left = groups
         for _ in Attempts(client.deadline, whole=True):
-            left = take(_through_librdkafka(client, left))
+            left = take(client.held(left))
             if not left:
                 return
 
     if groups:
         admin.over_wire(ask, otherwise, until=until)
-
-
-def _through_librdkafka(
-    client: "LibrdkafkaClient", groups: Sequence[str]
-) -> dict[str, Held | None]:
-    looked = client.snapshot(groups, SnapshotScope(members=False, log_offsets=False))
-    held: dict[str, Held | None] = dict.fromkeys(groups)
-    held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
-    held |= {group.group: group.offsets for group in looked.groups}
-    named = set(groups)
-    partly = {e.target.rpartition(" ")[0] for e in looked.errors if e.target not in named}
-    return held | dict.fromkeys(partly & named)
 
 
 async def read_held(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -37,9 +37,6 @@ from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_from
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 Commits = Mapping[TopicPartition, CommittedOffset | None]
 Failure = str | BrokerFailure | None
@@ -96,14 +93,9 @@ def write_and_read(
 
         return await asyncio.gather(_write(cluster, groups, ids, deadline, doubts), look())
 
-    def otherwise(
-        client: "LibrdkafkaClient",
-    ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
-        from kgroups.core.kafka.librdkafka.librdkafka_writes import write_commits as write
-
-        return write(client, groups, doubts), {}
-
-    found, held = admin.over_wire(ask, otherwise, until=until, writes=True)
+    found, held = admin.over_wire(
+        ask, lambda client: (client.write_commits(groups, doubts), {}), until=until, writes=True
+    )
     answers: Answers = {
         (group, topic, number): None
         if failure is None

@@ -5,7 +5,6 @@ Every item's own answer is kept: a request that was taken may hold partitions th
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -19,9 +18,6 @@ from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct
 from kgroups.core.snapshot import TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaClient
 
 
 def delete_records(
@@ -60,12 +56,7 @@ def delete_records(
             cluster.forget_failures()
         return answers
 
-    def otherwise(client: "LibrdkafkaClient") -> dict[TopicPartition, int | str]:
-        from kgroups.core.kafka.librdkafka import librdkafka_writes
-
-        return librdkafka_writes.delete_records(client, before, noted)
-
-    return admin.over_wire(ask, otherwise, writes=True)
+    return admin.over_wire(ask, lambda client: client.delete_records(before, noted), writes=True)
 
 
 async def _starts(

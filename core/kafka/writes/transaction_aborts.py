@@ -106,9 +106,6 @@ def abort_transaction(admin: ClusterAdmin, transaction: OpenTransaction) -> Item
 
     Takes WRITE on the transactional id where its coordinator is asked, else ALTER (from 3.8 on)
     or CLUSTER_ACTION on the cluster.
-
-    Raises:
-        ClusterError: the cluster cannot be asked, or only through librdkafka.
     """
     doubts: Doubts[int] = Doubts()
     key = transaction.producer_id

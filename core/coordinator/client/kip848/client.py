@@ -25,7 +25,6 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
     UpdateTopics,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BEAT_DUE,
     BEAT_REACTIONS,
@@ -223,11 +222,11 @@ class Kip848Client(Kip848ClientSteps):
         beat, quiet = self._whole_beat(), self._quiet
         joining = self.epoch == JOIN_EPOCH
         if beat is not self._sent:
-            request = heartbeat_request(self._place(), beat, self._sent)
+            request = self._heartbeat(beat, self._sent)
         elif quiet is not None and quiet.member_epoch == self.epoch:
             request = quiet
         else:
-            request = self._quiet = heartbeat_request(self._place(), beat, beat)
+            request = self._quiet = self._heartbeat(beat, beat)
         self._send(HEARTBEAT_API, request)
         self._sent = beat
         if self._interval_ms:

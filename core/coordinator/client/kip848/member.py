@@ -5,7 +5,7 @@ Source: `MemberState`, `ConsumerMembershipManager`, `ConsumerHeartbeatRequestMan
 
 from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.client.config import ClientConfig
@@ -15,7 +15,6 @@ from kgroups.core.coordinator.client.effects import (
     ClientEventKind,
     TopicPartition,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import Beat, Place
 from kgroups.core.coordinator.client.ports import Positions, no_positions
 from kgroups.core.coordinator.client.requester import Requester
 from kgroups.core.coordinator.kip848.messages import (
@@ -93,8 +92,24 @@ BEAT_REACTIONS: Final[Mapping[ErrorCode, BeatReaction]] = {
 
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
 HEARTBEAT_API = "ConsumerGroupHeartbeat"
+HEARTBEAT_VERSION = 1
 BEAT_DUE, POLL_OVER = "heartbeat", "poll"
 Target = Mapping[UUID, frozenset[int]]
+
+
+class Beat(NamedTuple):
+    """Everything that a full heartbeat tells.
+
+    Args:
+        pattern: subscribed by an RE2 pattern; None if not.
+        owned: partitions by topic id.
+    """
+
+    rebalance_timeout_ms: int
+    names: tuple[str, ...]
+    pattern: str | None
+    assignor: str | None
+    owned: tuple[TopicPartitions, ...]
 
 
 class Kip848ClientMember(Requester):
@@ -179,9 +194,6 @@ class Kip848ClientMember(Requester):
         by_name = [(names[topic], p) for topic, p in self._target.items() if topic in names]
         return tuple(TopicPartition(name, n) for name, p in sorted(by_name) for n in sorted(p))
 
-    def _place(self) -> Place:
-        return Place(self.config, self.member_id, self.epoch)
-
     def _whole_beat(self) -> Beat:
         """All that a heartbeat can tell; the same object as long as it is the same."""
         beat = self._told
@@ -204,6 +216,38 @@ class Kip848ClientMember(Requester):
             TopicPartitions(topic, tuple(partitions)) for topic, partitions in owned.items()
         )
         return Beat(self.config.rebalance_ms, self._names, self._pattern, self._assignor, shown)
+
+    def _heartbeat(self, beat: Beat, sent: Beat | None) -> ConsumerGroupHeartbeatRequest:
+        """A heartbeat with what changed since the last one; with everything where `sent` is None.
+
+        One that says good-bye (a negative epoch) tells nothing.
+        """
+        config = self.config
+        base: dict[str, Any] = {
+            "version": HEARTBEAT_VERSION,
+            "client_id": config.client_id,
+            "client_host": config.client_host,
+            "group_id": config.group_id,
+            "member_id": self.member_id,
+            "member_epoch": self.epoch,
+            "instance_id": config.group_instance_id,
+        }
+        if self.epoch >= 0:
+            if sent is None:
+                base["rack_id"] = config.client_rack or None  # brokers refuse an empty one
+            if sent is None or sent.rebalance_timeout_ms != beat.rebalance_timeout_ms:
+                base["rebalance_timeout_ms"] = beat.rebalance_timeout_ms
+            if sent is None or sent.names != beat.names:
+                base["subscribed_topic_names"] = beat.names
+            if (sent is None and beat.pattern is not None) or (
+                sent and sent.pattern != beat.pattern
+            ):
+                base["subscribed_topic_regex"] = beat.pattern or ""
+            if sent is None or sent.assignor != beat.assignor:
+                base["server_assignor"] = beat.assignor
+            if sent is None or sent.owned != beat.owned:
+                base["topic_partitions"] = beat.owned if self.epoch else ()
+        return ConsumerGroupHeartbeatRequest(**base)
 
     # ------------------------------------------------------------------ effects and timers
 

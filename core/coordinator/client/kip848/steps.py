@@ -15,7 +15,6 @@ from kgroups.core.coordinator.client.effects import (
     CommitOffsets,
     TopicPartition,
 )
-from kgroups.core.coordinator.client.kip848.heartbeats import heartbeat_request
 from kgroups.core.coordinator.client.kip848.member import (
     BEAT_REACTIONS,
     HEARTBEAT_API,
@@ -77,8 +76,7 @@ class Kip848Commits(Kip848ClientMember):
         return True
 
     def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        place = self._place()
-        return commit_request(place.config, place.epoch, place.member_id, offsets)
+        return commit_request(self.config, self.epoch, self.member_id, offsets)
 
     def _committed(self, token: int, answer: Any) -> None:
         error = commit_error(answer)
@@ -150,7 +148,7 @@ class Kip848ClientSteps(Kip848Commits):
     def _say_good_bye(self) -> None:
         static = self.config.group_instance_id is not None
         self.epoch = LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH
-        self._send(HEARTBEAT_API, heartbeat_request(self._place(), self._whole_beat(), None))
+        self._send(HEARTBEAT_API, self._heartbeat(self._whole_beat(), None))
 
     # ------------------------------------------------------------------ reconciliation
 

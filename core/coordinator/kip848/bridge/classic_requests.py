@@ -35,7 +35,6 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
 from kgroups.core.coordinator.kip848.group import Kip848Group
@@ -67,9 +66,10 @@ from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
 
 
-def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:
+def sync_group(
+    shard: Shard, token: Hashable, request: SyncGroupRequest, group: Kip848Group
+) -> None:
     """SyncGroup to a consumer group."""
-    assert isinstance(group, Kip848Group)
     member = _classic_member(group, request.member_id, request.group_instance_id)
     if isinstance(member, ErrorCode):
         shard.reply(token, SyncGroupResponse(member))
@@ -138,9 +138,8 @@ def _arm_join(shard: Shard, group: Kip848Group, member: Kip848Member) -> None:
         shard.schedule(*key, member.rebalance_timeout_ms)
 
 
-def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group) -> None:
+def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Kip848Group) -> None:
     """Heartbeat to a consumer group."""
-    assert isinstance(group, Kip848Group)
     member = _classic_member(group, request.member_id, request.group_instance_id)
     if isinstance(member, ErrorCode):
         shard.reply(token, HeartbeatResponse(member))
@@ -163,10 +162,9 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: G
 
 
 def leave_group_request(
-    shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Group
+    shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Kip848Group
 ) -> None:
     """LeaveGroup to a consumer group: members of either protocol, all in one epoch."""
-    assert isinstance(group, Kip848Group)
     leaving: dict[str, Kip848Member] = {}
     answers = []
     for leaver in request.members:
@@ -202,9 +200,10 @@ def _leaver(group: Kip848Group, leaver: MemberIdentity) -> Kip848Member | ErrorC
     return group.members.get(leaver.member_id) or ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: Group) -> None:
+def join_group(
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: Kip848Group
+) -> None:
     """JoinGroup to a consumer group."""
-    assert isinstance(group, Kip848Group)
     parked = Parked(token, request.version)
     if group.is_empty():
         _join_empty(shard, token, request, group)

@@ -17,8 +17,8 @@ from kgroups.assignors.wire import (
 )
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, ClassicMember
-from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, SyncGroupResponse
-from kgroups.core.coordinator.classic.rebalance import refuse_join, restart_session, start_rebalance
+from kgroups.core.coordinator.classic.messages import JoinGroupProtocol
+from kgroups.core.coordinator.classic.rebalance import restart_session, start_rebalance
 from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
@@ -101,18 +101,6 @@ def upgrade_group(batch: Batch, group: ClassicGroup) -> Kip848Group:
         timeout_ms = upgraded.classic.session_timeout_ms
         shard.schedule(TimerKind.SESSION, group_id, upgraded.member_id, timeout_ms)
     return new
-
-
-def answer_parked(shard: Shard, group: ClassicGroup) -> None:
-    """Tell every member whose JoinGroup or SyncGroup is parked to join again."""
-    for member in group.members.ordered_values():
-        joining = group.park_join(member, None)
-        if joining is not None:
-            refuse_join(shard, joining, ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
-        if member.parked_sync is not None:
-            response = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
-            shard.reply(member.parked_sync.token, response)
-            member.parked_sync = None
 
 
 def check_members(group: ClassicGroup) -> Refusal | None:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
+from kgroups.core.coordinator.classic.rebalance import release_parked
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
 from kgroups.core.coordinator.kip848.bridge.convert import (
-    answer_parked,
     check_members,
     check_upgrade,
     upgrade_group,
@@ -271,7 +271,7 @@ def _own_group(
     if refusal is not None:
         return refusal
     # From here on Kafka has told the members to join again, whatever becomes of the upgrade.
-    answer_parked(shard, group)
+    release_parked(shard, group, ErrorCode.REBALANCE_IN_PROGRESS)
     return check_members(group) or upgrade_group(batch, group)
 
 
