@@ -6,7 +6,7 @@ holds `flat[indptr[i]:indptr[i + 1]]`, in list order. The arrays are plain lists
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -42,9 +42,23 @@ class TopicTable:
         self.strays: list[TopicPartition] = []
         self._stray_numbers: dict[TopicPartition, int] = {}
 
-    def stray(self, topic: str, partition: int) -> int:
-        """Number of a partition that exists only in somebody's claim: behind all the others."""
-        number = self._stray_numbers.get((topic, partition))
+    def number(self, claim: TopicPartition) -> int | None:
+        """Number of a claimed partition; None if it does not exist."""
+        topic = self.index.get(claim[0])
+        if topic is None or not 0 <= claim[1] < self.counts[topic]:
+            return None
+        return self.bases[topic] + claim[1]
+
+    def existing(self, runs: Iterable[tuple[str, Sequence[int]]]) -> list[int]:
+        """Numbers of those of these partitions that exist."""
+        numbers = (self.number((topic, part)) for topic, parts in runs for part in parts)
+        return [number for number in numbers if number is not None]
+
+    def claimed(self, topic: str, partition: int) -> int:
+        """Number of a partition; of one that exists only in a claim, one behind all others."""
+        number = self.number((topic, partition))
+        if number is None:
+            number = self._stray_numbers.get((topic, partition))
         if number is None:
             number = self._stray_numbers[topic, partition] = self.total + len(self.strays)
             self.strays.append((topic, partition))
@@ -67,6 +81,35 @@ class TopicTable:
         """(topic, partition) of each global partition number."""
         listed: Sequence[int] = numbers if isinstance(numbers, list | range) else list(numbers)
         return [self.partition(int(number)) for number in listed]
+
+
+def withhold(
+    lists: Sequence[list[int]], owned: Sequence[set[int]], claims: Sequence[set[int]]
+) -> dict[int, int]:
+    """Take from members what they do not own and somebody who claims it is to lose.
+
+    A cooperative round hands it on in the next one.
+
+    Args:
+        lists: partition numbers of each member; what is taken is gone from them.
+        owned: what each had for certain.
+        claims: what each says it had.
+    Returns:
+        Partition number to the place of the member that would have got it.
+    Source: AbstractStickyAssignor.adjustAssignment, and its ports.
+    """
+    lost = set[int]().union(
+        *(mine.difference(got) for mine, got in zip(claims, lists, strict=True))
+    )
+    withheld = {
+        number: place
+        for place, numbers in enumerate(lists)
+        for number in numbers
+        if number not in owned[place] and number in lost
+    }
+    for number, place in withheld.items():
+        lists[place].remove(number)
+    return withheld
 
 
 class CompactAssignment:

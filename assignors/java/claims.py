@@ -156,7 +156,7 @@ def _numbers(
             if 0 <= partition < count:
                 numbers.append(base + partition)
             elif view.request.faithful:
-                numbers.append(table.stray(topic, partition))
+                numbers.append(table.claimed(topic, partition))
             else:
                 faults.append(
                     Fault(

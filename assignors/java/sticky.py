@@ -6,7 +6,7 @@ internals.AbstractStickyAssignor (KIP-54, KIP-429).
 
 from collections.abc import Hashable
 
-from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.compact import CompactAssignment, withhold
 from kgroups.assignors.java.claims import (
     MemberData,
     cooperative_member_data,
@@ -69,7 +69,9 @@ class StickyAssignor:
 
                 return assign_arrays(view, claims, cooperative=self.cooperative)
             dealt = assign_constrained(view, claims.listed())
-            withheld = self._withhold(dealt.lists, dealt.moving)
+            withheld = dealt.moving if self.cooperative else {}
+            for number, member in withheld.items():
+                dealt.lists[member].remove(number)
             return constrained_answer(view, dealt, claims, withheld)
         claims.listed()
         general = GeneralView(view)
@@ -90,7 +92,8 @@ class StickyAssignor:
                     "a Java leader never finishes this rebalance: partitions move in a cycle",
                 )
             )
-        withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})
+        owned = [set(view.table.existing(member.owned)) for member in view.members]
+        withheld = withhold(lists, owned, owned) if self.cooperative else {}
         return general.answer(lists, claims, withheld, balance.fixed)
 
     def reads(self, member: MemberSubscription) -> Hashable:
@@ -101,35 +104,3 @@ class StickyAssignor:
         """
         runs, _ = self._member_data(member)
         return frozenset((topic, number) for topic, numbers in runs for number in numbers)
-
-    def _withhold(self, lists: list[list[int]], moving: dict[int, int]) -> dict[int, int]:
-        """Take what is in transfer from its new owner, in a cooperative round."""
-        if not self.cooperative:
-            return {}
-        for number, member in moving.items():
-            lists[member].remove(number)
-        return moving
-
-
-def in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
-    """Partitions given to one member that did not claim them and missing from one that did."""
-    added: dict[int, int] = {}
-    missing: set[int] = set()
-    for member, numbers in enumerate(lists):
-        claimed = set(_owned_numbers(view, member))
-        added.update((number, member) for number in numbers if number not in claimed)
-        missing |= claimed.difference(numbers)
-    return {number: member for number, member in added.items() if number in missing}
-
-
-def _owned_numbers(view: LeaderView, member: int) -> list[int]:
-    """Existing partitions that a member's subscription claims, raw."""
-    table = view.table
-    return [
-        table.bases[place] + partition
-        for topic, partitions in view.members[member].owned
-        for place in [table.index.get(topic)]
-        if place is not None
-        for partition in partitions
-        if 0 <= partition < table.counts[place]
-    ]

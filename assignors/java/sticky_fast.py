@@ -93,7 +93,7 @@ class FastBalance:
         self._touched: dict[int, dict[int, None]] = {}
         self._heaps: dict[int, LeastLoaded] = {}
         self._readers: dict[int, list[int]] = {}
-        self._movements = Movements()
+        self._movements = Movements(general.table)
         self.fixed: list[int] = []
         self.endless = False
 
@@ -237,10 +237,7 @@ class FastBalance:
         """Move a partition, or the one of its topic that cancels an earlier move."""
         number = self._movements.actual(topic, number, self._owner[number], target)
         source = self._owner[number]
-        table = self._general.table
-        self._movements.record(
-            topic, table.names[topic], number - table.bases[topic], number, (source, target)
-        )
+        self._movements.record(topic, number, source, target)
         del self._held(source)[number]
         self._held(target)[number] = None
         self._owner[number] = target

@@ -109,27 +109,20 @@ class GeneralView:
 
     def start(self, claims: Claims) -> Start:
         """The assignment to begin with."""
-        topics = [self._topics_of(numbers) for numbers in claims.owned]
         lists: list[list[int]] = []
         revoked = False
         for member, numbers in enumerate(claims.owned):
             mine = self.subscribed[member]
             kept = [
                 number
-                for number, topic in zip(numbers, topics[member], strict=True)
-                if topic in mine and not self.racks.mismatch(member, number)
+                for number in numbers
+                if self.topic_of(number) in mine and not self.racks.mismatch(member, number)
             ]
             revoked = revoked or len(kept) < len(numbers)
             lists.append(kept)
-        return Start(lists, self._unassigned(lists), revoked, self._previous(claims))
-
-    def _topics_of(self, numbers: list[int]) -> list[int]:
-        """Topic of each partition number."""
-        return [self.topic_of(number) for number in numbers]
-
-    def _unassigned(self, lists: list[list[int]]) -> list[int]:
-        """Partitions without an owner, topics in the order of the algorithm."""
-        return not_held(self.table, lists, self.topic_order)
+        return Start(
+            lists, not_held(self.table, lists, self.topic_order), revoked, self._previous(claims)
+        )
 
     def _previous(self, claims: Claims) -> dict[int, tuple[int, int]]:
         """The newest owner of older generations, where a member claims an older one."""

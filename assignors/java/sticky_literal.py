@@ -43,7 +43,7 @@ class LiteralBalance:
         self.working = set(range(len(self.lists)))
         self.queue = sorted(self._key(member) for member in self.working)
         self.by_rank = sorted(self.working, key=self.ranks.__getitem__)
-        self.movements = Movements()
+        self.movements = Movements(general.table)
         self.fixed: list[int] = []
         self.endless = False
 
@@ -195,8 +195,7 @@ class LiteralBalance:
         topic = self.general.topic_of(number)
         number = self.movements.actual(topic, number, self.owner[number], target)
         source = self.owner[number]
-        name, partition = self.general.table.partition(number)
-        self.movements.record(topic, name, partition, number, (source, target))
+        self.movements.record(topic, number, source, target)
         self._change(source, number, add=False)
         self._change(target, number, add=True)
         self.owner[number] = target

@@ -199,18 +199,13 @@ NOTHING: Block = (-1, 0, 0)
 
 
 class UniformAssignor:
-    """`uniform` of a KIP-848 group.
+    """`uniform` of a KIP-848 group; the larger share goes to the last members in hash order.
 
-    Args:
-        stable_extras: leave the larger share to the last members in hash order, as since 4.0.1;
-            False is Kafka 4.0.0, which gives it to the first ones.
+    Kafka 4.0.0 gave it to the first ones.
     """
 
     name = "uniform"
     waives = frozenset({"balanced", "order-free"})
-
-    def __init__(self, *, stable_extras: bool = True) -> None:
-        self._stable_extras = stable_extras
 
     def assign(self, request: AssignmentRequest) -> TargetAssignment:
         """Every partition of the subscribed topics, sets in the coordinator's order."""
@@ -224,48 +219,48 @@ class UniformAssignor:
             return TargetAssignment([], view.table, [], [])
         changes = [view.previous(position) for position in range(len(view.members))]
         free = _unassigned(view, topics, changes)
-        _fill(changes, free, self._keep(view, topics, changes, free))
+        _fill(changes, free, _keep(view, topics, changes, free))
         return view.target(range(len(changes)), changes)
 
-    def _keep(
-        self,
-        view: ServerView,
-        topics: list[int],
-        changes: list[Change],
-        free: list[Block],
-    ) -> list[tuple[int, int]]:
-        """Take from members what is over their quota; returns (member, what it still may get)."""
-        subscribed = set(topics)
-        total = sum(view.table.counts[topic] for topic in topics)
-        low, extra = divmod(total, len(changes))
-        unfilled = []
-        for position, change in enumerate(changes):
-            larger = extra > 0
-            quota = low + larger
-            if len(change.kept) < change.size:
+
+def _keep(
+    view: ServerView,
+    topics: list[int],
+    changes: list[Change],
+    free: list[Block],
+) -> list[tuple[int, int]]:
+    """Take from members what is over their quota; returns (member, what it still may get)."""
+    subscribed = set(topics)
+    total = sum(view.table.counts[topic] for topic in topics)
+    low, extra = divmod(total, len(changes))
+    unfilled = []
+    for position, change in enumerate(changes):
+        larger = extra > 0
+        quota = low + larger
+        if len(change.kept) < change.size:
+            change.changed = True
+        for topic, partitions in change.kept:
+            if topic not in subscribed:
                 change.changed = True
-            for topic, partitions in change.kept:
-                if topic not in subscribed:
-                    change.changed = True
-                    change.gone = [*change.gone, topic]
-                elif len(partitions) <= quota:
-                    quota -= len(partitions)
-                else:
-                    change.changed = True
-                    change.steps = [
-                        *change.steps,
-                        *((topic, partition, False) for partition in partitions[quota:]),
-                    ]
-                    free += [(topic, partition, partition + 1) for partition in partitions[quota:]]
-                    quota = 0
-            last_chance = len(changes) - position <= extra
-            if self._stable_extras and quota > 0 and larger and not last_chance:
-                quota -= 1
-                larger = False
-            if quota > 0:
-                unfilled.append((position, quota))
-            extra -= larger
-        return unfilled
+                change.gone = [*change.gone, topic]
+            elif len(partitions) <= quota:
+                quota -= len(partitions)
+            else:
+                change.changed = True
+                change.steps = [
+                    *change.steps,
+                    *((topic, partition, False) for partition in partitions[quota:]),
+                ]
+                free += [(topic, partition, partition + 1) for partition in partitions[quota:]]
+                quota = 0
+        last_chance = len(changes) - position <= extra
+        if quota > 0 and larger and not last_chance:
+            quota -= 1
+            larger = False
+        if quota > 0:
+            unfilled.append((position, quota))
+        extra -= larger
+    return unfilled
 
 
 def _unassigned(view: ServerView, topics: list[int], changes: list[Change]) -> list[Block]:

@@ -252,7 +252,7 @@ def _start(group: PortedGroup, racks: _Racks) -> PortedStart:
     current: list[list[int]] = [[] for _ in group.ids]
     previous: dict[int, int] = {}
     for claim, claimants in reversed(claims.items()):
-        number = group.number(claim)
+        number = group.table.number(claim)
         claimants.sort()
         generations = [generation for generation, _ in claimants]
         if number is None or len(set(generations)) < len(generations):
@@ -322,8 +322,7 @@ def _adjust(group: PortedGroup, lists: list[list[int]]) -> dict[int, int]:
     for position, member in enumerate(group.view.members):
         for topic, partitions in member.owned:
             for partition in partitions:
-                number = group.number((topic, partition))
-                owner[group.table.stray(topic, partition) if number is None else number] = position
+                owner[group.table.claimed(topic, partition)] = position
     withheld = {}
     given = set()
     for position, numbers in enumerate(lists):

@@ -59,13 +59,6 @@ class PortedGroup:
         base = self.table.bases[topic]
         return range(base, base + self.table.counts[topic])
 
-    def number(self, claim: TopicPartition) -> int | None:
-        """Partition number of a claimed partition; None if it does not exist."""
-        topic = self.table.index.get(claim[0])
-        if topic is None or not 0 <= claim[1] < self.table.counts[topic]:
-            return None
-        return self.table.bases[topic] + claim[1]
-
     def by_readers(self) -> list[int]:
         """Every partition, those with the fewest subscribers first, then by topic and number."""
         topics = sorted(range(len(self.readers)), key=lambda topic: len(self.readers[topic]))

@@ -105,7 +105,7 @@ class PythonSticky:
         """Take from everybody what somebody else claims; the last of two claims counts."""
         owner = {}
         for position, (claimed, _) in enumerate(claims):
-            owner.update({group.number(claim): group.ranks[position] for claim in claimed})
+            owner.update({group.table.number(claim): group.ranks[position] for claim in claimed})
         withheld = {
             number: group.positions[rank]
             for rank, numbers in enumerate(lists)
@@ -187,7 +187,7 @@ def _start(
     revoked = False
     for claim, claimants in by_generation.items():
         newest, *older = sorted(claimants, reverse=True)
-        rank, number = claimants[newest], group.number(claim)
+        rank, number = claimants[newest], group.table.number(claim)
         if number is None:
             revoked = revoked or _known(group, claim)
             continue

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TypeAlias
 
-from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.compact import CompactAssignment, withhold
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.assignors.other_clients.ported_group import PortedGroup
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
@@ -62,7 +62,7 @@ class SaramaSticky:
         if not group.ids:
             return CompactAssignment.of_lists([], group.table, [])
         run = _Run(group, request.start(choices), choices)
-        lists = [sorted(numbers) for numbers in run.run()]
+        lists = [sorted(numbers) for numbers in group.in_positions(run.run())]
         if run.endless:
             raise AssignorError(
                 (
@@ -72,11 +72,12 @@ class SaramaSticky:
                 hint="members claim partitions of several generations; restart those with older "
                 "ones",
             )
-        withheld = _withhold(group, request.claimed, lists) if self.cooperative else {}
+        claimed = request.claimed
+        withheld = withhold(lists, claimed, claimed) if self.cooperative else {}
         return CompactAssignment.of_lists(
             group.view.member_ids,
             group.table,
-            group.in_positions(lists),
+            lists,
             withheld=withheld,
             generation=max(generation for _, generation in request.claims),
         )
@@ -246,11 +247,9 @@ class _Request:
         self._start: _Start | None = None
 
     @cached_property
-    def claimed(self) -> list[set[int | None]]:
-        """What each member owns, by rank."""
-        group = self.group
-        owned = [group.view.members[position].owned for position in group.positions]
-        return [{group.number((topic, n)) for topic, held in o for n in held} for o in owned]
+    def claimed(self) -> list[set[int]]:
+        """What each member owns, by position."""
+        return [set(self.group.table.existing(m.owned)) for m in self.group.view.members]
 
     def start(self, choices: Choices) -> "_Start":
         """Where a run begins; the same for all where nothing of it is left to chance."""
@@ -274,7 +273,7 @@ def _start(group: PortedGroup, claims: Claims, choices: Choices) -> _Start:
     dropped = []
     for claim, by_generation in claimants.items():
         owners = [choices.pick(list(by_generation[g])) for g in sorted(by_generation, reverse=True)]
-        number = group.number(claim)
+        number = group.table.number(claim)
         if number is None:
             continue
         if len(owners) > 1:
@@ -303,24 +302,3 @@ def _identical(group: PortedGroup, choices: Choices) -> bool:
     if reading and len(group.ids) > sum(map(bool, group.subscribed)):
         return choices.pick([False, True])
     return True
-
-
-def _withhold(
-    group: PortedGroup, claimed: Sequence[set[int | None]], lists: list[list[int]]
-) -> dict[int, int]:
-    """Take from members what they did not claim and somebody who claims it is to lose.
-
-    Source: adjustCooperativeAssignment.
-    """
-    lost = set().union(
-        *(mine.difference(numbers) for mine, numbers in zip(claimed, lists, strict=True))
-    )
-    withheld = {
-        number: group.positions[rank]
-        for rank, numbers in enumerate(lists)
-        for number in numbers
-        if number not in claimed[rank] and number in lost
-    }
-    for number, position in withheld.items():
-        lists[group.ranks[position]].remove(number)
-    return withheld

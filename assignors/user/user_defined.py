@@ -159,14 +159,15 @@ class GuardedAssignor:
             self._check_members(request, user_data)
             if not all(isinstance(data, bytes) for data in user_data.values()):
                 raise self._wrong("gave a member user data that are not bytes")
+        assignment: Assignment
         if isinstance(answer, Mapping):
-            assigned = self._from_mapping(request, answer)
-            assigned.user_data = user_data
-            return assigned
-        if not hasattr(answer, "member_ids") or not hasattr(answer, "partitions_of"):
+            assignment = self._from_mapping(request, answer)
+            assignment.user_data = user_data
+        elif hasattr(answer, "member_ids") and hasattr(answer, "partitions_of"):
+            assignment = answer
+            self._check_members(request, assignment.member_ids)
+        else:
             raise self._wrong(f"returned {type(answer).__name__}")
-        assignment: Assignment = answer
-        self._check_members(request, assignment.member_ids)
         for member in request.members:
             self._check_partitions(request, member.member_id, assignment)
         return assignment
@@ -259,33 +260,18 @@ class GuardedAssignor:
     def _from_mapping(
         self, request: AssignmentRequest, answer: Mapping[Any, Any]
     ) -> CompactAssignment:
-        """A plain mapping as an assignment."""
+        """A plain mapping as an assignment; partitions that do not exist are strays in it."""
         self._check_members(request, answer)
         topics = request.topics
         names = java_sorted(name for name in topics if topics[name].partitions > 0)
         table = TopicTable(names, [topics[name].partitions for name in names])
-        ids = [member.member_id for member in request.members]
-        lists: list[list[int]] = []
-        for member_id in ids:
-            numbers: list[int] = []
+        lists: list[list[int]] = [[] for _ in request.members]
+        for member, numbers in zip(request.members, lists, strict=True):
             try:
-                runs = [
-                    (t, [int(p) for p in ps]) for t, ps in dict(answer.get(member_id, {})).items()
-                ]
+                for topic, partitions in dict(answer.get(member.member_id, {})).items():
+                    numbers += [table.claimed(topic, int(partition)) for partition in partitions]
             except (TypeError, ValueError) as error:
                 raise self._wrong(
-                    f"returned something other than partitions for `{member_id}`"
+                    f"returned something other than partitions for `{member.member_id}`"
                 ) from error
-            for topic, partitions in runs:
-                for partition in partitions:
-                    place = table.index.get(topic)
-                    if place is None or not 0 <= partition < table.counts[place]:
-                        raise self._wrong(
-                            f"assigned {topic}-{partition}, which does not exist, to `{member_id}`"
-                        )
-                    number = table.bases[place] + partition
-                    if number in numbers:
-                        raise self._wrong(f"assigned {topic}-{partition} twice to `{member_id}`")
-                    numbers.append(number)
-            lists.append(numbers)
-        return CompactAssignment.of_lists(ids, table, lists)
+        return CompactAssignment.of_lists([m.member_id for m in request.members], table, lists)

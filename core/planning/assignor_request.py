@@ -12,31 +12,33 @@ kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.assignors.rejoin import STICKY
+from kgroups.assignors.other_clients.rejoins import NO_GENERATION, rejoin_as
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.coordinator.kip848.tally import NO_COUNT, TopicCount, is_homogeneous
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.rules import partition_lag
-from kgroups.core.planning.claims import JAVA, Claim, said_of
-from kgroups.core.planning.leaders.libraries import LIBRARIES, PYTHON, is_undated, rack_told
+from kgroups.core.planning.leaders.libraries import (
+    LIBRARIES,
+    PYTHON,
+    SPEAKERS,
+    is_undated,
+    rack_told,
+)
 from kgroups.core.planning.moves import RebalanceProtocol
-from kgroups.core.planning.outcomes.ids import broker_order
+from kgroups.core.planning.outcomes.ids import listing
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
-    ClusterSnapshot,
     Group,
     Member,
-    PartitionLog,
     Topic,
     TopicPartition,
 )
 
-SARAMA = "sarama"
+JAVA, FRANZ_GO, SARAMA = "java", "franz-go", "sarama"
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -61,8 +63,10 @@ class Assumed:
         libraries: assumed client libraries of members that do not show theirs.
         lags: records to be read by partition, for assignors that balance by lag.
         faithful: repeat what Java's class does wrong instead of reporting it.
-        order: in which a coordinator that assigns meets the members, by their names in the roster;
-            empty: those that join last.
+        batches: in which a coordinator takes in what happens to a KIP-848 group: names of seats.
+        orders: in which it meets the members at each target, by their names in the roster; empty:
+            those that join last.
+        weight: how likely it is beside others.
     """
 
     leader: str | None = None
@@ -73,7 +77,17 @@ class Assumed:
     libraries: Mapping[str, str] = field(default_factory=dict)
     lags: LagByPartition = field(default_factory=dict)
     faithful: bool = False
-    order: Sequence[str] = ()
+    batches: tuple[frozenset[str], ...] = ()
+    orders: tuple[tuple[str, ...], ...] = ()
+    weight: float = 1.0
+
+    def until(self, number: int) -> Hashable:
+        """All that decides the target of this number, and those before, of a KIP-848 group.
+
+        Where it is not said in which order members are met, their ids tell.
+        """
+        orders = self.orders[: number + 1] or tuple(self.ids.items())
+        return self.batches[: number + 1], orders, tuple(self.topic_ids.items())
 
 
 NOTHING_ASSUMED: Final = Assumed()
@@ -175,8 +189,8 @@ def build_request(
     orders = _shown_orders(roster)
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
     listed = listed_members(roster, names)
-    if assumed.order and roster.group.type != "classic":  # the table of a coordinator that assigns
-        listed = [names.get(name, name) for name in assumed.order]
+    if assumed.orders and roster.group.type != "classic":  # the table of who assigns
+        listed = [names.get(name, name) for name in assumed.orders[0]]
     subscribed = frozenset(roster.subscribed())
     topics = {
         name: _topic_partitions(
@@ -227,10 +241,7 @@ def listed_members(roster: Roster, ids: Mapping[str, str]) -> list[str]:
         ]
         for joins in (False, True)
     )
-    if roster.group.type != "classic":
-        return [*staying, *joining]
-    present = [member.member_id for member in roster.group.members or ()]
-    return broker_order(present, staying, joining)
+    return listing(roster.group, staying, joining)
 
 
 def _likeness(roster: Roster) -> Mapping[str, object]:
@@ -305,25 +316,35 @@ def _named_alike(
 def _subscription(
     member_id: str, seat: Seat, brought: Round, strategy_name: str, library: str
 ) -> MemberSubscription:
-    held, rack = brought.held.get(member_id), seat.member.rack
-    if seat.joins and seat.member.member_protocol == "classic":
+    """What a member says when it joins, in the words of its client library."""
+    held, facts = brought.held.get(member_id), seat.member
+    rack = facts.rack
+    if seat.joins and facts.member_protocol == "classic":
         rack = rack_told(library, strategy_name, rack)
+    joins = MemberSubscription(member_id, seat.topics, instance_id=facts.instance_id, rack=rack)
     if held is None:
-        return MemberSubscription(
-            member_id, seat.topics, instance_id=seat.member.instance_id, rack=rack
+        return joins
+    if strategy_name not in SPEAKERS:
+        owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
+        said = replace(joins, owned=owned, generation=brought.generation)
+    elif library == SARAMA and strategy_name == STICKY and was_told_nothing(facts):
+        said = joins
+    else:
+        pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
+        if library == JAVA and strategy_name == COOPERATIVE:
+            pairs = [(topic, number) for topic, number in pairs if topic in seat.topics]
+        given = brought.missed.get(member_id, brought.generation)
+        said = rejoin_as(
+            library,
+            joins,
+            strategy_name,
+            pairs,
+            brought.generation if library == FRANZ_GO else given,
         )
-    claim = Claim(
-        member_id,
-        seat.topics,
-        seat.member.instance_id,
-        rack,
-        tuple((topic, tuple(numbers)) for topic, numbers in held.items()),
-        brought.generation,
-        brought.missed.get(member_id, brought.generation),
-        not seat.joins and is_undated(seat.member),
-    )
-    mute = library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member)
-    return said_of(claim, strategy_name, library, mute=mute)
+        if library == JAVA:
+            said = replace(said, generation=brought.generation)
+    undated = not seat.joins and is_undated(facts)
+    return replace(said, generation=NO_GENERATION) if undated else said
 
 
 def was_told_nothing(member: Member) -> bool:
@@ -374,26 +395,3 @@ def _topic_partitions(
         topic.topic_id or assumed_id,
         [next(iter(racks), None) for racks in led] if racked else (),
     )
-
-
-def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) -> LagByPartition:
-    """Records to be read in each partition that the group reads or will read.
-
-    A partition that only the plan adds is empty. None where the lag is not known.
-    """
-    lags: dict[TopicPartition, int | None] = {
-        (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
-    }
-    for name in roster.subscribed():
-        present = snapshot.topics[name].partitions if name in snapshot.topics else {}
-        for number, log in roster.topics[name].partitions.items():
-            key = (name, number)
-            if number not in present:
-                lags[key] = 0
-            elif key not in lags:
-                lags[key] = _uncommitted_lag(log)
-    return lags
-
-
-def _uncommitted_lag(log: PartitionLog) -> int | None:
-    return partition_lag(None, log.log_start_offset, log.log_end_offset, error=log.error)[0]

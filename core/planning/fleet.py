@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddTopic, Change, SetPartitions
-from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
-from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+from kgroups.core.planning.outcomes.ids import assumed_id, listing
+from kgroups.core.planning.roster import Roster
+from kgroups.core.snapshot import ClusterSnapshot, Group
 
 # Codes of what one group may lack without anything being wrong.
 ELSEWHERE = frozenset({"UNKNOWN_MEMBER_ID", "UNKNOWN_HOST"})
@@ -118,14 +118,15 @@ def _next_group(roster: Roster, assumed: dict[tuple[str, str], str]) -> Group:
     }
     assumed |= {(group.group, name): drawn for name, drawn in ids.items()}
     seats = {ids.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
-    order = broker_order(
-        [member.member_id for member in group.members or ()],
+    order = listing(
+        group,
         [name for name, seat in seats.items() if not seat.joins],
         [name for name, seat in seats.items() if seat.joins],
     )
-    return replace(group, members=tuple(_member(seats[name]) for name in order))
-
-
-def _member(seat: Seat) -> Member:
-    """A member whose subscription is what its seat reads."""
-    return replace(seat.member, subscription=seat.topics, subscription_regex=None)
+    return replace(
+        group,
+        members=tuple(
+            replace(seat.member, subscription=seat.topics, subscription_regex=None)
+            for seat in map(seats.__getitem__, order)
+        ),
+    )

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from kgroups.core.conditions.fields import Field, Fields, Values
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.moves import Assigned, Move
-from kgroups.core.snapshot import TopicPartition
+from kgroups.core.planning.roster import Roster
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 PARTITIONS: Final = "partitions"
 
@@ -189,3 +192,26 @@ def _topic_spread(
         if wanted.get(topic) and subscribers.get(topic)
     ]
     return max(excess, default=0)
+
+
+def lag_by_partition(
+    snapshot: ClusterSnapshot, group: Group, roster: Roster
+) -> dict[TopicPartition, int | None]:
+    """Records to be read in each partition that the group reads or will read.
+
+    A partition that only the plan adds is empty. None where the lag is not known.
+    """
+    lags: dict[TopicPartition, int | None] = {
+        (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
+    }
+    for name in roster.subscribed():
+        present = snapshot.topics[name].partitions if name in snapshot.topics else {}
+        for number, log in roster.topics[name].partitions.items():
+            key = (name, number)
+            if number not in present:
+                lags[key] = 0
+            elif key not in lags:
+                lags[key], *_ = partition_lag(
+                    None, log.log_start_offset, log.log_end_offset, error=log.error
+                )
+    return lags

@@ -6,13 +6,13 @@ from typing import Final, Literal
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
-from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partition
+from kgroups.core.planning.assignor_request import LagByPartition
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import Word, confidence_of
 from kgroups.core.planning.leaders.evidence import NOTHING_KNOWN, Known
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.metrics import Metrics, measure, member_lag
+from kgroups.core.planning.metrics import Metrics, lag_by_partition, measure, member_lag
 from kgroups.core.planning.moves import (
     Assigned,
     Move,
@@ -22,11 +22,10 @@ from kgroups.core.planning.moves import (
     ownership,
 )
 from kgroups.core.planning.notes import notes_of, outcome_notes
-from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.outcomes.outcome import Outcomes, Settled
 from kgroups.core.planning.outcomes.search import EVERYTHING, Effort
-from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
+from kgroups.core.planning.prospects import Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
 
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned; --add-members adds some"
@@ -118,7 +117,7 @@ class Plan:
             likeliest of the likeliest leader.
         faults: what a Java leader would do wrong.
         notes: what was assumed, one sentence each.
-        undecided_ids: see `depends_on_member_ids`.
+        depends_on_member_ids: whether ids that do not exist yet decide who gets what.
         roster: who is in the group then; None if nobody was.
         leaders: members that may have led, with what their library can be; None server side.
         strategies: those that may have decided, the likeliest first.
@@ -132,21 +131,21 @@ class Plan:
     """
 
     group: str
-    rebalance_protocol: RebalanceProtocol | None
-    assignor: str | None
-    leader_client: str | None
-    leader_clients: tuple[str, ...]
-    confidence: Word | None
-    confidence_reason: str | None
-    members: tuple[PlannedMember, ...]
-    leavers: tuple[str, ...]
-    moves: tuple[Move, ...]
     metrics: Metrics
-    steps: tuple[RoundStep, ...]
-    outcomes: Outcomes
+    rebalance_protocol: RebalanceProtocol | None = None
+    assignor: str | None = None
+    leader_client: str | None = None
+    leader_clients: tuple[str, ...] = ()
+    confidence: Word | None = None
+    confidence_reason: str | None = None
+    members: tuple[PlannedMember, ...] = ()
+    leavers: tuple[str, ...] = ()
+    moves: tuple[Move, ...] = ()
+    steps: tuple[RoundStep, ...] = ()
+    outcomes: Outcomes = field(default_factory=Outcomes)
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
-    undecided_ids: bool = False
+    depends_on_member_ids: bool = False
     roster: Roster | None = None
     leaders: Mapping[str, frozenset[str]] | None = None
     strategies: tuple[Strategy, ...] = ()
@@ -157,11 +156,6 @@ class Plan:
     partition_racks: Mapping[TopicPartition, tuple[str | None, ...]] = field(default_factory=dict)
     partition_lags: LagByPartition = field(default_factory=dict)
     outcome_notes: tuple[str, ...] = ()
-
-    @property
-    def depends_on_member_ids(self) -> bool:
-        """Whether ids that do not exist yet decide who gets what."""
-        return self.undecided_ids
 
 
 def plan_group(
@@ -236,8 +230,11 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         roster=roster,
         leaders=prospects.leaders,
         strategies=tuple(prospect.strategy for prospect in prospects.each),
-        undecided_ids=any(
-            len(prospect.outcomes.each) > 1 and _meets_unknown_ids(roster, prospect)
+        depends_on_member_ids=any(
+            len(prospect.outcomes.each) > 1
+            and (
+                roster.newcomers or (prospect.strategy.runs_on_broker and roster.topics_without_id)
+            )
             for prospect in prospects.each
         ),
         partition_counts=_wanted(roster),
@@ -263,11 +260,6 @@ def _outcome_metrics(
     )
 
 
-def _meets_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
-    """Whether there are ids that do not exist yet: of members, and server side of topics."""
-    return bool(roster.newcomers or (prospect.strategy.runs_on_broker and roster.topics_without_id))
-
-
 def _staying(roster: Roster) -> set[str]:
     return {seat.member.member_id for seat in roster.seats if not seat.joins}
 
@@ -277,18 +269,7 @@ def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
     commits = not group.protocol_type and group.type == "classic" and bool(group.offsets)
     return Plan(
         group=group.group,
-        rebalance_protocol=None,
-        assignor=None,
-        leader_client=None,
-        leader_clients=(),
-        confidence=None,
-        confidence_reason=None,
-        members=(),
-        leavers=(),
-        moves=(),
-        metrics=_metrics(roster, Settled({}, (), ()), [], lags),
-        steps=(),
-        outcomes=Outcomes(()),
+        metrics=_metrics(roster, Settled({}), [], lags),
         notes=(*roster.notes, *roster.guesses, COMMITS_NOTE if commits else EMPTY_NOTE),
     )
 

@@ -30,14 +30,13 @@ from kgroups.core.planning.leaders.watching import goes_unnoticed
 from kgroups.core.planning.moves import RoundStep, as_shares
 from kgroups.core.planning.outcomes.change_order import is_raced
 from kgroups.core.planning.outcomes.coordinator_batches import stages
-from kgroups.core.planning.outcomes.draws import Draw
 from kgroups.core.planning.outcomes.member_libraries import hides_claims
-from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, united_outcomes
+from kgroups.core.planning.outcomes.outcome import Outcomes, Settled, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, race_ends
 from kgroups.core.planning.outcomes.repeats import Sightings
 from kgroups.core.planning.outcomes.search import EVERYTHING, Effort, find_outcomes
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
+from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, settle
 
 # How much likelier the library that most speaks for is than each other one that may lead.
 LIKELIEST_WEIGHT: Final = 4.0
@@ -150,22 +149,18 @@ def _prospect(
     def play(
         seats: Roster,
         held: Round,
-        draw: Draw,
+        case: Assumed,
         rounds: int = MAX_ROUNDS,
         answers: int = MAX_ANSWERS,
         seen: Sightings | None = None,
-    ) -> Ends:
+    ) -> Outcomes:
         effort.watch()
-        assumed = Assumed(
-            strategy.leader_client,
-            draw.ids,
-            draw.topic_ids,
-            draw.unlike,
-            draw.racks,
-            {**spoken, **draw.libraries},
-            lags,
-            faithful,
-            draw.orders[0] if draw.orders else (),
+        assumed = replace(
+            case,
+            leader=strategy.leader_client,
+            libraries={**spoken, **case.libraries},
+            lags=lags,
+            faithful=faithful,
         )
         return settle(
             strategy.assignor,
@@ -178,29 +173,29 @@ def _prospect(
             seen=seen,
         )
 
-    def run(draw: Draw, rounds: int, seen: Sightings) -> Ends:
+    def run(case: Assumed, rounds: int, seen: Sightings) -> Outcomes:
         if strategy.runs_on_broker:
             seen.told = False
-            return _in_stages(roster, brought, draw, play, begun)
+            return _in_stages(roster, brought, case, play, begun)
         if played:
             return race_ends(
                 roster,
                 brought,
                 strategy,
-                lambda roster, held, answers: play(roster, held, draw, 1, answers, seen),
+                lambda roster, held, answers: play(roster, held, case, 1, answers, seen),
                 rounds,
             )
-        return play(roster, brought, draw, seen=seen)
+        return play(roster, brought, case, seen=seen)
 
     if unnoticed := goes_unnoticed(roster, strategy):
-        outcomes, raced = Outcomes((_as_it_is(roster),)), False
+        outcomes, raced = _as_it_is(roster), False
     else:
         outcomes = find_outcomes(roster, strategy, run, runs=effort.runs)
         raced = is_raced(roster, strategy)
         if hides_claims(roster, strategy) or goes_on_failing(strategy, outcomes):
             outcomes = replace(outcomes, complete=False)
     if unnoticed is None:
-        outcomes = _or_as_it_is(roster, outcomes)
+        outcomes = united_outcomes([(outcomes, 1 - UNNOTICED), (_as_it_is(roster), UNNOTICED)])
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced, unnoticed)
 
 
@@ -213,15 +208,10 @@ def goes_on_failing(strategy: Strategy, outcomes: Outcomes) -> bool:
     return strategy.leader_client == SARAMA and bool(outcomes.failures)
 
 
-def _or_as_it_is(roster: Roster, outcomes: Outcomes) -> Outcomes:
-    """These outcomes, or nothing happens."""
-    return united_outcomes([(outcomes, 1 - UNNOTICED), (Outcomes((_as_it_is(roster),)), UNNOTICED)])
-
-
-def _as_it_is(roster: Roster) -> Outcome:
+def _as_it_is(roster: Roster) -> Outcomes:
     """Nothing happens: everybody keeps what it has."""
     held = {seat.member.member_id: seat.member.assignment or {} for seat in roster.seats}
-    return Outcome(Settled(as_shares(held), (), ()), 1.0)
+    return Outcomes.alike([Settled(as_shares(held))])
 
 
 def _spoken(roster: Roster, strategy: Strategy) -> dict[str, str]:
@@ -236,33 +226,33 @@ def _spoken(roster: Roster, strategy: Strategy) -> dict[str, str]:
 def _in_stages(
     roster: Roster,
     brought: Round,
-    draw: Draw,
-    play: Callable[[Roster, Round, Draw], Ends],
+    case: Assumed,
+    play: Callable[[Roster, Round, Assumed], Outcomes],
     begun: dict[object, Settled],
-) -> Ends:
+) -> Outcomes:
     """The ends of a KIP-848 group whose coordinator computes one target after the other.
 
     Args:
-        begun: what other draws have come to before their last target, by what there was to be seen.
+        begun: what other cases have come to before their last target, by what there was to be seen.
     """
     last: Settled | None = None
     steps: tuple[RoundStep, ...] = ()
     faults: dict[Fault, None] = {}
-    names = {drawn: name for name, drawn in draw.ids.items()}
-    for number, stage in enumerate(stages(roster, draw.batches)):
-        key = draw.until(number)
+    names = {drawn: name for name, drawn in case.ids.items()}
+    for number, stage in enumerate(stages(roster, case.batches)):
+        key = case.until(number)
         start = begun.get(key)
         if start is not None:
-            last = start.renamed(draw.ids)
+            last = start.renamed(case.ids)
         else:
             held = brought if last is None else Round(last.shares, brought.generation)
-            ends = play(stage, held, replace(draw, orders=draw.orders[number : number + 1]))
+            ends = play(stage, held, replace(case, orders=case.orders[number : number + 1]))
             if ends.failures:
                 return ends
-            last = ends.each[0]
-            if number < len(draw.batches) - 1:
+            last = ends.each[0].settled
+            if number < len(case.batches) - 1:
                 begun[key] = last.renamed(names)
         steps += last.steps
         faults.update(dict.fromkeys(last.faults))
     assert last is not None
-    return Ends((Settled(last.shares, steps, tuple(faults)),))
+    return Outcomes.alike([Settled(last.shares, steps, tuple(faults))])

@@ -8,7 +8,7 @@ assumed ids are told by the names that members have in the roster.
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -23,6 +23,7 @@ from kgroups.core.planning.assignor_request import (
     words_of,
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, Shares, as_shares, round_step
+from kgroups.core.planning.outcomes.outcome import Outcomes, Settled
 from kgroups.core.planning.outcomes.repeats import Sightings
 from kgroups.core.planning.roster import Roster
 from kgroups.core.snapshot import TopicPartition
@@ -32,53 +33,6 @@ MAX_ROUNDS: Final = 10
 
 # Rounds that are computed at most, where chance has a say.
 MAX_ANSWERS: Final = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The end of a rebalance.
-
-    Args:
-        shares: member id to topic to partitions, in the strategy's order.
-        steps: one entry a round.
-        faults: what a Java leader would do wrong with this group.
-        settled: False if the group was still moving after `MAX_ROUNDS`.
-    """
-
-    shares: Shares
-    steps: tuple[RoundStep, ...]
-    faults: tuple[Fault, ...]
-    settled: bool = True
-
-    def renamed(self, names: Mapping[str, str]) -> "Settled":
-        """The same end with some members under another name."""
-        return Settled(
-            {names.get(member, member): held for member, held in self.shares.items()},
-            tuple(step.renamed(names) for step in self.steps),
-            self.faults,
-            self.settled,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The ways in which a rebalance can end under one strategy.
-
-    Args:
-        each: ends; more than one where the strategy leaves something to chance.
-        complete: whether there are no others.
-        weights: how likely each end and then each failure is beside the others; empty: all alike.
-    """
-
-    each: tuple[Settled, ...]
-    failures: tuple[KgroupsError, ...] = ()
-    complete: bool = True
-    weights: tuple[float, ...] = ()
-
-    def parts(self) -> list[float]:
-        """How likely each end and then each failure is; they sum up to 1."""
-        weights = self.weights or (1.0,) * (len(self.each) + len(self.failures))
-        return [weight / sum(weights) for weight in weights]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +54,7 @@ def settle(
     rounds: int = MAX_ROUNDS,
     answers: int = MAX_ANSWERS,
     seen: Sightings | None = None,
-) -> Ends:
+) -> Outcomes:
     """The assignments of this roster, after as many rounds as the protocol needs.
 
     Args:
@@ -135,7 +89,7 @@ def settle(
                 complete = complete and (end.settled or rounds == 1)
             else:
                 under_way.append(end)
-    return Ends(tuple(ends), tuple(failures), complete and not under_way)
+    return Outcomes.alike(ends, failures, complete=complete and not under_way)
 
 
 def _reader(

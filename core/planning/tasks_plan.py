@@ -1,13 +1,12 @@
 """The next assignment of a streams group, as its coordinator's `sticky` assignor makes it. Pure."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from kgroups.assignors.streams.sticky_tasks import assign_tasks
 from kgroups.assignors.streams.tasks import MemberTasks, Task, TaskMember, TaskSource
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.draft import unknown_host, unknown_member
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -58,13 +57,15 @@ def _changed(
                     streams = StreamsMember(process_id=name, topology_epoch=0)
                     members.append(Member(name, client_id or name, "", streams=streams))
             case RemoveMember(member=name) | RemoveMembers(name=name) if name:
-                members = _without(
-                    members, partial(_is_named, name), unknown_member(name, group.group)
-                )
+                meant = [m for m in members if name in (m.member_id, m.instance_id, m.client_id)]
+                if not meant:
+                    raise unknown_member(name, group.group)
+                members = [member for member in members if member not in meant]
             case DropHost(host=host):
-                members = _without(
-                    members, partial(_is_on, host), unknown_host(host, group.group, members)
-                )
+                meant = [m for m in members if m.host.lstrip("/") == host.lstrip("/")]
+                if not meant:
+                    raise unknown_host(host, group.group, members)
+                members = [member for member in members if member not in meant]
             case SetPartitions(topic=topic, partitions=count) if topic in topics:
                 logs = {number: PartitionLog() for number in range(count)}
                 topics[topic] = replace(topics[topic], partitions={**logs})
@@ -75,23 +76,6 @@ def _changed(
                     "--set-partitions TOPIC=N with a topic that the group reads",
                 )
     return members, topics
-
-
-def _is_named(name: str, member: Member) -> bool:
-    return name in (member.member_id, member.instance_id, member.client_id)
-
-
-def _is_on(host: str, member: Member) -> bool:
-    return member.host.lstrip("/") == host.lstrip("/")
-
-
-def _without(
-    members: Sequence[Member], is_meant: Callable[[Member], bool], absent: NotFoundError
-) -> list[Member]:
-    left = [member for member in members if not is_meant(member)]
-    if len(left) == len(members):
-        raise absent
-    return left
 
 
 def _assigned(

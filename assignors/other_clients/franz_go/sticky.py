@@ -12,7 +12,7 @@ Source: kgo/internal/sticky/sticky.go and group_balancer.go (AdjustCooperative) 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.compact import CompactAssignment, withhold
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.assignors.other_clients.franz_go.racks import Racks, number_racks
@@ -116,15 +116,7 @@ class _StickyRun:
             runs, generation = member.owned, member.generation
         else:
             runs, generation = read_franz_go_data(member)
-        table = self._table
-        numbers = [
-            table.bases[table.index[topic]] + partition
-            for topic, partitions in runs
-            if topic in table.index
-            for partition in partitions
-            if 0 <= partition < table.counts[table.index[topic]]
-        ]
-        return numbers, generation
+        return self._table.existing(runs), generation
 
     def _take_claims(self) -> dict[int, int]:
         """Give partitions to whoever claims them in the newest generation.
@@ -325,28 +317,13 @@ def _withhold(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
 
     Source: AdjustCooperative.
     """
-    table = view.table
-    claims = []
+    claims = [set(view.table.existing(member.owned)) for member in view.members]
     newest: dict[int, int] = {}
-    for member in view.members:
-        numbers = {
-            table.bases[table.index[topic]] + partition
-            for topic, partitions in member.owned
-            if topic in table.index
-            for partition in partitions
-            if 0 <= partition < table.counts[table.index[topic]]
-        }
-        claims.append(numbers)
+    for member, numbers in zip(view.members, claims, strict=True):
         for number in numbers:
             newest[number] = max(newest.get(number, member.generation), member.generation)
-    lost = set().union(*(mine.difference(got) for mine, got in zip(claims, lists, strict=True)))
-    withheld = {}
-    for position, given in enumerate(lists):
-        generation = view.members[position].generation
-        for number in given:
-            owned = number in claims[position] and generation >= newest[number]
-            if not owned and number in lost:
-                withheld[number] = position
-    for number, position in withheld.items():
-        lists[position].remove(number)
-    return withheld
+    owned = [
+        {number for number in numbers if member.generation >= newest[number]}
+        for member, numbers in zip(view.members, claims, strict=True)
+    ]
+    return withhold(lists, owned, claims)

@@ -13,7 +13,7 @@ from struct import error as StructError
 from struct import unpack_from
 from typing import NamedTuple
 
-from kgroups.assignors.order.java_hash_map import JavaHashMap
+from kgroups.assignors.order.hash_maps import JavaHashMap
 from kgroups.assignors.order.java_order import hash_map_order
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupResponseMember

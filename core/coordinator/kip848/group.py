@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 from uuid import UUID
 
-from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
+from kgroups.assignors.order.hash_maps import TimelineHashMap
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
 from kgroups.core.coordinator.append_errors import NO_ERROR
 from kgroups.core.coordinator.groups import (

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 from uuid import UUID
 
+from kgroups.assignors.order.hash_maps import TimelineHashMap
 from kgroups.assignors.order.java_order import (
     INITIAL_CAPACITY,
     copied_map_capacity,
     spread,
     string_hash,
 )
-from kgroups.assignors.order.timeline_hash_map import TimelineHashMap
 from kgroups.core.coordinator.kip848.member import Kip848Member, Owned
 
 

@@ -24,11 +24,10 @@ from kgroups.core.planning.moves import (
     ownership,
 )
 from kgroups.core.planning.notes import outcome_notes
-from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
+from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, Settled, gathered
 from kgroups.core.planning.outcomes.visible_order import HASH_ONLY, STICKY_FAMILY
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group, planned_member
 from kgroups.core.planning.reasons import MORE_WAYS, UNKNOWN_RACKS
-from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 if TYPE_CHECKING:
@@ -75,9 +74,7 @@ class Ways:
         """How the deploy can end, by the names that members go by."""
         ends = [
             Outcome(
-                Settled(walk.shares(), (), ()),
-                walk.weight,
-                _led(walk),
+                Settled(walk.shares()), walk.weight, walk.last.leader_clients if walk.last else ()
             )
             for walk in self.each
         ]
@@ -194,41 +191,35 @@ def plan_changes(
         _check_assignor(group, assignor_name)
     strategy = assignor_name
     if moves:  # of a group whose assignor is not known nothing is computed: it stays as it is
-        strategy = RANGE if _is_unknown(group) else None
+        is_known = group.type != "classic" or group.assignor in (None, *SPEAKERS)
+        strategy = None if is_known else RANGE
     known = Known(balances_racks=balances_racks, release=release)
     plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful, known=known)
     if not deploys:
         return plan
     begin = partial(Walk, snapshot, group, strategy, leader, known, alike)
+    once = once if plan.members else []
     if not moves:
         return _ending(
             plan,
             find_ways(
                 lambda taken, length, plans: _walked(
-                    begin(choices=Choices(taken), plans=plans, length=length),
-                    once if plan.members else (),
-                    deploys,
+                    begin(choices=Choices(taken), plans=plans, length=length), once, deploys
                 )
             ),
         )
-    walk = begin()
-    if once and plan.members:
-        walk.step(Event(CHANGES_MADE, tuple(once)))
-    moved: ProtocolMove | None = None
+    # The coordinator, in which a move is rehearsed, takes 30 ms to import.
+    from kgroups.core.planning.migration.move import ProtocolMove, move_to_protocol
+
+    walk, moved = _walked(begin(), once, ()), ProtocolMove((), ())
+    patterns = [change for change in once if isinstance(change, Pattern)]
     for deploy in deploys:
         if isinstance(deploy, MoveToProtocol):
-            # The coordinator, in which a move is rehearsed, takes 30 ms to import.
-            from kgroups.core.planning.migration.move import move_to_protocol
-
-            patterns = [change for change in once if isinstance(change, Pattern)]
             moved = move_to_protocol(
                 walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns
             )
-            continue
-        for event in deploy_events(deploy, walk):
-            walk.step(event)
-    if moved is None:
-        return _ending(plan, Ways((walk,)))
+        else:
+            _walked(walk, (), [deploy])
     return _after_move(plan, walk, moved)
 
 
@@ -283,7 +274,7 @@ def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
         ended = replace(ended, confidence="likely", confidence_reason=reason)
     return replace(
         ended,
-        outcomes=Outcomes(()),
+        outcomes=Outcomes(),
         outcome_metrics=(),
         notes=moved.notes,
         outcome_notes=(),
@@ -361,13 +352,3 @@ def _members(
         topics = facts.subscription or ()
         members.append(planned_member(facts, name, topics, before.get(name), held[name], lags))
     return tuple(members)
-
-
-def _is_unknown(group: Group) -> bool:
-    """Whether what assigns in a group now is not known here."""
-    return group.type == "classic" and group.assignor not in (None, *SPEAKERS)
-
-
-def _led(walk: Walk) -> tuple[str, ...]:
-    """The libraries that may lead at the last step of a way."""
-    return walk.last.leader_clients if walk.last is not None else ()

@@ -22,7 +22,7 @@ from kgroups.core.planning.moves import (
     ownership,
 )
 from kgroups.core.planning.outcomes.draws import ids_matter
-from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
+from kgroups.core.planning.outcomes.ids import assumed_id, listing
 from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, Stage, plan_group
 from kgroups.core.planning.reasons import RECKONS, RESTARTED, UNKNOWN_IDS, UNKNOWN_RACKS
@@ -342,10 +342,7 @@ def _leaders(plan: Plan, ids: Mapping[str, str]) -> Mapping[str, frozenset[str]]
 
 def _listed(group: Group, members: Sequence[Member], joined: set[str]) -> tuple[Member, ...]:
     """The members in the order in which the coordinator lists them."""
-    present = [member.member_id for member in group.members or ()]
     by_id = {member.member_id: member for member in members}
     staying = [name for name in by_id if name not in joined]
     joining = [name for name in by_id if name in joined]
-    if group.type != "classic":
-        return tuple(by_id[name] for name in (*staying, *joining))
-    return tuple(by_id[name] for name in broker_order(present, staying, joining))
+    return tuple(by_id[name] for name in listing(group, staying, joining))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.explanation.strategy_rules import RULES, Question, history
 from kgroups.core.planning.moves import Move
-from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import TopicPartition
 
 
@@ -51,20 +51,17 @@ def explain(plan: Plan, topic: str, partition: int) -> Explanation:
             hint="`kgroups plan GROUP --moves` lists the partitions that move",
             code="UNKNOWN_TOPIC_OR_PARTITION",
         )
-    owner = _owner(plan, move)
+    owner = next((m for m in plan.members if m.member_id == move.target), None)
     if owner is None:
         reasons = ["no remaining member subscribes to its topic, or the topic is gone"]
     else:
         readers = [member for member in plan.members if topic in member.topics]
         asked = Question(plan, move, owner, readers)
         rule = RULES.get(plan.assignor or "")
-        reasons = rule(asked) if rule else [_unknown_rule(plan), *history(asked)]
+        unknown = f"`{plan.assignor}` assigned it to this member and gives no reason"
+        reasons = rule(asked) if rule else [unknown, *history(asked)]
         reasons += _rounds(plan, move)
     return Explanation(topic, partition, move.source, move.target, (*reasons, *_chance(plan, move)))
-
-
-def _owner(plan: Plan, move: Move) -> PlannedMember | None:
-    return next((m for m in plan.members if m.member_id == move.target), None)
 
 
 def _rounds(plan: Plan, move: Move) -> list[str]:
@@ -94,7 +91,3 @@ def _chance(plan: Plan, move: Move) -> list[str]:
         f"this is its owner in {len(ranks)} of {len(outcomes.each)} possible outcomes, at best"
         f" of rank {min(ranks)}"
     ]
-
-
-def _unknown_rule(plan: Plan) -> str:
-    return f"`{plan.assignor}` assigned it to this member and gives no reason"

@@ -101,18 +101,14 @@ def dealt_owners(members: Sequence[Member]) -> frozenset[tuple[str, int, str]]:
 
 def _keep_their_places(members: Sequence[Member]) -> bool:
     """Whether static members stand where they do by id whatever follows their instance ids."""
-    starts = [_start(member) for member in members]
+    # As much of the id as the member has had all the time.
+    starts = [m.member_id if m.instance_id is None else f"{m.instance_id}-" for m in members]
     return not any(
         other.startswith(start) or start.startswith(other)
         for place, start in enumerate(starts)
         if members[place].instance_id is not None
         for other in (*starts[:place], *starts[place + 1 :])
     )
-
-
-def _start(member: Member) -> str:
-    """As much of the id as the member has had all the time."""
-    return member.member_id if member.instance_id is None else f"{member.instance_id}-"
 
 
 def _listings(members: Sequence[Member], library: str) -> Sequence[Members] | None:
@@ -144,7 +140,11 @@ def _forgetful(listed: Members, members: Sequence[Member]) -> Iterator[Members]:
 
     Of static members and of the others it keeps the last unbroken run.
     """
-    idle = [member_id for member_id, m in zip(listed, members, strict=True) if not _has_any(m)]
+    idle = [
+        member_id
+        for member_id, m in zip(listed, members, strict=True)
+        if not any((m.assignment or {}).values())
+    ]
     for count in range(len(idle) + 1):
         for forgotten in combinations(idle, count):
             kept = [member for member in listed if member not in forgotten]
@@ -156,8 +156,3 @@ def _forgetful(listed: Members, members: Sequence[Member]) -> Iterator[Members]:
             then = [member for member in forgotten if member.instance_id is None]
             last = [*static, *dynamic] if then or not first else [*dynamic, *static]
             yield [*first, *then, *last]
-
-
-def _has_any(member: Member) -> bool:
-    """Whether it was given a partition."""
-    return any((member.assignment or {}).values())

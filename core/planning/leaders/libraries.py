@@ -249,15 +249,10 @@ def _fitting(shown: Shown, strategy: str | None) -> frozenset[Trace]:
         if trace.version == shown.version
         and strategy in trace.strategies
         and shown.form in trace.sends
-        and _fits_rack(trace, shown.rack)
+        and (shown.rack is not None if trace.bare_rack == "" else shown.rack != "")
         and _fits_order(trace, shown.topics)
         and _fits_past(trace, shown)
     )
-
-
-def _fits_rack(trace: Trace, rack: str | None) -> bool:
-    """Whether members of this library send such a rack, configured or not."""
-    return rack is not None if trace.bare_rack == "" else rack != ""
 
 
 def _fits_order(trace: Trace, topics: tuple[str, ...]) -> bool:

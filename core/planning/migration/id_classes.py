@@ -6,20 +6,21 @@ there in any order, and a class of ids says besides the ids which place each has
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.order.java_order import grown_capacity, utf16_key
 from kgroups.core.planning.outcomes.arrival_order import mixed
-from kgroups.core.planning.outcomes.ids import bucket, drawn_uuid
+from kgroups.core.planning.outcomes.ids import bucket
 from kgroups.core.planning.outcomes.newcomer_ids import (
-    HEADS,
-    Heads,
+    ANY_BUCKETS,
+    Buckets,
+    Ids,
     Newcomer,
-    classic_ids,
-    kip848_ids,
-    text_orders,
+    member_ids,
+    named_ids,
+    sampled_id,
 )
 from kgroups.core.planning.outcomes.visible_order import Visible
 
@@ -29,40 +30,13 @@ MOST_COMBINATIONS: Final = 40_000
 SAMPLES: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class IdClass:
-    """Ids that an assignor cannot tell from others.
-
-    Args:
-        ids: name that stands for a member to an id that it may have.
-        weight: how likely such ids are.
-        places: id to its place in its bucket, from 0 on; empty: as it comes.
-    """
-
-    ids: Mapping[str, str]
-    weight: float
-    places: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class IdClasses:
-    """The classes of ids, never none.
-
-    Args:
-        complete: whether there are no others.
-    """
-
-    each: tuple[IdClass, ...]
-    complete: bool = True
-
-
-NO_CHOICE: Final = IdClasses((IdClass({}, 1.0),))
+NO_CHOICE: Final = ([Ids({}, 1.0)], True)
 
 
 def id_classes(
     seed: str, present: Sequence[str], unknown: Mapping[str, str | None], visible: Visible
-) -> IdClasses:
-    """The classes of ids of the members whose ids are not known.
+) -> tuple[Sequence[Ids], bool]:
+    """The classes of ids of the members whose ids are not known, and whether these are all.
 
     Args:
         seed: the same ids are made for the same seed.
@@ -71,56 +45,25 @@ def id_classes(
             members of consumer groups have.
         visible: what the assignor sees of ids.
     """
-    newcomers = [
-        Newcomer(name, kip848_ids() if prefix is None else classic_ids(prefix), name)
-        for name, prefix in unknown.items()
-    ]
+    newcomers = [Newcomer(name, member_ids(prefix), name) for name, prefix in unknown.items()]
     if not newcomers:
         return NO_CHOICE
     if len(newcomers) <= MOST_ENUMERATED:
-        classes = tuple(islice(_enumerated(seed, present, newcomers, visible), MAX_CLASSES + 1))
+        keys = sorted(map(utf16_key, present)) if visible.text else None
+        tables = [ANY_BUCKETS] if visible.tables is None else _hash_orders(present, newcomers)
+        classes = list(islice(named_ids(newcomers, seed, keys, tables), MAX_CLASSES + 1))
         if 0 < len(classes) <= MAX_CLASSES:
-            return IdClasses(classes)
-    samples = tuple(_sample(seed, newcomers, number) for number in range(SAMPLES))
-    return IdClasses(samples, complete=False)
+            return classes, True
+    return [
+        Ids(
+            {newcomer.name: sampled_id(newcomer, seed, number) for newcomer in newcomers},
+            1 / SAMPLES,
+        )
+        for number in range(SAMPLES)
+    ], False
 
 
-def _enumerated(
-    seed: str, present: Sequence[str], newcomers: Sequence[Newcomer], visible: Visible
-) -> Iterator[IdClass]:
-    texts = [Heads({newcomer.name: HEADS // 2 for newcomer in newcomers}, 1.0)]
-    if visible.text:
-        keys = sorted(map(utf16_key, present))
-        texts = list(islice(text_orders(newcomers, keys), MAX_CLASSES + 1))
-    tables = [_Buckets({}, 1.0)]
-    if visible.tables is not None:
-        tables = _hash_orders(present, newcomers)
-    capacity = grown_capacity(len(present) + len(newcomers))
-    for text in texts:
-        for number, table in enumerate(tables):
-            ids = {
-                newcomer.name: newcomer.space.made(
-                    text.heads[newcomer.name],
-                    table.buckets.get(newcomer.name),
-                    capacity,
-                    f"{seed}/{number}/{newcomer.name}",
-                )
-                for newcomer in newcomers
-            }
-            places = {ids[name]: place for name, place in table.places.items()}
-            yield IdClass(ids, text.weight * table.weight, places)
-
-
-@dataclass(frozen=True, slots=True)
-class _Buckets:
-    """A bucket for each member whose id is not known, its place in it, and how likely that is."""
-
-    buckets: Mapping[str, int]
-    weight: float
-    places: Mapping[str, int] = field(default_factory=dict)
-
-
-def _hash_orders(present: Sequence[str], newcomers: Sequence[Newcomer]) -> list[_Buckets]:
+def _hash_orders(present: Sequence[str], newcomers: Sequence[Newcomer]) -> list[Buckets]:
     """Everything that buckets can make of the order of members in a hash table; none if too much.
 
     Those whose ids are known keep their order where they share a bucket.
@@ -133,7 +76,7 @@ def _hash_orders(present: Sequence[str], newcomers: Sequence[Newcomer]) -> list[
         fixed.setdefault(bucket(member_id, capacity), []).append(member_id)
     names = [newcomer.name for newcomer in newcomers]
     total = capacity ** len(names)
-    by_order: dict[tuple[str, ...], _Buckets] = {}
+    by_order: dict[tuple[str, ...], Buckets] = {}
     for drawn in product(range(capacity), repeat=len(names)):
         buckets = dict(zip(names, drawn, strict=True))
         orders = list(_orders(fixed, buckets))
@@ -142,7 +85,7 @@ def _hash_orders(present: Sequence[str], newcomers: Sequence[Newcomer]) -> list[
             first = by_order.get(met)
             if first is None:
                 places = {n: at for part in order for at, n in enumerate(part) if n in buckets}
-                first = _Buckets(buckets, 0.0, places)
+                first = Buckets(buckets, 0.0, capacity, places)
             weight = first.weight + 1 / len(orders) / total
             by_order[met] = replace(first, weight=weight)
     return list(by_order.values())
@@ -157,18 +100,3 @@ def _orders(
         for place in sorted({*fixed, *drawn.values()})
     ]
     yield from product(*choices)
-
-
-def _sample(seed: str, newcomers: Sequence[Newcomer], number: int) -> IdClass:
-    return IdClass(
-        {
-            newcomer.name: newcomer.space.made(
-                drawn_uuid(f"{seed}/{newcomer.name}", number).int % HEADS,
-                None,
-                16,
-                f"{seed}/{number}/{newcomer.name}",
-            )
-            for newcomer in newcomers
-        },
-        1.0 / SAMPLES,
-    )

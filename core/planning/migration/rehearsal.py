@@ -12,7 +12,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from kgroups.assignors.order.java_order import grown_capacity
-from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.default_ports import coordinator_ports
@@ -34,7 +33,6 @@ from kgroups.core.uuids import uuid_from
 START_MS: Final = 1_000_000_000
 ROUND_MS: Final = 3_000
 MAX_ROUNDS: Final = 60
-LEAVE_VERSION: Final = 5
 DESCRIBE_VERSION: Final = 1
 
 MEMBER_PROTOCOLS: Final[Mapping[int, MemberProtocol]] = {0: "classic", 1: "consumer"}
@@ -114,7 +112,7 @@ class Rehearsal:
         self._coordinator = Coordinator(
             replace(config, consumer_assignors=served or tuple(ports.assignors)),
             self._topology,
-            self._new_id,
+            self._new_ids.pop,
             now_ms=START_MS,
             ports=ports,
         )
@@ -128,20 +126,10 @@ class Rehearsal:
 
     def leave(self, member_id: str) -> None:
         """A member goes; a static one will be back."""
-        speaker = next(speaker for speaker in self._speakers if _id_of(speaker) == member_id)
+        speaker = next(speaker for speaker in self._speakers if speaker.member_id == member_id)
         self._speakers.remove(speaker)
-        if isinstance(speaker, Kip848Speaker):
+        if isinstance(speaker, Kip848Speaker) or speaker.facts.instance_id is None:
             speaker.leave(self._ask)
-        elif speaker.facts.instance_id is None:
-            leaving = (MemberIdentity(member_id),)
-            self._ask(
-                LeaveGroupRequest(
-                    version=LEAVE_VERSION,
-                    client_id=speaker.facts.client_id,
-                    group_id=self._group.group,
-                    members=leaving,
-                )
-            )
 
     def join_kip848(self, facts: Member, asks_for: str | None) -> None:
         """A member comes by KIP-848; a static one in the place of its former life, which is over.
@@ -176,7 +164,7 @@ class Rehearsal:
     def settle(self) -> Settled:
         """Let time pass until nothing moves any more, or the group is classic again."""
         for _ in range(MAX_ROUNDS):
-            kind, state = self._state()
+            kind, state = self._coordinator.group_states()[self._group.group]
             if kind == "classic":
                 return Settled(self._as_classic(), rebalances=state != "Stable")
             if self._is_at_rest(state):
@@ -203,19 +191,10 @@ class Rehearsal:
         if facts.member_protocol == "consumer" and group.type == "consumer":
             return Kip848Speaker(facts, group.group, max(epoch or 1, 1), held)
         if group.type == "classic":
-            epoch = self._generation()
+            epoch = next(snapshot.epoch for snapshot in self._coordinator.snapshot())
         return ClassicSpeaker(
             facts, group.group, self._terms.strategy, facts.member_id, max(epoch or 1, 1), held
         )
-
-    def _generation(self) -> int:
-        return next(snapshot.epoch for snapshot in self._coordinator.snapshot())
-
-    def _state(self) -> tuple[str, str]:
-        return self._coordinator.group_states()[self._group.group]
-
-    def _new_id(self) -> UUID:
-        return self._new_ids.pop()
 
     def _ask(self, request: Request) -> Any:
         """The answer to a request; None if it was parked."""
@@ -232,7 +211,7 @@ class Rehearsal:
             version=DESCRIBE_VERSION, group_ids=(self._group.group,)
         )
         (described,) = self._ask(request).groups
-        speakers = {_id_of(speaker): speaker for speaker in self._speakers}
+        speakers = {speaker.member_id: speaker for speaker in self._speakers}
         members = []
         for member in described.members:
             speaker = speakers[member.member_id]
@@ -265,7 +244,7 @@ class Rehearsal:
     def _as_classic(self) -> Group:
         """The group after a downgrade, before its members have joined again."""
         (snapshot,) = self._coordinator.snapshot()
-        speakers = {_id_of(speaker): speaker for speaker in self._speakers}
+        speakers = {speaker.member_id: speaker for speaker in self._speakers}
         members = tuple(
             replace(
                 speakers[member.member_id].facts,
@@ -313,7 +292,3 @@ def _placed(
         held = buckets.setdefault(bucket(member.member_id, capacity), [])
         held.insert(places.get(member.member_id, len(held)), member)
     return [member for _, held in sorted(buckets.items()) for member in held]
-
-
-def _id_of(speaker: Speaker) -> str:
-    return speaker.member_id if isinstance(speaker, ClassicSpeaker) else speaker.facts.member_id

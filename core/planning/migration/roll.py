@@ -22,11 +22,12 @@ from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import chosen_assignor, server_strategy
 from kgroups.core.planning.migration.blockers import SPEAK_KIP848
 from kgroups.core.planning.migration.broker_rules import BrokerRules, check_assignor, guesses_of
-from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
+from kgroups.core.planning.migration.id_classes import NO_CHOICE, id_classes
 from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms, terms_of
 from kgroups.core.planning.migration.speakers import Refused
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.ids import assumed_id
+from kgroups.core.planning.outcomes.newcomer_ids import Ids
 from kgroups.core.planning.outcomes.visible_order import visible_orders
 from kgroups.core.planning.plan import Stage
 from kgroups.core.planning.reasons import (
@@ -259,9 +260,9 @@ class Roll:
             Refused: the coordinator answers with an error.
         """
         probe = self._played(action, {}, config)
-        classes = self._classes(probe, unknown)
+        classes, complete = self._classes(probe, unknown)
         ways: dict[Hashable, _Way] = {}
-        for id_class in classes.each:
+        for id_class in classes:
             settled = self._played(action, id_class.ids, config, id_class.places)
             back = {own: name for name, own in id_class.ids.items()}
             shares = {
@@ -274,10 +275,12 @@ class Roll:
             first = (earlier.settled, earlier.ids) if earlier else (settled, id_class.ids)
             ways[key] = _Way(*first, weight, key)
         ranked = sorted(ways.values(), key=lambda way: -way.weight)
-        complete = classes.complete and all(way.settled.rests for way in ranked)
+        complete = complete and all(way.settled.rests for way in ranked)
         return ranked, complete
 
-    def _classes(self, probe: Settled, unknown: Mapping[str, str | None]) -> IdClasses:
+    def _classes(
+        self, probe: Settled, unknown: Mapping[str, str | None]
+    ) -> tuple[Sequence[Ids], bool]:
         """The ids that the assignor in force can tell apart."""
         group = probe.group
         if not unknown or group.type == "classic":

@@ -16,6 +16,8 @@ from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     JoinGroupProtocol,
     JoinGroupRequest,
+    LeaveGroupRequest,
+    MemberIdentity,
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.kip848.messages import (
@@ -40,6 +42,7 @@ Shares = Mapping[str, tuple[int, ...]]
 JOIN_VERSION: Final = 9
 SYNC_VERSION: Final = 5
 HEARTBEAT_VERSION: Final = 4
+LEAVE_VERSION: Final = 5
 KIP848_VERSION: Final = 1
 LEAVE_EPOCH: Final = -1
 LEAVE_STATIC_EPOCH: Final = -2
@@ -72,30 +75,30 @@ class Kip848Speaker:
     owned: Shares = field(default_factory=dict)
     asks_for: str | None = None
 
+    @property
+    def member_id(self) -> str:
+        """The id that it has made for itself."""
+        return self.facts.member_id
+
     def beat(self, ask: Ask, topology: Topology) -> None:
         """One heartbeat; the first one joins.
 
         Raises:
             Refused: the coordinator answers with an error.
         """
-        first, facts = self.epoch == 0, self.facts
-        answer = ask(
-            ConsumerGroupHeartbeatRequest(
-                version=KIP848_VERSION,
-                client_id=facts.client_id,
-                client_host=facts.host,
-                group_id=self.group_id,
-                member_id=facts.member_id,
-                member_epoch=self.epoch,
-                instance_id=facts.instance_id,
-                rack_id=(facts.rack or None) if first else None,
-                rebalance_timeout_ms=REBALANCE_TIMEOUT_MS if first else -1,
-                subscribed_topic_names=_names(facts) if first else None,
-                subscribed_topic_regex=facts.subscription_regex if first else None,
-                server_assignor=self.asks_for if first else None,
-                topic_partitions=() if first else _by_id(self.owned, topology),
-            )
-        )
+        facts = self.facts
+        said: dict[str, Any] = {"topic_partitions": _by_id(self.owned, topology)}
+        if self.epoch == 0:
+            said = {
+                "rack_id": facts.rack or None,
+                "rebalance_timeout_ms": REBALANCE_TIMEOUT_MS,
+                "subscribed_topic_names": facts.subscription
+                or (None if facts.subscription_regex else ()),
+                "subscribed_topic_regex": facts.subscription_regex,
+                "server_assignor": self.asks_for,
+                "topic_partitions": (),
+            }
+        answer = self._send(ask, self.epoch, **said)
         if answer.error_code is not ErrorCode.NONE:
             raise Refused(answer.error_code, answer.error_message or "")
         self.epoch = answer.member_epoch
@@ -104,16 +107,20 @@ class Kip848Speaker:
 
     def leave(self, ask: Ask) -> None:
         """The last heartbeat: a static member says that it will be back."""
-        static = self.facts.instance_id is not None
-        ask(
+        self._send(ask, LEAVE_EPOCH if self.facts.instance_id is None else LEAVE_STATIC_EPOCH)
+
+    def _send(self, ask: Ask, epoch: int, **said: Any) -> Any:
+        """The answer to a heartbeat that says this besides who sends it."""
+        return ask(
             ConsumerGroupHeartbeatRequest(
                 version=KIP848_VERSION,
                 client_id=self.facts.client_id,
                 client_host=self.facts.host,
                 group_id=self.group_id,
                 member_id=self.facts.member_id,
-                member_epoch=LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH,
+                member_epoch=epoch,
                 instance_id=self.facts.instance_id,
+                **said,
             )
         )
 
@@ -142,90 +149,82 @@ class ClassicSpeaker:
             Refused: the coordinator answers with an error.
         """
         if self.generation < 0:
-            self.join(ask)
-            return
-        if not self.synced:
+            self._join(ask)
+        elif not self.synced:
             self._sync(ask)
-            return
-        answer = ask(
-            HeartbeatRequest(
-                version=HEARTBEAT_VERSION,
+        else:
+            self._goes_on(ask, HeartbeatRequest, HEARTBEAT_VERSION, generation_id=self.generation)
+
+    def leave(self, ask: Ask) -> None:
+        """LeaveGroup; no member of a consumer says so that is static."""
+        ask(
+            LeaveGroupRequest(
+                version=LEAVE_VERSION,
                 client_id=self.facts.client_id,
-                client_host=self.facts.host,
                 group_id=self.group_id,
-                generation_id=self.generation,
-                member_id=self.member_id,
-                group_instance_id=self.facts.instance_id,
+                members=(MemberIdentity(self.member_id),),
             )
         )
-        if answer.error_code is ErrorCode.REBALANCE_IN_PROGRESS:
-            self.join(ask)
-        elif answer.error_code is not ErrorCode.NONE:
-            raise Refused(answer.error_code, "")
 
-    def join(self, ask: Ask) -> None:
-        """JoinGroup, and SyncGroup after it; an eager member gives up everything before.
+    def _join(self, ask: Ask) -> None:
+        """JoinGroup, and SyncGroup after it; an eager member gives up everything before."""
+        if self.strategy not in COOPERATIVE:
+            self.owned = {}
+        offer = subscription_bytes(self.facts, self.owned, self.generation)
+        answer = self._goes_on(
+            ask,
+            JoinGroupRequest,
+            JOIN_VERSION,
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+            protocol_type="consumer",
+            protocols=(JoinGroupProtocol(self.strategy, offer),),
+        )
+        if answer is not None:
+            self.member_id, self.generation = answer.member_id, answer.generation_id
+            self.synced = False
+            self._sync(ask)
+
+    def _sync(self, ask: Ask) -> None:
+        answer = self._goes_on(
+            ask,
+            SyncGroupRequest,
+            SYNC_VERSION,
+            generation_id=self.generation,
+            protocol_type="consumer",
+            protocol_name=self.strategy,
+        )
+        if answer is not None:
+            self.synced = True
+            given = decode_assignment(answer.assignment).partitions
+            self.owned = {topic: tuple(numbers) for topic, numbers in given}
+
+    def _goes_on(self, ask: Ask, kind: Callable[..., Request], version: int, **said: Any) -> Any:
+        """The answer to a request; None where it is parked, or makes the member join again.
 
         Raises:
             Refused: the coordinator answers with an error.
         """
-        if self.strategy not in COOPERATIVE:
-            self.owned = {}
-        offer = subscription_bytes(self.facts, self.owned, self.generation)
         answer = ask(
-            JoinGroupRequest(
-                version=JOIN_VERSION,
+            kind(
+                version=version,
                 client_id=self.facts.client_id,
                 client_host=self.facts.host,
                 group_id=self.group_id,
-                session_timeout_ms=SESSION_TIMEOUT_MS,
-                rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
                 member_id=self.member_id,
                 group_instance_id=self.facts.instance_id,
-                protocol_type="consumer",
-                protocols=(JoinGroupProtocol(self.strategy, offer),),
+                **said,
             )
         )
-        if answer is None:  # parked: the group is a classic one
-            return
-        if answer.error_code is not ErrorCode.NONE:
+        if answer is None or answer.error_code is ErrorCode.NONE:
+            return answer
+        if answer.error_code is not ErrorCode.REBALANCE_IN_PROGRESS or kind is JoinGroupRequest:
             raise Refused(answer.error_code, "")
-        self.member_id, self.generation = answer.member_id, answer.generation_id
-        self.synced = False
-        self._sync(ask)
-
-    def _sync(self, ask: Ask) -> None:
-        answer = ask(
-            SyncGroupRequest(
-                version=SYNC_VERSION,
-                client_id=self.facts.client_id,
-                client_host=self.facts.host,
-                group_id=self.group_id,
-                generation_id=self.generation,
-                member_id=self.member_id,
-                group_instance_id=self.facts.instance_id,
-                protocol_type="consumer",
-                protocol_name=self.strategy,
-            )
-        )
-        if answer is None:
-            return
-        if answer.error_code is ErrorCode.REBALANCE_IN_PROGRESS:
-            self.join(ask)
-            return
-        if answer.error_code is not ErrorCode.NONE:
-            raise Refused(answer.error_code, "")
-        self.synced = True
-        given = decode_assignment(answer.assignment).partitions
-        self.owned = {topic: tuple(numbers) for topic, numbers in given}
+        self._join(ask)
+        return None
 
 
 Speaker = Kip848Speaker | ClassicSpeaker
-
-
-def _names(facts: Member) -> tuple[str, ...] | None:
-    """The names that it subscribes to, besides a pattern."""
-    return facts.subscription or (None if facts.subscription_regex else ())
 
 
 def _by_id(owned: Shares, topology: Topology) -> tuple[TopicPartitions, ...]:

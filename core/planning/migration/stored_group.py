@@ -138,7 +138,7 @@ def kip848_records(
         strategy: of those of its members that speak the classic protocol.
         asked: member id to the server-side assignor that it asks for.
     """
-    name, epoch = group.group, _epoch(group)
+    name, epoch = group.group, max(group.group_epoch or 1, 1)
     # The coordinator walks members of one slot from the newest to the oldest: read in reverse they
     # stand as they do now.
     listed = (group.members or ())[::-1]
@@ -166,10 +166,6 @@ def kip848_records(
     target_epoch = epoch if group.target_epoch is None else group.target_epoch
     records.append(target_epoch_record(name, target_epoch, 0))
     return records + [current_record(name, member) for member in members]
-
-
-def _epoch(group: Group) -> int:
-    return 1 if group.group_epoch is None else max(group.group_epoch, 1)
 
 
 def _kip848_member(

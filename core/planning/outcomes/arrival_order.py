@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
+from kgroups.assignors.order.hash_maps import grown_orders
 from kgroups.assignors.order.java_order import grown_capacity
-from kgroups.assignors.order.timeline_hash_map import grown_orders
 from kgroups.core.planning.outcomes.coordinator_batches import Batch, stages
 from kgroups.core.planning.outcomes.ids import bucket
 from kgroups.core.planning.outcomes.newcomer_ids import MAX_COMBINATIONS, Drawn, bucket_classes

@@ -15,7 +15,7 @@ maybeUpdateRegularExpressions; KIP-848.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Final
 
@@ -32,28 +32,22 @@ ONE_BY_ONE: Final = 4.0
 Batch = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Sequences:
-    """In which batches events may be taken in: names of seats, patterns; weights sum up to 1.
+Weighted = Sequence[tuple[tuple[Batch, ...], float]]
 
-    A first batch without events: what is no event makes a target of its own.
 
-    Args:
-        complete: whether there are no others.
+def sequences(roster: Roster, strategy_name: str) -> tuple[Weighted, bool]:
+    """Every sequence in which a coordinator may take in what happens to this group.
+
+    Returns:
+        Batches of names of seats and patterns, with weights that sum up to 1, and whether these
+        are all. A first batch without events: what is no event makes a target of its own.
     """
-
-    each: tuple[tuple[tuple[Batch, ...], float], ...]
-    complete: bool = True
-
-
-def sequences(roster: Roster, strategy_name: str) -> Sequences:
-    """Every sequence in which a coordinator may take in what happens to this group."""
     events = _events(roster)
     lookups = _lookups(roster)
     at_once = bool(events) and _changes_at_once(roster)
     if len(events) + at_once < 2 or strategy_name in WITHOUT_MEMORY:
         together = (frozenset(events),) if events else ()
-        return Sequences(((together, 1.0),))
+        return [(together, 1.0)], True
     kinds = {
         seat.member.member_id: (_known_kind(seat), lookups.get(seat.member.member_id))
         for seat in roster.seats
@@ -71,9 +65,7 @@ def sequences(roster: Roster, strategy_name: str) -> Sequences:
     most = max(map(len, admitted))
     weights = [ONE_BY_ONE if len(batches) == most else 1.0 for batches in admitted]
     total = sum(weights)
-    return Sequences(
-        tuple((b, weight / total) for b, weight in zip(admitted, weights, strict=True)), complete
-    )
+    return [(b, weight / total) for b, weight in zip(admitted, weights, strict=True)], complete
 
 
 def _events(roster: Roster) -> list[str]:

@@ -16,6 +16,7 @@ from itertools import count, pairwise
 
 from kgroups.assignors.order.java_order import hash_order, spread, string_hash, utf16_key
 from kgroups.core.coordinator.releases import RELEASES, draw_id
+from kgroups.core.snapshot import Group
 from kgroups.core.uuids import uuid_text
 
 LARGEST_TABLE = 1 << 20
@@ -75,6 +76,19 @@ def _table_capacity_of(member_ids: tuple[str, ...]) -> int | None:
             return capacity
         capacity *= 2
     return None
+
+
+def listing(group: Group, staying: Sequence[str], joining: Sequence[str]) -> list[str]:
+    """Members in the order in which a group's coordinator will list them.
+
+    Args:
+        group: as it is.
+        staying: ids of its members that stay, in its order.
+        joining: ids of members that join.
+    """
+    if group.type != "classic":
+        return [*staying, *joining]
+    return broker_order([member.member_id for member in group.members or ()], staying, joining)
 
 
 def broker_order(

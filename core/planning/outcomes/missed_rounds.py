@@ -14,15 +14,14 @@ rdkafka_sticky_assignor.c (the state is SyncGroup's); kafka-python's coordinator
 join_group_async (a `_join_task` that has ended is begun anew, whatever it answered).
 """
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from kgroups.core.planning.assignor_request import library_of
 from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.outcome import Settled
 from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import Settled
 
 # Libraries whose members say the generation that JoinGroup answered last.
 AHEAD: Final = frozenset({"java", "franz-go"})
@@ -33,19 +32,6 @@ MOST_SETS: Final = 64
 # Members and partitions, all sets together.
 SIZE_BUDGET: Final = 40_000
 LEAST_SETS: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Misses:
-    """Who may miss a round.
-
-    Args:
-        each: ids of the members, one set for each way.
-        complete: whether there are no others.
-    """
-
-    each: tuple[frozenset[str], ...] = ()
-    complete: bool = True
 
 
 def may_miss(roster: Roster, strategy: Strategy) -> bool:
@@ -67,8 +53,8 @@ def discarders(roster: Roster, strategy: Strategy) -> frozenset[str]:
 
 def misses(
     roster: Roster, strategy: Strategy, settled: Settled, *, pressed: bool, rests: bool = False
-) -> Misses:
-    """Who may miss the last round of these.
+) -> tuple[tuple[frozenset[str], ...], bool]:
+    """Who may miss the last round of these, one set for each way, and whether these are all.
 
     Args:
         pressed: whether another round begins whoever gives something up: somebody joins, or the
@@ -76,7 +62,7 @@ def misses(
         rests: whether none begins, if nobody throws away what it is given.
     """
     if strategy.assignor.name not in STICKY_FAMILY:
-        return Misses()
+        return (), True
     step = settled.steps[-1]
     losers = frozenset(member for _, _, member in step.revoked)
     changed = losers | {member for _, _, member in step.assigned}
@@ -95,8 +81,8 @@ def misses(
     ]
     rounds = list(dict.fromkeys(rounds))
     if 2 ** len(names) <= most:
-        return Misses(tuple(rounds))
-    return Misses(tuple(rounds[: most - 1] + rounds[-1:]), complete=False)
+        return tuple(rounds), True
+    return tuple(rounds[: most - 1] + rounds[-1:]), False
 
 
 def _says_the_same(roster: Roster, strategy: Strategy) -> bool:

@@ -11,8 +11,9 @@ Source: GroupMetadataManager.generateMemberId (`<client or instance id>-<uuid>`)
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import (
     combinations_with_replacement,
     count,
@@ -23,17 +24,18 @@ from itertools import (
     product,
 )
 from math import factorial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import grown_capacity, spread, string_hash, utf16_key
-from kgroups.core.planning.outcomes.ids import table_capacity_of
+from kgroups.core.planning.outcomes.ids import drawn_uuid, table_capacity_of
 from kgroups.core.planning.outcomes.visible_order import Tables
 from kgroups.core.uuids import uuid_text
 
 HEAD_BITS: Final = 48
 HEADS: Final = 1 << HEAD_BITS
+MIDDLE: Final = HEADS // 2
 _TAIL_BITS: Final = 80
 _CHARS: Final = 8  # of base64 that hold the head
 
@@ -100,24 +102,26 @@ def _uuid(head: int, rest: int) -> UUID:
     return UUID(int=head << _TAIL_BITS | rest, version=4)
 
 
-def classic_ids(prefix: str) -> IdSpace:
-    """Ids that a coordinator gives to classic members with this client or instance id."""
+def member_ids(prefix: str | None) -> IdSpace:
+    """Ids that members may get.
+
+    Args:
+        prefix: client or instance id of a classic member, to which the coordinator gives its id;
+            None for a KIP-848 member, which makes its own.
+    """
+    if prefix is None:
+        return IdSpace(
+            lambda head, rest: _drawn_text(head, rest, _IN_TEXT, _IN_TEXT),
+            utf16_key,
+            string_hash,
+            "consumer",
+        )
     return IdSpace(
         lambda head, rest: f"{prefix}-{_uuid(head, rest)}",
         utf16_key,
         string_hash,
         f"classic {prefix}",
         hyphens=True,
-    )
-
-
-def kip848_ids() -> IdSpace:
-    """Ids that KIP-848 members make for themselves."""
-    return IdSpace(
-        lambda head, rest: _drawn_text(head, rest, _IN_TEXT, _IN_TEXT),
-        utf16_key,
-        string_hash,
-        "consumer",
     )
 
 
@@ -174,11 +178,79 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """A bucket for each newcomer in the hash tables that strategies see, and how likely that is."""
+    """A bucket for each newcomer in the hash tables that strategies see, and how likely that is.
+
+    Args:
+        places: of newcomers in their buckets; empty: as it comes.
+    """
 
     buckets: Mapping[str, int]
     weight: float
     capacity: int
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+ANY_BUCKETS: Final = Buckets({}, 1.0, 16)
+
+
+class Ids(NamedTuple):
+    """Ids that strategies cannot tell from others.
+
+    Args:
+        ids: name that stands for a member to an id that it may have.
+        weight: how likely such ids are.
+        places: id to its place in its bucket, from 0 on; empty: as it comes.
+    """
+
+    ids: Mapping[str, str]
+    weight: float
+    places: Mapping[str, int] = {}
+
+
+def id_maker(
+    newcomers: Iterable[Newcomer], seed: str
+) -> Callable[[str, int, int | None, int], str]:
+    """Makes the id of a newcomer of this name with this head, in this bucket of such a table."""
+    spaces = {newcomer.name: newcomer.space for newcomer in newcomers}
+
+    @cache
+    def made(name: str, head: int, bucket: int | None, capacity: int) -> str:
+        return spaces[name].made(head, bucket, capacity, f"{seed}/{name}")
+
+    return made
+
+
+def named_ids(
+    newcomers: Sequence[Newcomer],
+    seed: str,
+    keys: Sequence[object] | None,
+    tables: Sequence[Buckets],
+) -> Iterator[Ids]:
+    """Ids of newcomers, one set of each class.
+
+    Args:
+        seed: the same ids are made for the same seed.
+        keys: as of `text_orders`; None where nobody looks at the order in text.
+        tables: everything that buckets can make of the order.
+    """
+    texts: Iterable[Heads] = [Heads({n.name: MIDDLE for n in newcomers}, 1.0)]
+    if keys is not None and newcomers:
+        texts = text_orders(newcomers, keys)
+    made = id_maker(newcomers, seed)
+    for text in texts:
+        for table in tables:
+            ids = {
+                name: made(name, head, table.buckets.get(name), table.capacity)
+                for name, head in text.heads.items()
+            }
+            places = {ids[name]: place for name, place in table.places.items()}
+            yield Ids(ids, text.weight * table.weight, places)
+
+
+def sampled_id(newcomer: Newcomer, seed: str, number: int) -> str:
+    """One of many ids that it may get, always the same for the same arguments."""
+    head = drawn_uuid(f"{seed}/{newcomer.name}", number).int % HEADS
+    return newcomer.space.made(head, None, 16, f"{seed}/{number}/{newcomer.name}")
 
 
 def text_orders(newcomers: Sequence[Newcomer], keys: Sequence[object]) -> Iterator[Heads]:
@@ -193,7 +265,8 @@ def text_orders(newcomers: Sequence[Newcomer], keys: Sequence[object]) -> Iterat
         [
             (tuple(zip(alike, places, strict=True)), _multinomial(places))
             for places in combinations_with_replacement(
-                _open(gaps[alike[0].space.name]), len(alike)
+                [at for at, (low, high) in enumerate(gaps[alike[0].space.name]) if low < high],
+                len(alike),
             )
         ]
         for alike in kinds
@@ -209,10 +282,6 @@ def text_orders(newcomers: Sequence[Newcomer], keys: Sequence[object]) -> Iterat
         orders = list(_within_gaps(placed))
         for order in orders:
             yield Heads(_heads(order, gaps), weight / len(orders))
-
-
-def _open(gaps: Sequence[tuple[int, int]]) -> list[int]:
-    return [place for place, (low, high) in enumerate(gaps) if low < high]
 
 
 def _multinomial(places: Sequence[int]) -> int:

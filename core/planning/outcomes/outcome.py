@@ -4,12 +4,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
-from kgroups.core.planning.moves import ownership
-from kgroups.core.planning.settle import Settled
+from kgroups.core.planning.moves import RoundStep, Shares, ownership
 
 # What differs less is equally likely: weights are products of many fractions.
 DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The end of a rebalance.
+
+    Args:
+        shares: member id to topic to partitions, in the strategy's order.
+        steps: one entry a round.
+        faults: what a Java leader would do wrong with this group.
+        settled: False if the group was still moving when it was given up.
+    """
+
+    shares: Shares
+    steps: tuple[RoundStep, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    settled: bool = True
+
+    def renamed(self, names: Mapping[str, str]) -> "Settled":
+        """The same end with some members under another name."""
+        return Settled(
+            {names.get(member, member): held for member, held in self.shares.items()},
+            tuple(step.renamed(names) for step in self.steps),
+            self.faults,
+            self.settled,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +67,39 @@ class Failure:
         error: what is raised where nothing else can happen.
     """
 
-    message: str
-    weight: float
     error: KgroupsError = field(compare=False)
+    weight: float
     leaders: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """What fails, one sentence."""
+        return self.error.message
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The ways in which the rebalance can end, the likeliest first; shares sum up to 1.
+    """The ways in which the rebalance can end, the likeliest first; weights sum up to 1.
 
     Args:
         complete: whether there are no others.
     """
 
-    each: tuple[Outcome, ...]
+    each: tuple[Outcome, ...] = ()
     failures: tuple[Failure, ...] = ()
     complete: bool = True
+
+    @property
+    def weights(self) -> list[float]:
+        """Of each outcome, then of each failure."""
+        return [end.weight for end in self.each] + [failure.weight for failure in self.failures]
 
     def ranks(self) -> list[int]:
         """1 for the likeliest; of each outcome, then of each failure, among all of them.
 
         Equally likely ones have the same rank.
         """
-        ends: tuple[Outcome | Failure, ...] = (*self.each, *self.failures)
-        weights = [round(end.weight, DIGITS) for end in ends]
+        weights = [round(weight, DIGITS) for weight in self.weights]
         first: dict[float, int] = {}
         for rank, weight in enumerate(sorted(weights, reverse=True), 1):
             first.setdefault(weight, rank)
@@ -75,6 +109,28 @@ class Outcomes:
     def ends(self) -> frozenset[object]:
         """The different ends, without the failures."""
         return frozenset(ownership(outcome.settled.shares) for outcome in self.each)
+
+    @staticmethod
+    def alike(
+        ends: Iterable[Settled], failures: Iterable[KgroupsError] = (), *, complete: bool = True
+    ) -> "Outcomes":
+        """Ends and failures of which each is as likely as the others."""
+        ends, failures = tuple(ends), tuple(failures)
+        weight = 1 / max(len(ends) + len(failures), 1)
+        return Outcomes(
+            tuple(Outcome(end, weight) for end in ends),
+            tuple(Failure(error, weight) for error in failures),
+            complete,
+        )
+
+    def in_parts(self) -> "Outcomes":
+        """The same with weights that sum up to 1."""
+        total = sum(self.weights) or 1.0
+        return replace(
+            self,
+            each=tuple(replace(end, weight=end.weight / total) for end in self.each),
+            failures=tuple(replace(fail, weight=fail.weight / total) for fail in self.failures),
+        )
 
     def led_by(self, library: str | None) -> "Outcomes":
         """The same, as the outcomes of a leader of this library."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
-from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
@@ -37,9 +36,10 @@ from kgroups.core.planning.outcomes.change_order import (
     without_topics,
 )
 from kgroups.core.planning.outcomes.missed_rounds import discarders, may_miss, misses
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, Settled
 from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled
+from kgroups.core.planning.settle import MAX_ROUNDS
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
@@ -63,7 +63,7 @@ MISSED_RUNS: Final = 64
 
 # From a group, what it brings, and how many answers of a leader are looked at, to what one round
 # gives.
-PlayRound = Callable[[Roster, Round, int], Ends]
+PlayRound = Callable[[Roster, Round, int], Outcomes]
 
 
 def is_played(roster: Roster, strategy: Strategy) -> bool:
@@ -76,7 +76,7 @@ def is_played(roster: Roster, strategy: Strategy) -> bool:
 
 def race_ends(
     roster: Roster, brought: Round, strategy: Strategy, play: PlayRound, rounds: int
-) -> Ends:
+) -> Outcomes:
     """Every way in which the group can end, whatever meets in one rebalance.
 
     Args:
@@ -110,18 +110,13 @@ def race_ends(
         race.follow(max(waiting.values(), key=_nearness), play)
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
-        end = Settled(as_shares(last.held), last.steps, (), settled=False)
-        race.ends.append((end, last.weight))
+        end = Settled(as_shares(last.held), last.steps, settled=False)
+        race.ends.append(Outcome(end, last.weight))
         race.complete = False
     complete = race.complete and not waiting and sure
     if race.sampled:  # then the same must come of all that were
-        complete = complete and len({ownership(end.shares) for end, _ in race.ends}) == 1
-    return Ends(
-        tuple(end for end, _ in race.ends),
-        tuple(failure for failure, _ in race.failures),
-        complete,
-        tuple(weight for _, weight in (*race.ends, *race.failures)),
-    )
+        complete = complete and len({ownership(end.settled.shares) for end in race.ends}) == 1
+    return Outcomes(tuple(race.ends), tuple(race.failures), complete).in_parts()
 
 
 def is_sure(roster: Roster, strategy: Strategy) -> bool:
@@ -140,12 +135,8 @@ def is_sure(roster: Roster, strategy: Strategy) -> bool:
     if leader == "sarama" and strategy.protocol == "cooperative" and finders:
         return False
     # Until the last of them has left, one of another library may lead.
-    return not roster.leavers or _speak_for(roster, leader)
-
-
-def _speak_for(roster: Roster, leader: str | None) -> bool:
-    """Whether all members, also those that leave, may be of the leader's library."""
-    return leader is None or all(leader in libs for libs in roster.evidence.libraries.values())
+    libraries = roster.evidence.libraries.values()
+    return not roster.leavers or leader is None or all(leader in libs for libs in libraries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +185,8 @@ class _Race:
     events: int
     foreign: Sequence[frozenset[str]] = ()
     raced: bool = False
-    ends: list[tuple[Settled, float]] = field(default_factory=list)
-    failures: list[tuple[KgroupsError, float]] = field(default_factory=list)
+    ends: list[Outcome] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     last: _State | None = None
     complete: bool = True
     answers: int = 0
@@ -251,8 +242,8 @@ class _Race:
         self.complete = self.complete and outcomes.complete
         self.answers += len(outcomes.each)
         weight = state.weight / max(len(outcomes.each) + len(outcomes.failures), 1)
-        self.failures += [(failed, weight) for failed in outcomes.failures]
-        for settled in outcomes.each:
+        self.failures += [replace(failed, weight=weight) for failed in outcomes.failures]
+        for settled in (outcome.settled for outcome in outcomes.each):
             steps = state.steps + settled.steps
             faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
             moved = learns or (protocol == "cooperative" and bool(settled.steps[-1].revoked))
@@ -270,7 +261,7 @@ class _Race:
             on_time = replace(after, weight=weight * KEPT / (KEPT + 1)) if missers else after
             ways = [_behind(after, brought, who, len(missers), rests=rests) for who in missers]
             if rests:
-                self.ends.append((Settled(settled.shares, steps, faults), on_time.weight))
+                self.ends.append(Outcome(Settled(settled.shares, steps, faults), on_time.weight))
             else:
                 ways = [on_time, *ways]
                 self.last = self.last if state.late else after
@@ -292,9 +283,9 @@ class _Race:
         if rests and (after.lapses < LAPSES or not self.complete):
             return ()
         pressed = pressed or bool(after.late)
-        missed = misses(roster, self.strategy, settled, pressed=pressed, rests=rests)
-        self.sampled = self.sampled or not missed.complete
-        return missed.each
+        missers, all_of_them = misses(roster, self.strategy, settled, pressed=pressed, rests=rests)
+        self.sampled = self.sampled or not all_of_them
+        return missers
 
 
 def _behind(

@@ -11,22 +11,21 @@ assignors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.planning.assignor_request import PartitionRacks
+from kgroups.core.planning.assignor_request import Assumed
 from kgroups.core.planning.leaders.libraries import PYTHON
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.draws import Draw, broker_draws, member_draws
+from kgroups.core.planning.outcomes.draws import broker_draws, member_draws
 from kgroups.core.planning.outcomes.member_libraries import MOST_LIBRARIES, hidden_libraries
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.partition_racks import MOST_PLACEMENTS, rack_placements
 from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
 from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Ends, Settled
 
 MAX_RUNS: Final = 256
 LOOKS: Final = 4  # times as many are looked at: as a rule most come to what was played already
@@ -54,23 +53,9 @@ class Effort(NamedTuple):
 EVERYTHING: Final = Effort()
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """One of the things that may be.
-
-    Args:
-        unlike, racks, libraries: as of `build_request`.
-    """
-
-    unlike: bool
-    racks: PartitionRacks
-    libraries: Mapping[str, str]
-    weight: float
-
-
 # From assumed ids, and how many rounds may be played, to the ends, keyed by those ids; what has
 # decided the rounds is told.
-PlayDraw = Callable[[Draw, int, Sightings], Ends]
+PlayDraw = Callable[[Assumed, int, Sightings], Outcomes]
 
 
 def find_outcomes(
@@ -114,7 +99,10 @@ def find_outcomes(
         if played is None:
             left -= 1
             seen = Sightings(draw.ids, extra.libraries, dict(libraries))
-            played = _by_name(run(_beside(draw, extra), rounds, seen), draw.ids, unknown)
+            case = replace(draw, unlike=extra.unlike, racks=extra.racks, libraries=extra.libraries)
+            played = run(case, rounds, seen)
+            named = (_named(end, draw.ids, unknown) for end in played.each)
+            played = replace(played, each=tuple(named))
             remembered.add(seen, besides, played)
         complete = complete and played.complete
         weight = draw.weight * extra.weight
@@ -126,12 +114,12 @@ def find_outcomes(
         ]
         for failed in played.failures:
             error = _told_by_name(failed.error, draw.ids)
-            failures.append(Failure(error.message, weight * failed.weight, error))
+            failures.append(Failure(error, weight * failed.weight))
     return gathered(outcomes, failures, complete=complete)
 
 
-def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
-    """Everything that may be, and whether that is all."""
+def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Assumed], bool]:
+    """What only leaders see: everything that it may be, and whether that is all."""
     likeness = [(False, 1.0)]
     if strategy.leader_client in PYTHON and strategy.assignor.name in STICKY_FAMILY:
         likeness = [(False, 1 - UNLIKE_WEIGHT), (True, UNLIKE_WEIGHT)]
@@ -141,40 +129,28 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
     placements, libraries = placements[:MOST_PLACEMENTS], libraries[:MOST_LIBRARIES]
     weights = [1.0 if place else LEADERS_OWN_WEIGHT for place in range(len(libraries))]
     return [
-        Unseen(unlike, racks, named, weight * share / sum(weights) / len(placements))
+        Assumed(
+            unlike=unlike,
+            racks=racks,
+            libraries=named,
+            weight=weight * share / sum(weights) / len(placements),
+        )
         for (unlike, weight), racks, (named, share) in product(
             likeness, placements, zip(libraries, weights, strict=True)
         )
     ], complete
 
 
-def _beside(draw: Draw, hidden: Unseen) -> Draw:
-    """The same ids, and what leaders see and nobody else does."""
-    return replace(draw, unlike=hidden.unlike, racks=hidden.racks, libraries=hidden.libraries)
-
-
-def _by_name(ends: Ends, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Outcomes:
-    """What came of one draw, and comes of all that cannot be told from it.
+def _named(outcome: Outcome, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Outcome:
+    """The outcome by names in the roster: members that are alike in the order of their shares.
 
     Args:
         ids: name of a member that joins to its assumed id.
         unknown: the members whose ids are assumed.
     Returns:
-        The outcomes by names in the roster; for ids the names whose assumed ids members have then.
+        For ids it has the names whose assumed ids members have then.
     """
-    parts = ends.parts()
-    failed = zip(ends.failures, parts[len(ends.each) :], strict=True)
-    return Outcomes(
-        tuple(_named(end, part, ids, unknown) for end, part in zip(ends.each, parts, strict=False)),
-        tuple(Failure(error.message, part, error) for error, part in failed),
-        ends.complete,
-    )
-
-
-def _named(
-    settled: Settled, weight: float, ids: Mapping[str, str], unknown: Sequence[Seat]
-) -> Outcome:
-    """The end: members that are alike are named in the order of their shares."""
+    settled = outcome.settled
     whose = {name: name for name in ids}
     kinds: dict[object, list[str]] = {}
     for seat in unknown:
@@ -184,7 +160,7 @@ def _named(
         ordered = sorted(alike, key=lambda name: _share_key(settled.shares[ids[name]]))
         whose.update(zip(alike, ordered, strict=True))
     names = {ids[other]: name for name, other in whose.items()}
-    return Outcome(settled.renamed(names), weight, ids=whose)
+    return replace(outcome, settled=settled.renamed(names), ids=whose)
 
 
 def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:

@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from kgroups.assignors.java.movements import MovedSet
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import (
     copied_map_capacity,
@@ -156,15 +155,3 @@ def test_topic_ids_of_another_form_are_refused(text: str) -> None:
     """They would put topics into another order without a word."""
     with pytest.raises(AssignorError, match="is not a topic id"):
         uuid_halves(text)
-
-
-def test_a_chain_of_moved_partitions_doubles_the_table() -> None:
-    """The set of moved partitions grows early where nine share a bucket, like any HashSet."""
-    moved = MovedSet()
-    for number in range(9):
-        moved.add(number, 16 * number + 1)
-    moved.add(9, 32)
-    assert moved.first() == 9
-    moved.discard(9)
-    assert moved.first() == 0
-    assert moved

@@ -4,7 +4,7 @@ import pytest
 
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember, Subscribe
+from kgroups.core.planning.changes.kinds import RemoveMember, Subscribe
 from kgroups.core.planning.explanation.explain import explain, parse_partition
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.plan import plan_group
@@ -15,22 +15,6 @@ GROUP = group_of(
 )
 PLAN = plan_group(cluster_of(GROUP, {"t": 10}), GROUP, [RemoveMember("c")])
 
-HOLDING = [
-    ("moved > 3", True),  # 4 of 10 move: 3 that c had, and t-4 from b to a
-    ("moved >= 40%", True),
-    ("moved > 40%", False),
-    ("moved>3and kept<7", True),
-    ("moved > 99 or idle_members == 0", True),
-    ("moved > 99 or idle_members > 0 and kept > 0", False),
-    ("IDLE-MEMBERS != 0", False),
-    ("stddev <= 0.5", True),
-    ("idle_members >= 50%", False),
-    ("member_lag_max > 5", None),
-    ("member_lag_max > 5 and moved > 99", False),
-    ("member_lag_max > 5 or moved > 3", True),
-    ("member_lag_max > 5 or moved > 99", None),
-]
-
 
 def holds(text: str, *, sizes_only: bool = False) -> bool | None:
     """Whether a condition holds for the plan."""
@@ -38,45 +22,13 @@ def holds(text: str, *, sizes_only: bool = False) -> bool | None:
     return condition.holds(values_of(PLAN.metrics, sizes_only=sizes_only))
 
 
-@pytest.mark.parametrize(("text", "expected"), HOLDING)
-def test_whether_it_holds(text: str, expected: bool | None) -> None:
-    """`and` binds stronger than `or`; a figure that is not known leaves it open."""
-    assert holds(text) is expected
-
-
 def test_what_follows_from_sizes() -> None:
     """Where only sizes are sure, conditions on moves are open and those on shares are not."""
     assert holds("partitions_max > 4", sizes_only=True) is True
     assert holds("moved > 1", sizes_only=True) is None
+    assert holds("moved > 3") is True  # 4 of 10: 3 that c had, and t-4 from b to a
+    assert holds("member_lag_max > 5") is None
     assert holds("moved > 10%", sizes_only=True) is None
-
-
-def test_a_misspelt_figure_has_neighbours() -> None:
-    """The nearest are named, and all of them in the hint."""
-    with pytest.raises(UsageError, match=r"unknown field `mooved` of a plan; did you mean `moved`"):
-        holds("mooved > 1")
-
-
-def test_explanations() -> None:
-    """The rule with this group's numbers, and what became of the owner before."""
-    found = explain(PLAN, "t", 4)
-    assert (found.before, found.after) == ("b", "a")
-    text = " ".join(found.reasons)
-    assert "10 partitions" in text
-    assert "2 subscribers" in text
-    assert "is 0 to 4" in text
-    assert "`b`, which owns it now, goes from 3 to 5" in text
-    assert "`c`, which owns it now, leaves" in explain(PLAN, "t", 9).reasons
-    assert "`a` owns it now and keeps it" in explain(PLAN, "t", 0).reasons
-
-
-@pytest.mark.parametrize("assignor", ["roundrobin", "sticky", "cooperative-sticky", "random"])
-def test_every_strategy_explains_itself(assignor: str) -> None:
-    """At least the rule and the history; one without a rule says that it has none."""
-    plan = plan_group(cluster_of(GROUP, {"t": 10}), GROUP, [AddMembers(client_id="z")], assignor)
-    found = explain(plan, "t", 5)
-    assert len(found.reasons) >= 2
-    assert found.after is not None
 
 
 def test_nobody_gets_it() -> None:

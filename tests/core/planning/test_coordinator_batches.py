@@ -211,9 +211,9 @@ def test_sequences_of_lookups_are_counted() -> None:
     new = AddMembers(1, pattern=Pattern("t|u", "re2"))
 
     def batches(*changes: Change) -> list[list[int]]:
-        found = sequences(next_roster(snapshot, before, changes), "uniform")
-        assert found.complete
-        return sorted([len(batch) for batch in batches] for batches, _ in found.each)
+        found, complete = sequences(next_roster(snapshot, before, changes), "uniform")
+        assert complete
+        return sorted([len(batch) for batch in batches] for batches, _ in found)
 
     assert batches(new) == [[1]]
     # The other first; with the lookup; between the member and its lookup; or after both.
@@ -228,14 +228,15 @@ def test_sequences_are_counted() -> None:
     snapshot = driven.snapshot(before)
 
     def count(*changes: Change) -> tuple[int, bool]:
-        found = sequences(next_roster(snapshot, before, changes), "uniform")
-        return len(found.each), found.complete
+        found, complete = sequences(next_roster(snapshot, before, changes), "uniform")
+        return len(found), complete
 
     assert count(AddMembers(3)) == (4, True)
     assert count(AddMembers(2), AddMembers(1, rack="r")) == (8, True)
     assert count(*(AddMembers(1, rack=rack) for rack in "abcd")) == (75, True)
     assert count(*(AddMembers(1, rack=rack) for rack in "abcde")) == (75, False)
-    assert sequences(next_roster(snapshot, before, [AddMembers(3)]), "range").complete
+    _, complete = sequences(next_roster(snapshot, before, [AddMembers(3)]), "range")
+    assert complete
 
 
 def group_of_patterns(dice: random.Random, others: int) -> tuple[CoordinatedGroup, list[str]]:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from kgroups.assignors.order.timeline_hash_map import TimelineHashMap, grown_orders
+from kgroups.assignors.order.hash_maps import TimelineHashMap, grown_orders
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.plan import plan_group
 from tests.core.planning.test_coordinator_batches import end_of, ends_of

@@ -7,7 +7,7 @@ import pytest
 
 from kgroups.core.coordinator.releases import V4_4_0, draw_id
 from kgroups.core.planning.outcomes.ids import assumed_id, drawn_id
-from kgroups.core.planning.outcomes.newcomer_ids import HEADS, IdSpace, kip848_ids, topic_ids
+from kgroups.core.planning.outcomes.newcomer_ids import HEADS, IdSpace, member_ids, topic_ids
 from kgroups.core.uuids import uuid_from, uuid_text
 
 STEPS = 500
@@ -19,7 +19,7 @@ def is_drawn(drawn: UUID) -> bool:
     return draw_id(asked.__next__, V4_4_0) == drawn
 
 
-@pytest.mark.parametrize("space", [kip848_ids(), topic_ids()], ids=lambda space: str(space.name))
+@pytest.mark.parametrize("space", [member_ids(None), topic_ids()], ids=lambda it: str(it.name))
 def test_ids_of_a_space_are_drawn_by_the_rule_and_in_order(space: IdSpace) -> None:
     """From the first head to the last one."""
     made = [space.made(HEADS * n // STEPS, n % 16, 16, "seed") for n in range(STEPS)]

@@ -16,12 +16,11 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes import search
-from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, Settled, gathered
 from kgroups.core.planning.outcomes.repeats import Remembered, Sightings
 from kgroups.core.planning.outcomes.search import Effort
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
-from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
@@ -184,6 +183,6 @@ def test_equally_likely_ends_have_the_same_rank() -> None:
     """Failures among them; which of these stands first says nothing."""
     settled = [Settled({"a": {"t": (number,)}}, (), ()) for number in range(3)]
     ends = [Outcome(settled[0], 0.3), Outcome(settled[1], 0.1), Outcome(settled[2], 0.300000001)]
-    failure = Failure("it fails", 0.3, KgroupsError("it fails"))
+    failure = Failure(KgroupsError("it fails"), 0.3)
     outcomes = gathered(ends, [failure], complete=True)
     assert outcomes.ranks() == [1, 1, 4, 1]

@@ -20,11 +20,11 @@ from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import Shares, ownership, round_step
+from kgroups.core.planning.outcomes.outcome import Outcomes, Settled
 from kgroups.core.planning.outcomes.races import race_ends
 from kgroups.core.planning.outcomes.search import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.reasons import HIDDEN_RACKS
-from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -329,11 +329,11 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
         roster,
         first_round(roster, "cooperative"),
         strategy,
-        lambda _, __, ___: Ends((Settled(held, (step,), ()),)),
+        lambda _, __, ___: Outcomes.alike([Settled(held, (step,))]),
         rounds=100,
     )
     assert not found.complete
-    assert [each.settled for each in found.each] == [False]
+    assert [each.settled.settled for each in found.each] == [False]
 
 
 def test_a_restarted_leader_of_kafka_python_knows_its_own_topics_only() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
 from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker
@@ -82,18 +81,7 @@ class MovingGroup:
 
     def leave(self, client_id: str) -> None:
         """A member leaves for good."""
-        speaker = self._speakers.pop(client_id)
-        if isinstance(speaker, Kip848Speaker):
-            speaker.leave(self._ask)
-            return
-        self._ask(
-            LeaveGroupRequest(
-                version=5,
-                client_id=client_id,
-                group_id=self.group.group,
-                members=(MemberIdentity(speaker.member_id),),
-            )
-        )
+        self._speakers.pop(client_id).leave(self._ask)
 
     def wait(self, ms: int) -> None:
         """Time passes, and nobody is heard."""
