@@ -41,5 +41,7 @@ if [ "$for" != demo ]; then
   # As a wheel's installer does: no start pays for compiling our own modules.
   "$VENV/bin/python" -m compileall -q assignors core cli public || true
   VENV="$VENV" scripts/kafka_jars.sh >/dev/null
+  # Tests, too: by one process, and not by each of those that `make test` starts.
+  "$VENV/bin/python" -m pytest tests --collect-only -qq >/dev/null || true
 fi
 echo "set-up: done" >&2

@@ -1,11 +1,12 @@
 """Fixtures that every folder of tests shares. What is heavy starts when the first test asks."""
 
 import atexit
+import gc
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,6 +105,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Limits())
     is_one_of_several = hasattr(config, "workerinput")
     config.pluginmanager.register(UnitResources(ends_with_unit=is_one_of_several), NAME)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected lives to the end: no pass over garbage looks at it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

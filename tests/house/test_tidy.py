@@ -1,4 +1,4 @@
-"""House rules that a linter does not know: sizes of files and functions, import contracts."""
+"""House rules that a linter does not know: what is pure, and which way imports point."""
 
 import ast
 import sys
@@ -8,41 +8,8 @@ from pathlib import Path
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("assignors", "core", "cli", "public")
 # The one tree that `kgroups` is once it is installed.
 TREE = ROOT / "typings"
-MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = 60
-
-
-def product_files() -> Iterator[Path]:
-    """Every module of the product."""
-    for top in PRODUCT:
-        yield from sorted((ROOT / top).rglob("*.py"))
-
-
-def test_files_stay_small() -> None:
-    """A file that outgrows its room is divided."""
-    long = {
-        str(path.relative_to(ROOT)): lines
-        for path in product_files()
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
-    }
-    assert long == {}
-
-
-def test_functions_stay_small() -> None:
-    """A function that does two things is two functions."""
-    long = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": length
-        for path in product_files()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        # A command's options are its signature, however many: the body counts.
-        if (length := (node.end_lineno or 0) - node.body[0].lineno + 1) > MAX_FUNCTION_LINES
-    }
-    assert long == {}
-
 
 IMPURE = {"time", "datetime", "random", "secrets", "logging", "threading", "asyncio", "socket"}
 IMPURE |= {

@@ -5,7 +5,7 @@ else that waits takes its deadline in the call.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,23 +40,27 @@ NEVER: Mapping[str, str] = {
 
 ON_SOCKETS = ("accept", "recv", "recv_into", "recvfrom")
 FROM_FUTURES = ("wait", "as_completed")
+LOOKED_AT = {
+    *(*BARE, *(name.rpartition(".")[2] for name in NEVER), *ON_SOCKETS, *FROM_FUTURES),
+    *("create_connection", "wait_for", "read", "readlines", "flush", "poll", "consume"),
+}
 
 
 def unlimited(text: str) -> Iterator[tuple[int, str]]:
     """Waits without a deadline in a module: its line, and what to do."""
-    tree = ast.parse(text)
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    nodes = list(ast.walk(ast.parse(text)))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     imported = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "concurrent.futures"
         for alias in node.names
     }
-    limited, within = _limited_sockets(tree), _awaited_with_limit(tree)
-    for node in ast.walk(tree):
+    limited, within = _limited_sockets(nodes), _awaited_with_limit(nodes)
+    for node in nodes:
         if isinstance(node, ast.For | ast.comprehension) and _is_stream(node.iter):
             yield node.iter.lineno, "`Child.line_that` reads a stream with a deadline"
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or _last_name(node.func) not in LOOKED_AT:
             continue
         called, words = ast.unparse(node.func), {word.arg for word in node.keywords}
         name = called.rpartition(".")[2]
@@ -86,6 +90,11 @@ def unlimited(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"`{name}(30)`"
 
 
+def _last_name(called: ast.expr) -> str:
+    """`wait` of `process.wait` and of `wait`."""
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+
+
 def _is_stream(node: ast.expr) -> bool:
     """Whether this is a running program's output."""
     return isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr")
@@ -99,21 +108,22 @@ def _waits_for_kafka(method: ast.Attribute) -> bool:
     )
 
 
-def _awaited_with_limit(tree: ast.Module) -> set[ast.AST]:
+def _awaited_with_limit(nodes: Sequence[ast.AST]) -> set[ast.AST]:
     """What `asyncio.wait_for` waits for."""
     return {
         node.args[0]
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call)
+        and _last_name(node.func) == "wait_for"
         and ast.unparse(node.func) == "asyncio.wait_for"
         and len(node.args) == 2
     }
 
 
-def _limited_sockets(tree: ast.Module) -> set[str]:
+def _limited_sockets(nodes: Sequence[ast.AST]) -> set[str]:
     """What is given a timeout, or made with one, somewhere in this module."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Attribute) and called.attr == "settimeout":
             found.add(ast.unparse(called.value))
@@ -123,7 +133,7 @@ def _limited_sockets(tree: ast.Module) -> set[str]:
             made, targets = node.context_expr, [node.optional_vars]
         else:
             continue
-        if isinstance(made, ast.Call) and ast.unparse(made.func).endswith("create_connection"):
+        if isinstance(made, ast.Call) and _last_name(made.func) == "create_connection":
             found |= {ast.unparse(target) for target in targets}
     return found
 

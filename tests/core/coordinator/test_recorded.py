@@ -42,6 +42,7 @@ def test_traces_of_every_shape_are_here() -> None:
 @pytest.mark.parametrize(
     "reads_after", [16, pytest.param(1, marks=pytest.mark.slow("reads the log as often as it can"))]
 )
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", TRACES)
 def test_a_recorded_trace_is_answered_equally(name: str, reads_after: int) -> None:
     """Every response, record and state of the trace is ours too.
