@@ -10,7 +10,7 @@ from kgroups.core.errors import counted
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.schedule import later
 from kgroups.core.simulation.engine.world import World
-from kgroups.core.simulation.scenario.application_events import (
+from kgroups.core.simulation.scenario.scenario_events import (
     ChangeSubscription,
     PausePartitions,
     Seek,

@@ -8,24 +8,22 @@ from typing import Final
 from kgroups.core.errors import KgroupsError, PatternError
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, Deploy
-from kgroups.core.simulation.scenario.application_events import (
-    ApplicationEvent,
-    ChangeSubscription,
-    PausePartitions,
-    Seek,
-    Unsubscribe,
-)
 from kgroups.core.simulation.scenario.scenario_events import (
     FAILING_APIS,
     AddPartitions,
+    ApplicationEvent,
+    ChangeSubscription,
     CreateTopic,
     Load,
+    PausePartitions,
     RequestError,
     RollingRestart,
     ScaleIn,
     ScaleOut,
     Scheduled,
+    Seek,
     SpotEviction,
+    Unsubscribe,
     ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import (

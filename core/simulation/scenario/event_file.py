@@ -16,7 +16,6 @@ from kgroups.core.simulation.kubernetes.kubernetes_file import (
     read_entry,
     read_unavailable,
 )
-from kgroups.core.simulation.scenario.application_events import SeekTarget, Unsubscribe
 from kgroups.core.simulation.scenario.member_readers import read_topics
 from kgroups.core.simulation.scenario.scenario_events import (
     FAILING_APIS,
@@ -25,6 +24,8 @@ from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENTS,
     ScenarioEvent,
     Scheduled,
+    SeekTarget,
+    Unsubscribe,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
 from kgroups.core.simulation.scenario.units import (

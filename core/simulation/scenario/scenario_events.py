@@ -2,6 +2,9 @@
 
 Members are named by their plan's name, or `NAME-3` for the third of a plan that has several;
 a tuple of names that is empty stands for every member of the group.
+
+An application calls its consumer between two polls, so each of its events waits until the member
+polls. A process that is started again begins as its entry of the scenario says.
 """
 
 from collections.abc import Mapping
@@ -9,13 +12,6 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
-from kgroups.core.simulation.scenario.application_events import (
-    ApplicationEvent,
-    ChangeSubscription,
-    PausePartitions,
-    Seek,
-    Unsubscribe,
-)
 
 # Whose packets a cut loses.
 Lost = Literal["both", "requests", "answers"]
@@ -26,7 +22,26 @@ BROKEN: Final = "NETWORK_EXCEPTION"
 
 
 @dataclass(frozen=True, slots=True)
-class RollingRestart:
+class Event:
+    """Something that happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvent(Event):
+    """It happens to a group."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberEvent(GroupEvent):
+    """It happens to a member of a group; None: to a random one that runs, unless it says more."""
+
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RollingRestart(GroupEvent):
     """Members are stopped and started one after the other.
 
     Args:
@@ -36,7 +51,6 @@ class RollingRestart:
         graceful: whether the consumer is closed; else the process just ends.
     """
 
-    group: str
     members: tuple[str, ...] = ()
     down_ms: int = 10_000
     pause_ms: int = 30_000
@@ -44,56 +58,117 @@ class RollingRestart:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleOut:
+class ScaleOut(GroupEvent):
     """So many more members, like a member of the scenario; None: like the group's first."""
 
-    group: str
     count: int = 1
     like: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleIn:
+class ScaleIn(GroupEvent):
     """Members are closed: the named ones, else the `count` that came last."""
 
-    group: str
     count: int = 1
     members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(MemberEvent):
     """A process ends without a word; None for the member: a random one that runs.
 
     Args:
         restart_after_ms: when it is started again; None for never.
     """
 
-    group: str
-    member: str | None = None
     restart_after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
+class Pause(MemberEvent):
     """A process stands still as a whole, heartbeats included: a long garbage collection."""
 
-    group: str
-    member: str | None = None
     for_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Poison:
+class Poison(MemberEvent):
     """The next record of a member takes this long; heartbeats go on where a thread sends them."""
 
-    group: str
-    member: str | None = None
     for_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class ApplicationEvent(MemberEvent):
+    """An application does something with its consumer; no member: all that run do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkSplit:
+class PausePartitions(ApplicationEvent):
+    """An application pauses partitions and resumes them: `KafkaConsumer.pause` and `resume`.
+
+    It polls on, and keeps what it owns. A partition that it is given meanwhile is not paused, but
+    where its library keeps in mind what was paused (`LibraryTraits.keeps_pauses`).
+
+    Args:
+        for_ms: until it resumes them.
+        topics: whose partitions; empty for all.
+    """
+
+    topics: tuple[str, ...] = ()
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSubscription(ApplicationEvent):
+    """An application subscribes to these topics in the place of what it read before.
+
+    Args:
+        pattern: in the dialect of the member's protocol and library; None if not.
+    """
+
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe(ApplicationEvent):
+    """An application unsubscribes: its consumer leaves the group, and its process goes on."""
+
+
+SeekKind = Literal["beginning", "end", "offset", "timestamp"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeekTarget:
+    """Where to: the beginning or end of the log, an offset, or a time of the run in ms."""
+
+    kind: SeekKind
+    value: int = 0
+
+    def __str__(self) -> str:
+        if self.kind == "timestamp":
+            return f"timestamp:{self.value}ms"
+        return str(self.value) if self.kind == "offset" else self.kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seek(ApplicationEvent):
+    """An application reads on from elsewhere: `KafkaConsumer.seek`, in what it is assigned.
+
+    Args:
+        to: the first record that is read next.
+        topics: of their partitions only; empty for all.
+        partitions: only those of these numbers; empty for all.
+    """
+
+    to: SeekTarget
+    topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkSplit(MemberEvent):
     """A member's network does not reach the cluster.
 
     Args:
@@ -101,27 +176,24 @@ class NetworkSplit:
         lost: whose packets: the member's (`requests`), the cluster's (`answers`), or `both`.
     """
 
-    group: str
-    member: str | None = None
     for_ms: int
     stall: bool = False
     lost: Lost = "both"
 
 
 @dataclass(frozen=True, slots=True)
-class MoveCoordinator:
+class MoveCoordinator(GroupEvent):
     """The partition of `__consumer_offsets` with this group gets another leader.
 
     Args:
         to: broker id; None for the next one that is up.
     """
 
-    group: str
     to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerDown:
+class BrokerDown(Event):
     """A broker is gone.
 
     Args:
@@ -136,14 +208,14 @@ class BrokerDown:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerUp:
+class BrokerUp(Event):
     """A broker is back."""
 
     broker: int
 
 
 @dataclass(frozen=True, slots=True)
-class AddPartitions:
+class AddPartitions(Event):
     """A topic grows to this number of partitions; the rate is shared out anew."""
 
     topic: str
@@ -151,7 +223,7 @@ class AddPartitions:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTopic:
+class CreateTopic(Event):
     """A topic is created; rate in records a second over all its partitions."""
 
     topic: str
@@ -160,7 +232,7 @@ class CreateTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(Event):
     """Another number of records comes to a topic.
 
     Args:
@@ -174,7 +246,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZoneOutage:
+class ZoneOutage(Event):
     """A zone fails: processes of members in its rack die, and start anew after it."""
 
     rack: str
@@ -183,7 +255,7 @@ class ZoneOutage:
 
 
 @dataclass(frozen=True, slots=True)
-class SpotEviction:
+class SpotEviction(GroupEvent):
     """The instances of some members are taken away: SIGTERM, and the end after a notice.
 
     Args:
@@ -193,7 +265,6 @@ class SpotEviction:
         restart_after_ms: from its end until there is another one in its place; None for never.
     """
 
-    group: str
     count: int = 1
     rack: str | None = None
     notice_ms: int = 120_000
@@ -201,7 +272,7 @@ class SpotEviction:
 
 
 @dataclass(frozen=True, slots=True)
-class SlowBroker:
+class SlowBroker(Event):
     """Every request to a broker takes longer for a while."""
 
     broker: int
@@ -210,7 +281,7 @@ class SlowBroker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestError:
+class RequestError(MemberEvent):
     """Brokers answer requests with an error instead of doing what is asked.
 
     Args:
@@ -218,15 +289,13 @@ class RequestError:
         member: whose; None for all of the group.
     """
 
-    group: str
-    member: str | None = None
     api: FailingApi = "SyncGroup"
     error: str
     times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class RollBrokers:
+class RollBrokers(Event):
     """Every broker is shut down in order and started again, one after the other: an upgrade.
 
     Args:
@@ -238,28 +307,7 @@ class RollBrokers:
     pause_ms: int = 60_000
 
 
-ScenarioEvent = (
-    RollingRestart
-    | ScaleOut
-    | ScaleIn
-    | Crash
-    | Pause
-    | Poison
-    | ApplicationEvent
-    | NetworkSplit
-    | MoveCoordinator
-    | BrokerDown
-    | BrokerUp
-    | AddPartitions
-    | CreateTopic
-    | Deploy
-    | Load
-    | ZoneOutage
-    | SpotEviction
-    | SlowBroker
-    | RequestError
-    | RollBrokers
-)
+ScenarioEvent = Event | Deploy
 
 # The key that a scenario file, a timeline and an answer call each of them by.
 SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from kgroups.core.simulation.scenario.application_events import PausePartitions
+from kgroups.core.simulation.scenario.scenario_events import PausePartitions
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed
