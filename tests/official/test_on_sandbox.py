@@ -14,7 +14,6 @@ from tests.official import (
     test_alone,
     test_broken,
     test_conformance,
-    test_live,
     test_requests,
     test_undo,
 )
@@ -33,7 +32,6 @@ MODULES: tuple[ModuleType, ...] = (
     test_alone,
     test_broken,
     test_conformance,
-    test_live,
     test_requests,
     test_undo,
 )
@@ -41,7 +39,7 @@ NEEDS = {"test_vanished_topic_hides_nothing": "writing to internal topics"}
 """Test and the row of `SANDBOX_LACKS` that leaves it out."""
 WORDS = {"share-readers": "share groups"}
 """Word of a command line and the row that leaves it out."""
-FIXTURES = {"with_topics", "groups", "asked", "undoable"}
+FIXTURES = {"asked", "undoable"}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from kgroups.cli.official.records import run_records
-from kgroups.cli.official.run import run_groups, version_line
+from kgroups.cli.official.run import run_groups
 from kgroups.core.kafka.transport.messages import kafka_name
 from kgroups.core.kafka.write_guard import WRITE_APIS
 from tests.support.cli.runner import run
@@ -75,7 +75,7 @@ def end(
     if line.of.startswith("--"):
         code = run_groups(words)
     else:
-        code = run_records(words[2:], version_line)
+        code = run_records(words[2:])
     return code, capsys.readouterr().err
 
 

@@ -11,14 +11,17 @@ gone there. A reference is one of
 from collections.abc import Mapping
 from typing import Final
 
-_ALONE, _LIVE = "test_alone::", "test_live::"
+_ALONE = "test_alone::"
 _BROKEN, _VALUES, _GUARDED = "test_broken::", "test_values::", "test_guarded::"
 _CSV = "test_conformance::test_export_then_import"
-_AS_OBJECTS = _LIVE + "test_unknown_group_as_objects"
-_STOPPED = _LIVE + "test_after_the_consumer_stopped"
-_ONE_PARTITION = _LIVE + "test_two_consumers_on_one_partition"
-_TWO_PARTITIONS = _LIVE + "test_two_consumers_on_two_partitions"
-_OBJECTS = _LIVE + "test_consumers_as_objects"
+_DESCRIBE = "> --bootstrap-server {b} --describe "
+_OFFSETS = _DESCRIBE + "--group live-classic --group live-kip848"
+_MEMBERS = _DESCRIBE + "--all-groups --members --verbose"
+_STATE = _DESCRIBE + "--all-groups --state --verbose"
+_STOPPED = _DESCRIBE + "--group empty-odd"
+_IDLE = _DESCRIBE + "--group live-static --members"
+"""Consumers of which some own nothing."""
+_NOBODY = "> --bootstrap-server {b} --delete --group nobody"
 _RECORDS = "test_requests::test_delete_records"
 _LINE = "> --bootstrap-server {b} --offset-json-file {f}/"
 
@@ -36,31 +39,31 @@ CATALOGUE: Final[Mapping[str, Mapping[int, tuple[str, ...]]]] = {
     },
     "DescribeConsumerGroupTest": {
         1: ("unknown group *",),
-        2: (_AS_OBJECTS,),
-        3: (_AS_OBJECTS,),
-        4: (_AS_OBJECTS,),
-        5: (_LIVE + "test_offsets_row",),
-        6: (_LIVE + "test_members_row",),
+        2: ("unknown group *",),
+        3: ("unknown group *",),
+        4: ("unknown group *",),
+        5: (_OFFSETS,),
+        6: (_MEMBERS,),
         7: ("both protocols",),
-        8: (_LIVE + "test_state_row",),
+        8: (_STATE,),
         10: ("several groups *",),
         11: ("all groups *",),
-        12: ("offsets of *", _LIVE + "test_offsets_row"),
-        13: ("members of *", _LIVE + "test_members_row"),
-        14: (_LIVE + "test_state_row",),
+        12: ("offsets of *", _OFFSETS),
+        13: ("members of *", _MEMBERS),
+        14: (_STATE,),
         15: ("assignor of *",),
         16: ("no members *", _STOPPED),
-        17: (_STOPPED + "_as_objects",),
-        18: (_STOPPED + "_as_objects",),
-        19: (_STOPPED + "_as_objects",),
-        20: (_ONE_PARTITION,),
-        21: (_OBJECTS,),
-        22: (_OBJECTS,),
-        23: (_OBJECTS,),
-        24: (_TWO_PARTITIONS,),
-        25: (_OBJECTS,),
-        26: (_OBJECTS,),
-        27: (_OBJECTS,),
+        17: (_STOPPED,),
+        18: (_MEMBERS,),
+        19: (_STATE,),
+        20: (_IDLE,),
+        21: (_IDLE,),
+        22: (_IDLE,),
+        23: (_STATE,),
+        24: (_OFFSETS,),
+        25: (_OFFSETS,),
+        26: (_MEMBERS,),
+        27: (_STATE,),
         28: ("simple group", "simple group's commits"),
         29: ("too little time ",),
         30: ("too little time --offsets*",),
@@ -79,12 +82,12 @@ CATALOGUE: Final[Mapping[str, Mapping[int, tuple[str, ...]]]] = {
     "DeleteConsumerGroupsTest": {
         1: ("topic without value",),
         2: ("unknown",),
-        3: (_AS_OBJECTS,),
-        4: ("live-* is alive", _LIVE + "test_live_group_is_not_deleted"),
+        3: (_NOBODY,),
+        4: ("live-* is alive",),
         5: ("empty group",),
         6: (_ALONE + "test_delete_all_groups", "two groups"),
         7: ("good and missing",),
-        8: ("good and missing", _AS_OBJECTS),
+        8: ("good and missing", _NOBODY),
         9: ("unknown option",),
     },
     "DeleteOffsetsConsumerGroupCommandIntegrationTest": {
@@ -130,7 +133,7 @@ CATALOGUE: Final[Mapping[str, Mapping[int, tuple[str, ...]]]] = {
     },
     "ConsumerGroupServiceTest": {
         1: ("test_requests::test_describe_asks_once",),
-        2: ("test_requests::test_null_commits", _LIVE + "test_offsets_row"),
+        2: ("test_requests::test_null_commits", _OFFSETS),
         3: ("test_requests::test_reset_of_an_unknown_group_asks_once",),
     },
     "ConsumerGroupCommandAuthorizationTest": {

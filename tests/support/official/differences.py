@@ -7,8 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kgroups.cli.official.run import version_line
-from kgroups.cli.official.tools import CONSUMER_TOOL, RECORDS_TOOL, SHARE_TOOL, STREAMS_TOOL
+from kgroups.cli.official.tools import (
+    CONSUMER_TOOL,
+    RECORDS_TOOL,
+    SHARE_TOOL,
+    STREAMS_TOOL,
+    VERSION_LINE,
+)
 from tests.support.kafka.official_tools import Answer
 from tests.support.official.lines import Line
 
@@ -73,7 +78,7 @@ def _help(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
 
 
 def _version(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
-    return Answer(version_line(), "", 0) if answer.stdout == "4.4.0\n" else None
+    return Answer(VERSION_LINE, "", 0) if answer.stdout == "4.4.0\n" else None
 
 
 def _failure(_line: Line, answer: Answer, _ask: Ask) -> Answer | None:
