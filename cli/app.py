@@ -27,7 +27,7 @@ from kgroups.cli.exits import (
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.official.dispatch import FORCED, TOOLS, official_arguments
 from kgroups.cli.output import outlet
-from kgroups.cli.tree import CONTEXT_SETTINGS, Command, Root, root
+from kgroups.cli.tree import CONTEXT_SETTINGS, Command, Noun, Root, root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,
     EXIT_CODE_INTERRUPTED,
@@ -62,18 +62,26 @@ EXAMPLES
 class _Commands(Mapping[str, Any]):
     """Name to command; its module is imported when the command is asked for.
 
-    The module has a function of that name and its `HELP`, or registers commands below the name.
+    The module has its `HELP`, and a function of that name or the `COMMANDS` below it: of each its
+    help, function and class.
     """
 
     def __getitem__(self, noun: str) -> Any:
         app = typer.Typer(rich_markup_mode=None)
         module = vars(import_module(f"kgroups.cli.{NOUNS[noun]}"))
-        if "register" in module:
-            module["register"](app)
+        if "COMMANDS" in module:
+            own = module.get("NOUN", Noun)
+            group = typer.Typer(
+                cls=own, help=module["HELP"], no_args_is_help=True, rich_markup_mode=None
+            )
+            for name, (text, run, *kind) in module["COMMANDS"].items():
+                group.command(name, help=text, cls=kind[0] if kind else Command)(run)
+            app.add_typer(group, name=noun)
         else:
             name = noun.replace("-", "_")
             run = module.get(f"{name}_command") or module[name]
-            app.command(noun, help=module["HELP"], cls=module.get("COMMAND", Command))(run)
+            own, hidden = module.get("COMMAND", Command), module.get("HIDDEN", False)
+            app.command(noun, help=module["HELP"], cls=own, hidden=hidden)(run)
         return get_group(app).commands[noun]
 
     def __iter__(self) -> Iterator[str]:

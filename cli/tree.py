@@ -181,7 +181,6 @@ class Command(TyperCommand):
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """The text as written."""
         _write_help_text(self, ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -206,7 +205,6 @@ class Noun(TyperGroup):
         super().__init__(*args, params=[*(params or []), *common], **kwargs)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """The text as written."""
         _write_help_text(self, ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

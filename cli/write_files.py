@@ -114,7 +114,6 @@ def save_undo_rows(
 
 
 def _why(error: OSError | ValueError | RuntimeError) -> object:
-    """The reason of a failure with a file, in words."""
     if isinstance(error, UnicodeEncodeError):
         return "a name is not valid Unicode"
     return error.strerror if isinstance(error, OSError) else error

@@ -58,7 +58,6 @@ def audit(
     ] = None,
     last: Annotated[int | None, option("--last N", "Only the last N writes.", min=1)] = None,
 ) -> None:
-    """`kgroups audit`."""
     printer = Printer(options_of(ctx, several=True))
     path = audit_path()
     if path is None:

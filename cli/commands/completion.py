@@ -26,5 +26,4 @@ EXAMPLES
 def completion(
     shell: Annotated[Shell, argument("bash|zsh|fish", "Shell.")],
 ) -> None:
-    """`kgroups completion`."""
     write_text(completion_script(shell))

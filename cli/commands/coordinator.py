@@ -60,7 +60,6 @@ def coordinator(
         ),
     ] = None,
 ) -> None:
-    """`kgroups coordinator`."""
     options = options_of(ctx)
     printer = Printer(options)
     names = list(exact_names(groups))

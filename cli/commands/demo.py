@@ -200,8 +200,6 @@ def demo(
         bool, option("--keep", "Keep cluster and members running until Ctrl-C.")
     ] = False,
 ) -> None:
-    """`kgroups demo`."""
-
     options = options_of(ctx)
     printer = Printer(options)
     if spark:

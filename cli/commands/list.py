@@ -139,7 +139,6 @@ def list_command(
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
-    """`kgroups list`."""
     options = options_of(ctx, several=True)
     contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)

@@ -10,7 +10,7 @@ from kgroups.cli.exits import show_error, unprinted
 from kgroups.cli.official.all_groups import run_all_groups
 from kgroups.cli.official.dispatch import RECORDS, TOOLS
 from kgroups.cli.official.records import run_records
-from kgroups.cli.official.run import run_groups, version_line
+from kgroups.cli.official.run import run_groups
 from kgroups.cli.official.tools import ALL_GROUPS_TOOL
 from kgroups.cli.params import check_texts
 from kgroups.cli.usage import Texts, argument
@@ -61,9 +61,9 @@ def _run(words: Sequence[str]) -> int:
     """The exit code of the tool that the first word names, or else of kafka-consumer-groups.sh."""
     tool, rest = (words[0], words[1:]) if words else ("", [])
     if tool == RECORDS:
-        return run_records(rest, version_line)
+        return run_records(rest)
     if tool == ALL_GROUPS_TOOL.name:
-        return run_all_groups(rest, version_line)
+        return run_all_groups(rest)
     if tool in TOOLS:
         return run_groups(rest, TOOLS[tool])
     if tool.startswith("kafka-") and tool.endswith(".sh"):

@@ -58,7 +58,6 @@ COLUMNS = (
 
 
 def ping(ctx: typer.Context) -> None:
-    """`kgroups ping`."""
     options = options_of(ctx)
     printer = Printer(options)
     settings = settings_for(options)

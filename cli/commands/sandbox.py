@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,7 +13,6 @@ from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.signals import stop_on_signals
-from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.errors import UsageError
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 SCHEMA = "kgroups.sandbox/1"
 DEFAULT_PORT = 9092
 
-HELP = """Run an embedded Kafka cluster until Ctrl-C.
+UP_HELP = """Run an embedded Kafka cluster until Ctrl-C.
 
 Listens on loopback, needs no Java, and serves any Kafka client: produce,
 consume, join groups, commit, administer. Prints the bootstrap address on
@@ -69,14 +68,7 @@ COLUMNS = (
     Column("port", "PORT", right=True),
 )
 
-NOUN_HELP = """Run an embedded Kafka cluster."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add `sandbox up` to the program."""
-    noun = typer.Typer(cls=Noun, help=NOUN_HELP, no_args_is_help=True, rich_markup_mode=None)
-    noun.command("up", help=HELP, cls=Command)(up)
-    app.add_typer(noun, name="sandbox")
+HELP = """Run an embedded Kafka cluster."""
 
 
 def up(
@@ -104,7 +96,6 @@ def up(
         Texts, option("--property KEY=VALUE", "Broker property for groups or limits.")
     ] = None,
 ) -> None:
-    """`kgroups sandbox up`."""
     from kgroups.core.sandbox.options import parse_topic_options
     from kgroups.core.sandbox.sandbox import Sandbox
 
@@ -160,3 +151,6 @@ def _pairs(texts: list[str]) -> Mapping[str, str]:
             raise UsageError(f"`{text}` is not KEY=VALUE")
         pairs[name] = value
     return pairs
+
+
+COMMANDS: Final = {"up": (UP_HELP, up)}

@@ -1,7 +1,7 @@
 """`kgroups snapshot`: the cluster's groups as a file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,7 +12,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
-from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import argument
 from kgroups.core.kafka.lookups.group_settings import with_settings
 from kgroups.core.snapshot import ClusterSnapshot
@@ -68,19 +67,10 @@ COLUMNS = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add `snapshot save` and `snapshot show` to the program."""
-    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
-    noun.command("save", help=SAVE_HELP, cls=Command)(save)
-    noun.command("show", help=SHOW_HELP, cls=Command)(show)
-    app.add_typer(noun, name="snapshot")
-
-
 def save(
     ctx: typer.Context,
     file: Annotated[Path, argument("FILE", "File to write.")],
 ) -> None:
-    """`kgroups snapshot save`."""
     options = options_of(ctx)
     printer = Printer(options)
     with cluster(options) as admin:
@@ -108,7 +98,6 @@ def show(
     ctx: typer.Context,
     file: Annotated[Path, argument("FILE", "File to read.")],
 ) -> None:
-    """`kgroups snapshot show`."""
     options = options_of(ctx)
     printer = Printer(options)
     snapshot = read_snapshot(file)
@@ -151,3 +140,6 @@ def _rows(item: Item) -> list[Item]:
         "partitions": None if offsets is None else len(offsets),
     }
     return [{**item, **counts}]
+
+
+COMMANDS: Final = {"save": (SAVE_HELP, save), "show": (SHOW_HELP, show)}

@@ -9,7 +9,7 @@ import shlex
 import sys
 import threading
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -18,25 +18,19 @@ from kgroups.cli.contexts.in_force import config_path, contexts_of
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import cluster, topics_of
-from kgroups.cli.tree import Command
 from kgroups.core.errors import KgroupsError
 
 # What is left of half a second after Python has started.
 BUDGET_MS = 350
 MAX_NAMES = 5_000
 
+HELP = "Print names for shell completion."
+HIDDEN: Final = True
 NameKind = Literal["groups", "topics", "contexts"]
 
 _BOOTSTRAP_FLAGS = ("--bootstrap-server", "-b")
 _CONFIG_FLAGS = ("--command-config",)
 _CONTEXT_FLAGS = ("--context", "-c")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the hidden command `complete-names` to the program."""
-    app.command(
-        "complete-names", help="Print names for shell completion.", cls=Command, hidden=True
-    )(complete_names)
 
 
 def complete_names(

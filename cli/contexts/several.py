@@ -22,15 +22,11 @@ CONTEXT: Final = Column("context", "CONTEXT")
 
 
 class _Answer(NamedTuple):
-    """Answer of one context."""
-
     context: str
     report: Report
 
 
 class _Item(NamedTuple):
-    """An item of one answer."""
-
     answer: _Answer
     item: Any
 

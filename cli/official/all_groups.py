@@ -1,16 +1,16 @@
 """kafka-groups.sh: groups of every type, listed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.exits import show_error
-from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
+from kgroups.cli.official.arguments import Arguments, LateError, ParseError
 from kgroups.cli.official.layouts import java_length
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.tools import ALL_GROUPS_TOOL
-from kgroups.cli.official.validation import Misuse, conflicts
+from kgroups.cli.official.validation import Misuse, conflicts, opening
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import KgroupsError
 from kgroups.core.snapshot import Group
@@ -22,19 +22,12 @@ FILTERS: Final = ("consumer", "share", "streams")
 FAILED: Final = "Error while executing groups command : "
 
 
-def run_all_groups(words: Sequence[str], version: Callable[[], str]) -> int:
+def run_all_groups(words: Sequence[str]) -> int:
     """The exit code of `kafka-groups.sh WORDS`, run by us."""
     try:
-        arguments = parse(words, ALL_GROUPS_TOOL)
-        if not words:
-            say(ALL_GROUPS_TOOL.page.rstrip("\n"))
-            return 1
-        if arguments.has("help"):
-            show(ALL_GROUPS_TOOL.page)
-            return 0
-        if arguments.has("version"):
-            show(version())
-            return 0
+        arguments = opening(words, ALL_GROUPS_TOOL)
+        if isinstance(arguments, int):
+            return arguments
         for problem in _problems(arguments):
             raise Misuse(problem)
         with open_cluster(arguments, client_ms=TIMEOUT_MS) as admin:

@@ -71,5 +71,4 @@ def _unreadable(words: Sequence[str], commands: Collection[str]) -> list[str] | 
 
 
 def _names(words: Sequence[str]) -> set[str]:
-    """The options among the words."""
     return {word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")}

@@ -1,19 +1,19 @@
 """kafka-delete-records.sh: records below an offset go, partition by partition."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from kgroups.cli.audit_log import tell
 from kgroups.cli.exits import show_error
 from kgroups.cli.interruption import Interruption, not_waited_for
-from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
+from kgroups.cli.official.arguments import Arguments, LateError, ParseError
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.streams import fail_command, notice, say, show
 from kgroups.cli.official.tools import RECORDS_TOOL
-from kgroups.cli.official.validation import Misuse
+from kgroups.cli.official.validation import Misuse, opening
 from kgroups.cli.official.words import doubt_text, exception_text
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
@@ -42,19 +42,12 @@ class BadFile(Misuse):
     """The JSON file cannot be understood."""
 
 
-def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
+def run_records(words: Sequence[str]) -> int:
     """The exit code of `kafka-delete-records.sh WORDS`, run by us."""
     try:
-        arguments = parse(words, RECORDS_TOOL)
-        if not words:
-            say(RECORDS_TOOL.page.rstrip("\n"))
-            return 1
-        if arguments.has("help"):
-            show(RECORDS_TOOL.page)
-            return 0
-        if arguments.has("version"):
-            show(version())
-            return 0
+        arguments = opening(words, RECORDS_TOOL)
+        if isinstance(arguments, int):
+            return arguments
         for name in ("bootstrap-server", "offset-json-file"):
             if not arguments.has(name):
                 raise Misuse(f'Missing required argument "[{name}]"')

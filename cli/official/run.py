@@ -5,15 +5,14 @@ from typing import Final
 
 from kgroups.cli.exits import show_error
 from kgroups.cli.official.actions import deleting, deleting_offsets, reading, resetting
-from kgroups.cli.official.arguments import Arguments, BadValue, LateError, ParseError, parse
+from kgroups.cli.official.arguments import Arguments, BadValue, LateError, ParseError
 from kgroups.cli.official.kind_validation import share_problems, streams_problems
 from kgroups.cli.official.official_cluster import NoClient
 from kgroups.cli.official.options import ACTIONS
-from kgroups.cli.official.streams import fail_command, say, show
+from kgroups.cli.official.streams import fail_command
 from kgroups.cli.official.tools import CONSUMER_TOOL, Tool
-from kgroups.cli.official.validation import Misuse, check, usual_problems
+from kgroups.cli.official.validation import Misuse, check, opening, usual_problems
 from kgroups.core.errors import KgroupsError, RefusedError
-from kgroups.core.release import VERSION
 
 RUN: Final[Mapping[str, Callable[[Arguments], int]]] = {
     "list": reading.list_groups,
@@ -33,16 +32,9 @@ PROBLEMS: Final[Mapping[str, Callable[[Arguments], Iterator[str]]]] = {
 def run_groups(words: Sequence[str], tool: Tool = CONSUMER_TOOL) -> int:
     """The exit code of `kafka-consumer-groups.sh WORDS`, or of a like tool, run by us."""
     try:
-        arguments = parse(words, tool)
-        if not words:
-            say(tool.page.rstrip("\n"))
-            return 1
-        if arguments.has("help"):
-            show(tool.page)
-            return 0
-        if arguments.has("version"):
-            show(version_line())
-            return 0
+        arguments = opening(words, tool)
+        if isinstance(arguments, int):
+            return arguments
         check(arguments, PROBLEMS[tool.kind](arguments))
         action = next(name for name in ACTIONS if arguments.has(name))
         return RUN[action](arguments)
@@ -60,8 +52,3 @@ def run_groups(words: Sequence[str], tool: Tool = CONSUMER_TOOL) -> int:
         if isinstance(error, RefusedError):  # by a guard
             return error.exit_code
     return 1
-
-
-def version_line() -> str:
-    """Our version, and whose options these are."""
-    return f"kgroups {VERSION} (options of Kafka 4.4.0)\n"

@@ -12,10 +12,13 @@ from kgroups.cli.official.options import (
     Option,
     page,
 )
+from kgroups.core.release import VERSION
 
 if TYPE_CHECKING:
     from kgroups.core.snapshot import Group
 
+VERSION_LINE: Final = f"kgroups {VERSION} (options of Kafka 4.4.0)\n"
+"""Our version, and whose options these are."""
 CONSUMER_STATES: Final = (
     "PreparingRebalance",
     "CompletingRebalance",

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.cli.official.arguments import Arguments, LateError
+from kgroups.cli.official.arguments import Arguments, LateError, parse
 from kgroups.cli.official.options import ACTIONS, SCENARIOS
-from kgroups.cli.official.tools import CONSUMER_TOOL
+from kgroups.cli.official.streams import say, show
+from kgroups.cli.official.tools import CONSUMER_TOOL, VERSION_LINE, Tool
 from kgroups.core.errors import UsageError
 
 WITHOUT_MODE = (
@@ -31,6 +32,23 @@ class Misuse(UsageError):
     """Options that do not fit together, or a value that cannot be; exit code 1 as in Kafka."""
 
     exit_code = 1
+
+
+def opening(words: Sequence[str], tool: Tool) -> Arguments | int:
+    """The arguments of a call of a tool; the exit code of one that asks for a page alone.
+
+    Raises:
+        ParseError: they cannot be parsed.
+    """
+    arguments = parse(words, tool)
+    if not words:
+        say(tool.page.rstrip("\n"))
+        return 1
+    for name, text in (("help", tool.page), ("version", VERSION_LINE)):
+        if arguments.has(name):
+            show(text)
+            return 0
+    return arguments
 
 
 def check(arguments: Arguments, problems: Iterator[str]) -> None:

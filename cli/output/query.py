@@ -120,7 +120,6 @@ def _check_calls(text: str, root: Mapping[str, Any]) -> None:
 
 
 def _nodes(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every part of an expression."""
     left: list[Any] = [root]
     while left:
         node = left.pop()

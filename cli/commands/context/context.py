@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -30,7 +30,6 @@ from kgroups.cli.params import (
     within,
 )
 from kgroups.cli.source import cluster
-from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.lag.lag_query import EngineName
@@ -113,22 +112,6 @@ EXAMPLES
 Name = Annotated[str, argument("CONTEXT", "Name of a context.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add `context` and what is below it to the program."""
-    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
-    for name, text, function in (
-        ("list", LIST_HELP, list_contexts),
-        ("show", SHOW_HELP, show),
-        ("use", USE_HELP, use),
-        ("add", ADD_HELP, add),
-        ("remove", REMOVE_HELP, remove),
-        ("current", CURRENT_HELP, current),
-        ("import", IMPORT_HELP, import_contexts),
-    ):
-        noun.command(name, help=text, cls=Command)(function)
-    app.add_typer(noun, name="context")
-
-
 def _options(ctx: typer.Context) -> GlobalOptions:
     """The options as they are given: a context that is broken can be mended."""
     given = given_options(ctx)
@@ -137,7 +120,6 @@ def _options(ctx: typer.Context) -> GlobalOptions:
 
 
 def list_contexts(ctx: typer.Context) -> None:
-    """`kgroups context list`."""
     printer = Printer(_options(ctx))
     file = _read()
     notes = []
@@ -152,7 +134,6 @@ def show(
     ctx: typer.Context,
     name: Annotated[Text, argument("[CONTEXT]", "Name of a context.")] = None,
 ) -> None:
-    """`kgroups context show`."""
     file = _read()
     in_force = options_of(ctx).context if name is None else file.named(name)
     if in_force is None:
@@ -165,7 +146,6 @@ def use(
     name: Annotated[Text, argument("[CONTEXT]", "Name of a context.")] = None,
     none: Annotated[bool, option("--none", "Unset the current context.")] = False,
 ) -> None:
-    """`kgroups context use`."""
     if none == (name is not None):
         raise UsageError("give either a context or --none", hint="see `kgroups context list`")
     file = _read()
@@ -199,7 +179,6 @@ def add(
     never_values: Annotated[bool, option("--never-values", "Forbid `peek --show-values`.")] = False,
     use_it: Annotated[bool, option("--use", "Make it the current context.")] = False,
 ) -> None:
-    """`kgroups context add`."""
     options = _options(ctx)
     if cluster_id is not None and pin:
         raise UsageError("--cluster-id and --pin cannot be used together")
@@ -272,7 +251,6 @@ def remove(
     ctx: typer.Context,
     names: Annotated[list[str], argument("CONTEXT...", "Names of contexts.")],
 ) -> None:
-    """`kgroups context remove`."""
     file = before = _read()
     for name in dict.fromkeys(names):
         before.named(name)
@@ -290,7 +268,6 @@ def current(
     ctx: typer.Context,
     short: Annotated[bool, option("--short", "Only the name, for a prompt.")] = False,
 ) -> None:
-    """`kgroups context current`."""
     options = options_of(ctx, several=True)
     if short:
         write_text("".join(f"{context.name}\n" for context in options.contexts))
@@ -314,7 +291,6 @@ def import_contexts(
     name: Annotated[Text, option("--name NAME", "Name of the only context.")] = None,
     pin: Annotated[bool, option("--pin", "Ask each cluster for its id.")] = False,
 ) -> None:
-    """`kgroups context import`."""
     printer = Printer(_options(ctx))
     store(printer, read_foreign(file.expanduser(), kind, name), pin=pin)
 
@@ -358,3 +334,14 @@ def _cluster_id(printer: Printer, context: Any) -> str:
     if own_id is None:
         raise UsageError(f"the cluster of `{context.name}` does not report an id")
     return own_id
+
+
+COMMANDS: Final = {
+    "list": (LIST_HELP, list_contexts),
+    "show": (SHOW_HELP, show),
+    "use": (USE_HELP, use),
+    "add": (ADD_HELP, add),
+    "remove": (REMOVE_HELP, remove),
+    "current": (CURRENT_HELP, current),
+    "import": (IMPORT_HELP, import_contexts),
+}

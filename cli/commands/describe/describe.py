@@ -178,7 +178,6 @@ def describe(
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
-    """`kgroups describe`."""
     if at is not None or captures is not None:
         from kgroups.cli.commands.describe.moment_view import describe_at  # records: 40 ms
 

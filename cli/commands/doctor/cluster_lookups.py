@@ -105,7 +105,6 @@ def _held(facts: DoctorFacts) -> set[TopicPartition]:
 
 
 def _place(facts: DoctorFacts) -> TopicPartition:
-    """Where the group's own offsets are."""
     return OFFSETS_TOPIC, facts.group.offsets_partition or 0
 
 

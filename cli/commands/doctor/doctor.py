@@ -99,7 +99,6 @@ def doctor(
     ] = "error",
     file: FromFile = None,
 ) -> None:
-    """`kgroups doctor`."""
     options = options_of(ctx)
     printer = Printer(options)
     choice = choice_of(groups, regex, every=all_groups)
@@ -155,7 +154,6 @@ def doctor(
 def _look(
     printer: Printer, admin: ClusterAdmin | None, choice: Choice, file: Path | None
 ) -> ClusterSnapshot:
-    """The groups now, or in a file."""
     return snapshot_of_choice(
         admin,
         choice,
@@ -290,7 +288,6 @@ def _read_histories(
     since_ms: int,
     captures: Sequence[ClusterSnapshot],
 ) -> Histories:
-    """The changes of the groups."""
     from kgroups.cli.group_histories import read_histories, readers_of  # records: 40 ms of a start
 
     names = [group.group for group in groups]
@@ -350,7 +347,6 @@ def _facts(
 
 
 def _notes(others: Sequence[str]) -> list[Note]:
-    """Which groups were left out."""
     if not others:
         return []
     shown = ", ".join(f"`{name}`" for name in others[:5])

@@ -120,7 +120,6 @@ def check(
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
-    """`kgroups check`."""
     options = options_of(ctx, several=True)
     contexts = each_context(ctx, options, textfile=textfile, **{"for": for_, "from": file})
     own_forms = () if fields else ("junit", "nagios", *METRICS)

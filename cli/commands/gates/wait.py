@@ -93,7 +93,6 @@ def wait(
     isolation: IsolationLevel = "read_uncommitted",
     record_times: RecordTimes = False,
 ) -> None:
-    """`kgroups wait`."""
     options = options_of(ctx)
     printer = Printer(options)
     names = exact_names(groups)
@@ -259,7 +258,6 @@ def _report(
 
 
 def _items(waited: Wait, ended_ms: float) -> Iterator[Item]:
-    """The groups as items of `kgroups.wait/1`."""
     for name, group in waited.groups.items():
         held_ms = None if group.since_ms is None else ended_ms - group.since_ms
         yield {

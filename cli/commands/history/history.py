@@ -80,7 +80,6 @@ def history(
     captures: Captures = None,
     html: HtmlFile = None,
 ) -> None:
-    """`kgroups history`."""
     if html is not None:
         require_extra("html", "`--html`")
     options = options_of(ctx)

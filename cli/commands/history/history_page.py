@@ -140,7 +140,6 @@ def _rebalances(history: GroupHistory) -> list[tuple[float, str]]:
 
 
 def _lags(captures: Iterable[ClusterSnapshot]) -> dict[str, list[tuple[int, int | None]]]:
-    """The lag of each group in each capture."""
     lags: dict[str, list[tuple[int, int | None]]] = {}
     for snapshot in captures:
         for group in snapshot.groups:

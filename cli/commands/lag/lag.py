@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -45,7 +45,6 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, GlobalOptions, HtmlFile, assignor_names, options_of
 from kgroups.cli.source import asked
-from kgroups.cli.tree import Command, Noun
 from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
@@ -128,16 +127,6 @@ rows with their types.
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add `lag report` to the program."""
-    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
-    noun.command("report", help=REPORT_HELP, cls=Command)(report)
-    noun.command("history", help=HISTORY_HELP, cls=Command)(history)
-    noun.command("collect", help=COLLECT_HELP, cls=Command)(collect)
-    noun.command("compact", help=COMPACT_HELP, cls=Command)(compact)
-    app.add_typer(noun, name="lag")
-
-
 def report(
     ctx: typer.Context,
     groups: GroupNames = None,
@@ -175,7 +164,6 @@ def report(
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
-    """`kgroups lag report`."""
     options, choice = options_of(ctx), choice_of(groups, every=not groups)
     is_for_spark = bool(master or remote or conf)
     is_plain = captures is not None and not assignor
@@ -282,3 +270,11 @@ def _check_source(
             "`--record-times` and `--from` cannot be used together",
             hint="`--record-times` reads the cluster as it is now",
         )
+
+
+COMMANDS: Final = {
+    "report": (REPORT_HELP, report),
+    "history": (HISTORY_HELP, history),
+    "collect": (COLLECT_HELP, collect),
+    "compact": (COMPACT_HELP, compact),
+}

@@ -114,7 +114,6 @@ def collect(
         int | None, option("--count N", "Number of captures, with --every.", min=1)
     ] = None,
 ) -> None:
-    """`kgroups lag collect`."""
     require_extra("collect", "`lag collect`")
     options = options_of(ctx)
     every_ms = parse_timeout_ms(every) if every else 0
@@ -228,7 +227,6 @@ class CollectLog:
 
 
 def _item(capture: "Capture") -> Item:
-    """A capture as an item of the document."""
     at_ms = capture.captured_at_ms
     return {
         "captured_at": timestamp(at_ms) if at_ms is not None else None,
@@ -248,7 +246,6 @@ def compact(
         Text, option("--keep-hours TIME", "Keep hourly roll-ups this long: 90d (default).")
     ] = None,
 ) -> None:
-    """`kgroups lag compact`."""
     require_extra("collect", "`lag compact`")
     from kgroups.core.lag.captures import retention, upkeep  # Arrow
 

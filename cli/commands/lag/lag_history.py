@@ -86,7 +86,6 @@ def history(
     remote: Remote = None,
     conf: SparkConf = None,
 ) -> None:
-    """`kgroups lag history`."""
     require_extra("spark", "`lag history`")
     from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
     from kgroups.core.lag.report import LagQuery, check_query

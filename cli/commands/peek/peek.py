@@ -104,7 +104,6 @@ def peek(
         str, option("--max-bytes N", "Fetch at most about so many bytes.")
     ] = "256m",
 ) -> None:
-    """`kgroups peek`."""
     options = options_of(ctx)
     printer = Printer(options)
     _check_values(options, value_as, show_values=show_values, raw=raw)
@@ -295,7 +294,6 @@ def _write_raw(printer: Printer, path: Path, spots: Sequence[Spot]) -> None:
 
 
 def _tell(printer: Printer, items: Sequence[Item], *, stuck: bool, hidden: bool) -> None:
-    """Say what the rows do not."""
     if stuck and not items:
         printer.note("NOTHING_STUCK", "no commit stands still before a record")
     if hidden and any(item["value_as"] == "hidden" for item in items):

@@ -179,7 +179,6 @@ def plan(
         Path | None, option("--from FILE", "Read a snapshot or a scenario instead.")
     ] = None,
 ) -> None:
-    """`kgroups plan`."""
     if html is not None:
         require_extra("html", "`--html`")
         if report or check_assignor is not None:

@@ -218,7 +218,6 @@ class PlanTexts:
         return lambda name: name in named or any(matches(name) for matches in matchers)
 
     def _subscribed(self) -> set[str]:
-        """Topics that members are to read by name."""
         return {
             topic
             for change in self.parsed

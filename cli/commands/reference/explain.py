@@ -78,7 +78,6 @@ def explain(
     ctx: typer.Context,
     code: Annotated[Text, argument("[WORD]", "Word or code, in any case.")] = None,
 ) -> None:
-    """`kgroups explain`."""
     printer = Printer(options_of(ctx))
     items = [_item(meaning) for meaning in (EVERY if code is None else meanings_of(code))]
     # A few words are read in full: where they do not fit side by side, line by line.

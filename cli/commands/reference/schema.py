@@ -44,7 +44,6 @@ def schema(
     ctx: typer.Context,
     command: Annotated[Texts, argument("[COMMAND]...", "Command or document: lag report.")] = None,
 ) -> None:
-    """`kgroups schema`."""
     printer = Printer(options_of(ctx))
     if command:
         printer.show_value(bundled(document_of(command)))

@@ -91,7 +91,6 @@ def figures_of(outcomes: Sequence[Outcome]) -> Item | None:
 
 
 def _result(item: Item) -> Iterator[Item]:
-    """The scenario as it is, and the best."""
     if item["best"] or not item["trial"]:
         yield from _trial(item)
 
@@ -103,7 +102,6 @@ def _improved(item: Item) -> Iterator[Item]:
 
 
 def _trial(item: Item) -> Iterator[Item]:
-    """A trial with its figures."""
     row = {**item, **(item["figures"] or {}), "variation": settings_text(item)}
     unowned = row.get("unowned_seconds")
     row["unowned_seconds"] = show_ms(1_000 * unowned) if unowned else unowned and 0

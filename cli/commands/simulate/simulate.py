@@ -179,7 +179,6 @@ def simulate_command(
     trials: Annotated[int, option("--trials N", "Number of settings to try.", RUNS, min=1)] = 40,
     html: HtmlFile = None,
 ) -> None:
-    """`kgroups simulate`."""
     if search or minimise:
         check_search(search, minimise, alone=not (timeline or vary or master or fail_on))
     if html is not None:

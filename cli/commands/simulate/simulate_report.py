@@ -184,7 +184,6 @@ class Simulated:
 
 
 def _listed(key: str, item: Item) -> Iterator[Item]:
-    """What an item lists under a key."""
     for part in item[key]:
         until = part.get("until_seconds")
         took = {} if until is None else {"took_seconds": until - part["at_seconds"]}

@@ -121,7 +121,6 @@ class Screen:
         return None
 
     def _type(self, key: str) -> None:
-        """A key of the filter."""
         if key in ("\r", "\n", "\x1b"):
             self.is_typing = False
             self.filter = "" if key == "\x1b" else self.filter

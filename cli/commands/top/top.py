@@ -66,7 +66,6 @@ def top(
     every: Annotated[str, option("--every TIME", "Time between two looks.")] = "1s",
     once: Annotated[bool, option("--once", "Print one frame and end.")] = False,
 ) -> None:
-    """`kgroups top`."""
     options = options_of(ctx)
     every_s = parse_duration_ms(every, least_ms=100, most_ms=3_600_000) / 1_000
     board = Board(pattern)

@@ -1,7 +1,7 @@
 """`kgroups transactions`: open transactions that hold a group or a topic back, and their end."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,16 +14,15 @@ from kgroups.cli.commands.transactions.open_report import (
     report_of,
     scope_of,
 )
-from kgroups.cli.commands.writes.batches import in_batches, look_again
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches, look_again
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.exits import end_with, now_ms
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change
-from kgroups.cli.tree import Command, Noun, WriteCommand
+from kgroups.cli.tree import Noun, WriteCommand
 from kgroups.cli.usage import Text, option
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.deadline import Deadline
@@ -96,29 +95,15 @@ COLUMNS = (
 class Transactions(Noun):
     """The noun, whose first word may be a group: then it is listed."""
 
+    ignore_unknown_options = True
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command; `list` where none is named."""
         is_named = bool(args) and args[0] in self.commands
         return super().resolve_command(ctx, args if is_named else ["list", *args])
 
 
-def register(app: typer.Typer) -> None:
-    """Add `transactions list` and `transactions abort` to the program."""
-    settings = {"ignore_unknown_options": True}
-    noun = typer.Typer(
-        cls=Transactions,
-        help=HELP,
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        context_settings=settings,
-    )
-    noun.command("list", help=LIST_HELP, cls=Command)(list_open)
-    noun.command("abort", help=ABORT_HELP, cls=WriteCommand)(abort)
-    app.add_typer(noun, name="transactions")
-
-
 def list_open(ctx: typer.Context, group: OfGroup = None, topic: OfTopics = None) -> None:
-    """`kgroups transactions list`."""
     options = options_of(ctx)
     printer = Printer(options)
     scope = scope_of(group, topic)
@@ -142,7 +127,6 @@ def abort(
     dry_run: DryRun = False,
     yes: Execute = False,
 ) -> None:
-    """`kgroups transactions abort`."""
     options = options_of(ctx)
     printer = Printer(options)
     scope = scope_of(group, topic)
@@ -217,16 +201,11 @@ def _question(planned: Sequence[Abort]) -> str:
     return f"Abort the transaction of `{about.name}` in {what}? Its records are dropped{fenced}."
 
 
-def _apply(
-    run: Run, aborts: Sequence[Abort], interruption: Interruption
-) -> tuple[list[Abort], list[ItemError]]:
-    """The abort with the brokers' answer, and with what its partitions look like afterwards."""
+def _apply(run: Run, aborts: Sequence[Abort]) -> list[Abort]:
     (transaction,) = [request.transaction for request in aborts]
     places = [partition.at for partition in transaction.partitions]
 
-    def send(
-        _parts: Mapping[str, Sequence[Abort]], _until: Deadline
-    ) -> Mapping[int, ItemError | None]:
+    def send(_parts: Units[Abort], _until: Deadline) -> Answers:
         error: ItemError | None
         if is_open(transaction, open_transactions(run.admin, places)):
             error = abort_transaction(run.admin, transaction)
@@ -235,18 +214,14 @@ def _apply(
             error = ItemError(transaction.name, "TRANSACTION_NOT_FOUND", text, None, 5)
         return {transaction.producer_id: error}
 
-    answered = in_batches(
-        run,
-        interruption,
-        aborts,
-        send,
-        doing="aborting",
-        what="transactions",
-        unit=lambda abort: abort.target,
-    )
+    answered = in_batches(run, aborts, send, "aborting", "transactions", lambda a: a.target)
 
     def look() -> list[Abort]:
         looked = open_transactions(run.admin, places)
         return [verify_abort(request, looked) for request in answered]
 
-    return look_again(run, interruption, answered, look, answered), []
+    return look_again(run, answered, look)
+
+
+NOUN: Final = Transactions
+COMMANDS: Final = {"list": (LIST_HELP, list_open), "abort": (ABORT_HELP, abort, WriteCommand)}

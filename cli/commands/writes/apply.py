@@ -78,7 +78,6 @@ def apply(
     dry_run: DryRun = False,
     yes: Execute = False,
 ) -> None:
-    """`kgroups apply`."""
     options = options_of(ctx)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kgroups.cli.commands.writes.writing import Run
 from kgroups.cli.exits import write_lines
-from kgroups.cli.interruption import Interruption, not_waited_for
+from kgroups.cli.interruption import not_waited_for
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import UNHEARD, item_error
@@ -17,17 +17,18 @@ from kgroups.core.offsets.result import Item, apply_answers, planned_of
 BATCH: Final = 500
 
 Answers = Mapping[Any, ItemError | None]
+Units = Mapping[str, Sequence[Item]]
+"""Items by what is sent as a whole."""
 
 
 def in_batches(
     run: Run,
-    interruption: Interruption,
     items: Sequence[Item],
-    send: Callable[[Mapping[str, Sequence[Item]], Deadline], Answers],
-    *,
+    send: Callable[[Units[Item], Deadline], Answers],
     doing: str,
     what: str,
     unit: Callable[[Item], str],
+    *,
     size: int = BATCH,
     until: Deadline | None = None,
     whole: Callable[[Item], Any] | None = None,
@@ -35,7 +36,6 @@ def in_batches(
     """The items with what became of the planned ones; skipped where Ctrl-C came before.
 
     Args:
-        interruption: Ctrl-C ends it after a batch.
         send: sends the items of some units by a deadline and gives the answers by key.
         doing: `writing`.
         what: `groups`.
@@ -44,6 +44,7 @@ def in_batches(
             that a broker that hangs does not keep the others from theirs.
         whole: as for `apply_answers`.
     """
+    interruption = run.interruption
     units: dict[str, list[Item]] = {}
     for item in planned_of(items):
         units.setdefault(unit(item), []).append(item)
@@ -110,17 +111,16 @@ def _too_late(target: str) -> ItemError:
 
 def look_again(
     run: Run,
-    interruption: Interruption,
     written: Sequence[Item],
     look: Callable[[], list[Item]],
-    unseen: Sequence[Item],
+    unseen: Sequence[Item] | None = None,
 ) -> list[Item]:
     """The items after looks at the cluster, until all is seen, the time is over or Ctrl-C comes.
 
     Args:
-        unseen: the items where nothing can be seen.
+        unseen: the items where nothing can be seen; None: as they are written.
     """
-    checked = [list(unseen)]
+    checked = [list(written if unseen is None else unseen)]
 
     def is_open(before: Item, now: Item) -> bool:
         is_seen = (now.result, now.note) == ("done", before.note)
@@ -133,5 +133,5 @@ def look_again(
             with suppress(KgroupsError):
                 checked.append(look())
 
-    interruption.look(ask, None)
+    run.interruption.look(ask, None)
     return checked[-1]

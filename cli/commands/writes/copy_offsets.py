@@ -142,7 +142,6 @@ def copy_offsets(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups copy-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)

@@ -1,12 +1,12 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, parse_states
-from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches
 from kgroups.cli.commands.writes.internal_topics import AllInternalTopics, InternalTopics
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, SavePlan, about_groups
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out, explain, with_internal_topics
@@ -17,7 +17,6 @@ from kgroups.cli.expiry import (
     note_of_unknown,
     parse_idle_ms,
 )
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer
@@ -26,7 +25,7 @@ from kgroups.cli.params import Yes, options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Texts, option
-from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.errors import ClusterError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.answers import GroupListing
 from kgroups.core.kafka.deadline import Deadline
@@ -86,7 +85,6 @@ def delete(
     plan: SavePlan = None,
     yes: Yes = False,
 ) -> None:
-    """`kgroups delete`."""
     options = options_of(ctx)
     printer = Printer(options)
     states = parse_states(state)
@@ -185,28 +183,16 @@ def committed_groups(run: Run, names: Sequence[str]) -> dict[str, Group]:
     return groups
 
 
-def _apply(
-    run: Run, deletions: Sequence[Deletion], interruption: Interruption
-) -> tuple[list[Deletion], list[ItemError]]:
-    """The deletions with what became of the planned ones."""
-
-    def send(
-        groups: Mapping[str, Sequence[Deletion]], until: Deadline
-    ) -> Mapping[str, ItemError | None]:
+def _apply(run: Run, deletions: Sequence[Deletion]) -> list[Deletion]:
+    def send(groups: Units[Deletion], until: Deadline) -> Answers:
         outcomes = run.admin.delete_groups(list(groups), until=until)
         return {outcome.target: outcome.error for outcome in outcomes}
 
     applied = in_batches(
-        run,
-        interruption,
-        deletions,
-        send,
-        doing="deleting",
-        what="groups",
-        unit=lambda deletion: deletion.group,
+        run, deletions, send, "deleting", "groups", lambda deletion: deletion.group
     )
     sent = {deletion.group for deletion in planned_of(deletions)}
-    return interruption.look(lambda: explain(run.admin, applied, sent), applied), []
+    return run.interruption.look(lambda: explain(run.admin, applied, sent), applied)
 
 
 def _plain(deletions: Sequence[Deletion]) -> str:

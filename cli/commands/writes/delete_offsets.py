@@ -67,7 +67,6 @@ def delete_offsets(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups delete-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)

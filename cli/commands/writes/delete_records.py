@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from kgroups.cli.commands.writes.batches import in_batches, look_again
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches, look_again
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.prompts import (
     Consent,
@@ -18,7 +18,6 @@ from kgroups.cli.commands.writes.prompts import (
 )
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
 from kgroups.cli.exits import now_ms
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.output.printer import Printer
@@ -27,7 +26,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Text, Texts, argument, option
-from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -104,7 +103,6 @@ def delete_records(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups delete-records`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
@@ -220,16 +218,10 @@ def readers_of(admin: ClusterAdmin, printer: Printer) -> Sequence[Group]:
         return ()
 
 
-def _apply(
-    run: Run, deletions: Sequence[RecordDeletion], interruption: Interruption
-) -> tuple[list[RecordDeletion], list[ItemError]]:
-    """The plan with the brokers' answers, and with what the logs look like afterwards."""
-
+def _apply(run: Run, deletions: Sequence[RecordDeletion]) -> list[RecordDeletion]:
     doubts: Doubts[TopicPartition] = Doubts()
 
-    def send(
-        partitions: Mapping[str, Sequence[RecordDeletion]], _until: Deadline
-    ) -> Mapping[TopicPartition, ItemError | None]:
+    def send(partitions: Units[RecordDeletion], _until: Deadline) -> Answers:
         sent = [deletion for own in partitions.values() for deletion in own]
         wanted = {deletion.key: deletion.new_start or 0 for deletion in sent}
         outcomes = send_deletions(run.admin, wanted, doubts)
@@ -240,12 +232,11 @@ def _apply(
 
     written = in_batches(
         run,
-        interruption,
         deletions,
         send,
-        doing="deleting records",
-        what="partitions",
-        unit=lambda deletion: deletion.target,
+        "deleting records",
+        "partitions",
+        lambda deletion: deletion.target,
         size=len(deletions),
     )
     names = {deletion.topic for deletion in written if deletion.result in ("done", "unknown")}
@@ -254,7 +245,7 @@ def _apply(
         return verify_deletions(written, topics_with_bounds(run.admin, names).topics)
 
     unseen = verify_deletions(written, None)
-    return look_again(run, interruption, written, look, unseen), []
+    return look_again(run, written, look, unseen)
 
 
 def _saved_rows(planned: Sequence[RecordDeletion]) -> Iterator[PlannedRecords]:

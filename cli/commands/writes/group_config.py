@@ -1,16 +1,15 @@
 """`kgroups config`: the configurations of a group, shown, set and unset."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from kgroups.cli.commands.writes.batches import in_batches, look_again
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches, look_again
 from kgroups.cli.commands.writes.offset_writes import NoUndo, UndoDir, undo_dir_of
 from kgroups.cli.commands.writes.prompts import Consent, DryRun, Execute, SavePlan
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, plain_view
@@ -109,7 +108,6 @@ def config(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups config`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, plan=plan)
@@ -186,7 +184,6 @@ def _rows_of(old: WriteFile, group: str, cluster_id: str | None) -> list[Any]:
 
 
 def _show(printer: Printer, admin: ClusterAdmin, group: str, *, every: bool) -> None:
-    """The configurations of a group."""
     settings = group_settings(admin, group)
     run = Run(printer, admin, Consent(yes=False, dry_run=True), admin.cluster_id())
     kind = _type_of(run, group)
@@ -270,7 +267,7 @@ def settings_write(run: Run, undo_dir: Path | None) -> Write[SettingChange]:
         question=lambda planned: (
             f"Change {counted(len(planned), 'configuration')} of `{planned[0].group}`?"
         ),
-        apply=lambda run, changes, interruption: (_apply(run, changes, interruption), []),
+        apply=_apply,
         saved_rows=saved_settings,
         is_in_place=lambda change: change.old == change.new,
         save_undo=keep,
@@ -278,26 +275,14 @@ def settings_write(run: Run, undo_dir: Path | None) -> Write[SettingChange]:
     )
 
 
-def _apply(
-    run: Run, changes: Sequence[SettingChange], interruption: Interruption
-) -> list[SettingChange]:
-    """The changes with the broker's answer, and with what the group has afterwards."""
-
-    def send(
-        units: Mapping[str, Sequence[SettingChange]], _until: Deadline
-    ) -> Mapping[Any, ItemError | None]:
+def _apply(run: Run, changes: Sequence[SettingChange]) -> list[SettingChange]:
+    def send(units: Units[SettingChange], _until: Deadline) -> Answers:
         return {group: _sent(run.admin, planned) for group, planned in units.items()}
 
-    answered = in_batches(
-        run,
-        interruption,
-        changes,
-        send,
-        doing="writing",
-        what="groups",
-        unit=lambda change: change.group,
-        whole=lambda change: change.group,
-    )
+    def group_of(change: SettingChange) -> str:
+        return change.group
+
+    answered = in_batches(run, changes, send, "writing", "groups", group_of, whole=group_of)
 
     def look() -> list[SettingChange]:
         own = {name: s.own for name, s in group_settings(run.admin, changes[0].group).items()}
@@ -310,4 +295,4 @@ def _apply(
             for change in answered
         ]
 
-    return look_again(run, interruption, answered, look, answered)
+    return look_again(run, answered, look)

@@ -6,11 +6,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches
 from kgroups.cli.commands.writes.prompts import about_changes
 from kgroups.cli.commands.writes.vigil import verified, watched
 from kgroups.cli.commands.writes.writing import Run, Write, explain, share_groups
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.actions.deleting_offsets import status_table
 from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
@@ -23,7 +22,7 @@ from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.doubts import WRITING
 from kgroups.core.kafka.writes.commit_reads import read_until
 from kgroups.core.kafka.writes.group_writes import write_and_read
-from kgroups.core.offsets.change import Change, Key, whole_groups
+from kgroups.core.offsets.change import Change, whole_groups
 from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.read_back import Held, ReadBack, as_wanted, settle
 from kgroups.core.offsets.result import planned_of
@@ -81,15 +80,11 @@ def offset_write(
     """
     ids = {name: topic.topic_id for name, topic in topics.items()}
 
-    def apply(
-        run: Run, changes: Sequence[Change], interruption: Interruption
-    ) -> tuple[list[Change], list[ItemError]]:
-        applied = _apply(run, changes, interruption, ids)
+    def apply(run: Run, changes: Sequence[Change]) -> list[Change]:
+        applied = _apply(run, changes, ids)
         if watch_ms:
-            applied = watched(run.printer, run.admin, applied, interruption, watch_ms)
-        if verify is None:
-            return applied, []
-        return verified(run.printer, interruption, verify, applied)
+            applied = watched(run, applied, watch_ms)
+        return applied if verify is None else verified(run, verify, applied)
 
     def keep(planned: Sequence[Change]) -> Path | None:
         if undo_dir is None:
@@ -216,10 +211,7 @@ def uncollected() -> Iterator[None]:
 
 
 def _apply(
-    run: Run,
-    changes: Sequence[Change],
-    interruption: Interruption,
-    topic_ids: Mapping[str, str | None],
+    run: Run, changes: Sequence[Change], topic_ids: Mapping[str, str | None]
 ) -> list[Change]:
     """The changes as they are now, read back from the cluster unless Ctrl-C has ended that.
 
@@ -227,13 +219,11 @@ def _apply(
         topic_ids: of the topics of the plan: those that have another id by now get no commit.
     """
 
-    admin = run.admin
+    admin, interruption = run.admin, run.interruption
     held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
     before: dict[str, dict[TopicPartition, CommittedOffset | None]] = {}
 
-    def send(
-        groups: Mapping[str, Sequence[Change]], until: Deadline
-    ) -> Mapping[Key, ItemError | None]:
+    def send(groups: Units[Change], until: Deadline) -> Answers:
         nonlocal before
         batch = {name: _wanted(own) for name, own in groups.items()}
         answers, read = write_and_read(admin, batch, list(before), until, topic_ids)
@@ -246,12 +236,11 @@ def _apply(
 
     written = in_batches(
         run,
-        interruption,
         changes,
         send,
-        doing="writing",
-        what="groups",
-        unit=lambda change: change.group,
+        "writing",
+        "groups",
+        lambda change: change.group,
         until=admin.ends().part(WRITING),
         whole=lambda change: change.whole,
     )

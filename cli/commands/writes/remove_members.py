@@ -1,11 +1,11 @@
 """`kgroups remove-members`: remove members from a group."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.batches import in_batches, look_again
+from kgroups.cli.commands.writes.batches import Answers, Units, in_batches, look_again
 from kgroups.cli.commands.writes.prompts import (
     Consent,
     DryRun,
@@ -14,14 +14,13 @@ from kgroups.cli.commands.writes.prompts import (
     about_members,
 )
 from kgroups.cli.commands.writes.writing import Run, Write, carry_out
-from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Texts, argument, option
-from kgroups.core.errors import ItemError, NotFoundError, RefusedError, UsageError
+from kgroups.core.errors import NotFoundError, RefusedError, UsageError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.writes.member_removal import remove_members as send_removals
 from kgroups.core.member_ids import whole_id
@@ -76,7 +75,6 @@ def remove_members(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups remove-members`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, plan=plan)
@@ -102,10 +100,8 @@ def removal_write(reason: str) -> Write[Removal]:
         reason: for the logs.
     """
 
-    def apply(
-        run: Run, removals: Sequence[Removal], interruption: Interruption
-    ) -> tuple[list[Removal], list[ItemError]]:
-        return _apply(run, removals, interruption, reason), []
+    def apply(run: Run, removals: Sequence[Removal]) -> list[Removal]:
+        return _apply(run, removals, reason)
 
     def rows(planned: Sequence[Removal]) -> Iterator[PlannedRemoval]:
         for group, member, *_ in planned:
@@ -151,35 +147,22 @@ def chosen(
     return [m for m in here if every or m.member_id in wanted or m.instance_id in instances]
 
 
-def _apply(
-    run: Run, removals: Sequence[Removal], interruption: Interruption, reason: str
-) -> list[Removal]:
-    """The removals with the broker's answers, and with what the group looks like afterwards."""
-
+def _apply(run: Run, removals: Sequence[Removal], reason: str) -> list[Removal]:
     group = removals[0].group
 
-    def send(
-        members: Mapping[str, Sequence[Removal]], _until: Deadline
-    ) -> Mapping[str, ItemError | None]:
+    def send(members: Units[Removal], _until: Deadline) -> Answers:
         wanted = [removal.member for own in members.values() for removal in own]
         return send_removals(run.admin, group, wanted, reason)
 
     answered = in_batches(
-        run,
-        interruption,
-        removals,
-        send,
-        doing="removing",
-        what="members",
-        unit=lambda removal: removal.key,
-        size=len(removals),
+        run, removals, send, "removing", "members", lambda r: r.key, size=len(removals)
     )
 
     def look() -> list[Removal]:
         looked = run.admin.snapshot([group], offsets=False, log_offsets=False)
         return [verify_removal(removal, looked) for removal in answered]
 
-    return look_again(run, interruption, answered, look, answered)
+    return look_again(run, answered, look)
 
 
 def _row(removal: Removal) -> Row:

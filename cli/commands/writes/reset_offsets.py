@@ -187,7 +187,6 @@ def reset_offsets(
     plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
-    """`kgroups reset-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
@@ -264,7 +263,7 @@ def _reset(run: Run, write: MakeWrite, choice: Choice, request: Request) -> None
     )
     changes = with_effects(run, looked, changes, topics)
     errors = [*strangers, *untold(looked, changes, may_be_absent=absent)]
-    run = replace(run, cluster_id=looked.cluster_id)
+    run.cluster_id = looked.cluster_id
 
     def passed(change: Change) -> Mapping[str, Any]:
         return {**passed_items(passages.get(change.key)), **moment_item(change, request.moments)}
@@ -300,7 +299,7 @@ def _by_file(
         changes += plan(group, old.commits[group.group], known)
     changes = with_effects(run, looked, changes, topics)
     warn_of_unknown_ids(run.printer, "the undo file", topics, old.topic_ids)
-    run = replace(run, cluster_id=looked.cluster_id)
+    run.cluster_id = looked.cluster_id
     errors = untold(looked, changes, may_be_absent=old.commits)
     carry_out(run, write(run, topics=topics, row_by_row=True), changes, errors)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.commands.gates.polling import Polls
-from kgroups.cli.interruption import Interruption
+from kgroups.cli.commands.writes.writing import Run
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ClusterError, ItemError, KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -56,18 +56,13 @@ def wait_until_empty(
             return
 
 
-def watched(
-    printer: Printer,
-    admin: ClusterAdmin,
-    changes: Sequence[Change],
-    interruption: Interruption,
-    for_ms: int,
-) -> list[Change]:
+def watched(run: Run, changes: Sequence[Change], for_ms: int) -> list[Change]:
     """The changes after so long: what reads back otherwise by then has failed.
 
     Ctrl-C ends it; what was found until then counts.
     """
 
+    printer, interruption = run.printer, run.interruption
     settled = list(changes)
 
     def take(held: Mapping[str, Held | None]) -> Sequence[str]:
@@ -92,21 +87,19 @@ def watched(
             break
         printer.progress(f"watching for other commits, {polls.left} to go")
         try:
-            read_until(admin, names, take, Deadline.after(printer.options.timeout_ms))
+            read_until(run.admin, names, take, Deadline.after(printer.options.timeout_ms))
         except KgroupsError as error:
             printer.note("RETRYING", f"{error.message}; retrying")
     return settled
 
 
 def verified(
-    printer: Printer,
-    interruption: Interruption,
-    verify: Callable[[Sequence[Change]], list[Change]],
-    changes: Sequence[Change],
-) -> tuple[list[Change], list[ItemError]]:
+    run: Run, verify: Callable[[Sequence[Change]], list[Change]], changes: Sequence[Change]
+) -> list[Change]:
     """The changes after another look, unless that fails or Ctrl-C ends it."""
-    printer.progress("verifying")
+    run.printer.progress("verifying")
     try:
-        return interruption.look(lambda: verify(changes), list(changes)), []
+        return run.interruption.look(lambda: verify(changes), list(changes))
     except KgroupsError as error:
-        return list(changes), [ItemError.of("--verify", error)]
+        run.failures.append(ItemError.of("--verify", error))
+        return list(changes)

@@ -30,18 +30,26 @@ from kgroups.core.offsets.row_file import Row as FileRow
 from kgroups.core.offsets.write_file import Command
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
     """Context of a command that writes.
 
     Args:
         consent: how far it may go.
+    Attributes:
+        interruption: is told of Ctrl-C while the plan is applied.
+        failures: what has failed besides items.
     """
 
     printer: Printer
     admin: ClusterAdmin
     consent: Consent
     cluster_id: str | None
+    interruption: Interruption = field(init=False)
+    failures: list[ItemError] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.interruption = Interruption(self.admin, "this batch")
 
     @property
     def cluster(self) -> Mapping[str, str | None]:
@@ -64,8 +72,7 @@ class Write(Generic[Item]):
         written: of many: `groups are deleted`.
         columns: of an item, before what became of it; `row` has its cells.
         question: asked about the planned items.
-        apply: applies the planned items: all items with what became of them, and what failed
-            besides. Ctrl-C is told to the interruption.
+        apply: applies the planned items: all items with what became of them.
         saved_rows: items as rows of a saved plan.
         is_in_place: whether an item that is skipped is as wanted already: a saved plan holds it
             too, so that `apply` sees whether it has changed since.
@@ -89,7 +96,7 @@ class Write(Generic[Item]):
     columns: tuple[Column, ...]
     row: Callable[[Item], Row]
     question: Callable[[Sequence[Item]], str]
-    apply: Callable[[Run, Sequence[Item], Interruption], tuple[list[Item], list[ItemError]]]
+    apply: Callable[[Run, Sequence[Item]], list[Item]]
     saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]] = lambda _: ()
     topic_ids: Mapping[str, str | None] = field(default_factory=dict)
     is_in_place: Callable[[Item], bool] = lambda _: False
@@ -140,14 +147,14 @@ def carry_out(
     agreed = wanted and (consent.yes or _confirmed(run, write, items, planned))
     plan = None if consent.plan is None else _saved_plan(run, write, items, held_back)
     undo: Path | None = None
-    interruption = Interruption(run.admin, "this batch")
+    interruption = run.interruption
     with interruption if agreed else nullcontext():
         if agreed:
             undo = write.save_undo(planned)
             if undo is not None:
                 printer.note("UNDO_FILE", f"undo file: {undo}", str(undo), of_a_write=True)
-            write, items, failures = _applied(run, write, items, interruption)
-            errors = [*errors, *failures]
+            write, items = _applied(run, write, items)
+            errors = [*errors, *run.failures]
         elif not consent.dry_run:
             items = skip_planned(items)
         tell((item.result for item in items), undo, reason=write.reason)
@@ -185,14 +192,15 @@ def carry_out(
 
 
 def _applied(
-    run: Run, write: Write[Item], items: Sequence[Item], interruption: Interruption
-) -> tuple[Write[Item], Sequence[Item], list[ItemError]]:
-    """The write with the topics that it has deleted, its items, and what failed besides."""
-    items, failures = write.apply(run, items, interruption)
-    if not write.internal_topics or interruption.asked:
-        return write, items, failures
-    deleted, left = delete_with(run.admin, write.internal_topics, items)
-    return _with_deleted(write, deleted), items, [*failures, *left]
+    run: Run, write: Write[Item], items: Sequence[Item]
+) -> tuple[Write[Item], Sequence[Item]]:
+    """The write with the topics that it has deleted, and its items."""
+    items = write.apply(run, items)
+    if not write.internal_topics or run.interruption.asked:
+        return write, items
+    deleted, failures = delete_with(run.admin, write.internal_topics, items)
+    run.failures += failures
+    return _with_deleted(write, deleted), items
 
 
 def _with_deleted(write: Write[Item], topics: Sequence[str]) -> Write[Item]:
@@ -273,7 +281,6 @@ def _report(
     counts: Mapping[str, int],
     files: Mapping[str, Path | None],
 ) -> Report:
-    """Outcome for each item."""
     fields = [column.field for column in write.all_columns]
     paths = {name: None if path is None else str(path) for name, path in files.items()}
     plain = write.plain

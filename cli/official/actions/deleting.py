@@ -113,7 +113,6 @@ def _delete_topics(admin: ClusterAdmin, topics: Mapping[str, Sequence[str]]) -> 
 def _delete(
     admin: ClusterAdmin, names: Sequence[str], interruption: Interruption
 ) -> Sequence[Outcome]:
-    """Outcome for each group."""
     try:
         errors = interruption.send(lambda: admin.delete_groups(names) if names else ())
     except KgroupsError as error:

@@ -148,7 +148,6 @@ def _report(
     outcomes: Mapping[TopicPartition, ItemError | None],
     unknown: Mapping[str, str],
 ) -> int:
-    """Say what became of each partition, and of topics that cannot be looked up; the exit code."""
     _headline(group, [error.code for error in outcomes.values() if error is not None])
     rows = {at: None if error is None else _reason(group, error) for at, error in outcomes.items()}
     show(status_table(rows, unknown))

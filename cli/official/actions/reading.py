@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from kgroups.assignors.order.java_order import utf16_key
 from kgroups.cli.official import kind_layouts, layouts
-from kgroups.cli.official.actions.topologies import show_topologies
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.layouts import View
 from kgroups.cli.official.official_cluster import open_cluster
@@ -21,9 +20,12 @@ from kgroups.cli.official.words import (
     unlisted_text,
 )
 from kgroups.core.errors import ItemError, KgroupsError, PatternError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.lookups.topologies import topologies
 from kgroups.core.lag.rules import LEADERLESS_ERRORS
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+from kgroups.core.topology_nodes import topology_text
 
 
 def validate_regex(arguments: Arguments) -> int:
@@ -193,3 +195,32 @@ def _unmeasured(tool: Tool, snapshot: ClusterSnapshot) -> dict[TopicPartition, s
             if code is not None and code not in LEADERLESS_ERRORS:
                 codes_of[line.topic, line.partition] = code
     return codes_of
+
+
+def show_topologies(admin: ClusterAdmin, tool: Tool, names: Sequence[str] | None) -> int:
+    """Print the topologies of groups; 1 if one of them is not known.
+
+    Args:
+        names: None for all groups of the tool.
+    """
+    if names is None:
+        names = [group.group for group in admin.list_groups().groups if tool.counts(group)]
+    code = 0
+    answers = topologies(admin, names) if names else {}
+    for group in sorted(answers, key=utf16_key):
+        answer = answers[group]
+        if answer is None:
+            fail(f"No topology description is stored for streams group '{group}'.")
+        elif isinstance(answer, ItemError):
+            if answer.code == "UNKNOWN_SERVER_ERROR":
+                fail(
+                    "The broker failed to fetch the topology description for streams group "
+                    f"'{group}'. See the broker logs for details."
+                )
+            else:
+                fail_command(tool, exception_text(answer.code, answer.message), answer.hint)
+        else:
+            show(topology_text(answer) + "\n")
+            continue
+        code = 1
+    return code
