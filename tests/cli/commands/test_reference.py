@@ -58,8 +58,6 @@ NO_CODES: Final = {
     "JAVA_HOME": "a variable of the environment",
     "PYSPARK_DRIVER_PYTHON": "likewise",
     "PYSPARK_PYTHON": "likewise",
-    "ON_TOPOLOGY": "a name within the coordinator",
-    "AT_ONCE": "likewise",
     "AWS_DEFAULT_REGION": "a variable of the environment",
     "AWS_MSK_IAM": "a SASL mechanism",
     "AWS_REGION": "a variable of the environment",
