@@ -178,10 +178,10 @@ TIMERS: Mapping[TimerKind, TimerHandler] = {
     TimerKind.HEARTBEAT: rebalance.session_timer,
     TimerKind.JOIN: rebalance.join_timer,
     TimerKind.SYNC: rebalance.sync_timer,
-    TimerKind.SESSION: kip848_leave.session_timer,
+    TimerKind.SESSION: kip848_leave.fences("session timed out"),
     TimerKind.REBALANCE: kip848_leave.rebalance_timer,
-    TimerKind.CLASSIC_JOIN: kip848_leave.classic_join_timer,
-    TimerKind.CLASSIC_SYNC: kip848_leave.classic_sync_timer,
+    TimerKind.CLASSIC_JOIN: kip848_leave.fences("did not rejoin in time"),
+    TimerKind.CLASSIC_SYNC: kip848_leave.fences("did not sync in time"),
 }
 # Record key -> what plays the record into the state and gives back what undoes it.
 REPLAY: Mapping[type, Replay] = {

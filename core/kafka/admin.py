@@ -31,10 +31,6 @@ __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", 
 Result = TypeVar("Result")
 
 
-def _silent(_: str) -> None:
-    """Progress that nobody wants to see."""
-
-
 class ClusterAdmin:
     """A real cluster, asked synchronously; a context manager, which ends its connections.
 
@@ -144,7 +140,7 @@ class ClusterAdmin:
             progress: told what is being waited for.
         """
         scope = SnapshotScope(
-            members, offsets, log_offsets, isolation, more_topics, progress or _silent
+            members, offsets, log_offsets, isolation, more_topics, progress or (lambda _: None)
         )
         return self.over_wire(
             lambda cluster, deadline: wire_backend.snapshot(cluster, groups, scope, deadline),

@@ -19,7 +19,7 @@ from kgroups.cli.usage import Text, argument, option
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError, counted
 from kgroups.core.extras import require_extra
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.leader_watch import LeaderWatch
+from kgroups.core.kafka.lookups.logged_leaders import LeaderWatch
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms, timestamp

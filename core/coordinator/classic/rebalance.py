@@ -111,16 +111,11 @@ def answer_syncs(shard: Shard, group: ClassicGroup, error: ErrorCode) -> list[Pa
     return answered
 
 
-def clear_assignments(group: ClassicGroup) -> None:
-    """Forget what the leader decided."""
-    for member in group.members.values():
-        member.assignment = b""
-
-
 def start_rebalance(shard: Shard, group: ClassicGroup, reason: str) -> None:
     """Begin a join phase: at once, or for a group that was empty after the initial delay."""
     if group.state is ClassicState.COMPLETING_REBALANCE:
-        clear_assignments(group)
+        for member in group.members.values():
+            member.assignment = b""
         answer_syncs(shard, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
     shard.cancel(TimerKind.SYNC, group.group_id)

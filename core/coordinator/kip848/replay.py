@@ -64,11 +64,6 @@ def _replay_epoch(
     return _both(undo, undo_creation)
 
 
-def _replay_nothing(shard: Shard, key: object, value: object, producer_id: int) -> Undo | None:
-    """Partition metadata: since Kafka 4.1 the hash in the group's record has taken its place."""
-    return None
-
-
 # (group, key, value; None for a tombstone) -> what takes the change back.
 Change = Callable[[Kip848Group, Any, Any], Undo | None]
 
@@ -160,7 +155,8 @@ def _change_regex(
 
 REPLAY: dict[type, Replay] = {
     ConsumerGroupMetadataKey: _replay_epoch,
-    ConsumerGroupPartitionMetadataKey: _replay_nothing,
+    # Since Kafka 4.1 the hash in the group's record has taken its place.
+    ConsumerGroupPartitionMetadataKey: lambda *_: None,
     ConsumerGroupMemberMetadataKey: _in_group(_change_metadata),
     ConsumerGroupTargetAssignmentMetadataKey: _in_group(_change_target_epoch),
     ConsumerGroupTargetAssignmentMemberKey: _in_group(_change_target),

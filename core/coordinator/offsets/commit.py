@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.append_errors import NO_ERROR, append_error
 from kgroups.core.coordinator.classic.join import create_group
-from kgroups.core.coordinator.effects import Write
+from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Write
 from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
 from kgroups.core.coordinator.log.records import (
     NO_TIMESTAMP,
@@ -56,18 +56,10 @@ def commit_offsets(shard: Shard, token: Hashable, request: OffsetCommitRequest) 
     """OffsetCommit, of a member or of whoever assigns partitions by hand."""
     if _commit_plainly(shard, token, request):
         return
-    by_id = request.version >= TOPIC_ID_VERSION
-    resolved = _resolve(shard, request.topics, by_id=by_id)
-    if not any(partitions for _, _, partitions in resolved):
-        shard.reply(token, _answer(resolved, {}, by_id=by_id))
-        return
-    verdict, created = _judge(shard, request)
-    if verdict is ErrorCode.NONE and created is None:
-        _renew_session(shard, request)
     retention_ms = request.retention_time_ms
     expire_ms = NO_TIMESTAMP if retention_ms == -1 else shard.now_ms + retention_ms
-    errors, records = _decide(shard, request.group_id or "", resolved, verdict, expire_ms)
-    _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
+    by_id = request.version >= TOPIC_ID_VERSION
+    _commit(shard, token, request, by_id=by_id, expire_ms=expire_ms)
 
 
 def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest) -> bool:
@@ -159,15 +151,7 @@ def commit_transaction_offsets(
 ) -> None:
     """TxnOffsetCommit: the offsets wait for the end of the producer's transaction."""
     by_id = request.version >= TXN_TOPIC_ID_VERSION
-    resolved = _resolve(shard, request.topics, by_id=by_id)
-    if not any(partitions for _, _, partitions in resolved):
-        shard.reply(token, _answer(resolved, {}, by_id=by_id))
-        return
-    verdict, created = _judge(shard, request)
-    if verdict in _SINCE_KIP_848 and not by_id:
-        verdict = ErrorCode.ILLEGAL_GENERATION
-    errors, records = _decide(shard, request.group_id or "", resolved, verdict, NO_TIMESTAMP)
-    _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
+    _commit(shard, token, request, by_id=by_id, expire_ms=NO_TIMESTAMP)
 
 
 def end_transaction(shard: Shard, token: Hashable, request: WriteTxnMarkerRequest) -> None:
@@ -280,19 +264,23 @@ def _is_too_long(shard: Shard, metadata: str | None) -> bool:
 
 
 def _commit(
-    shard: Shard,
-    token: Hashable,
-    request: CommitRequest,
-    resolved: Resolved,
-    errors: dict[tuple[str, int], ErrorCode],
-    records: list[Record],
-    created: Group | None,
-    *,
-    by_id: bool,
+    shard: Shard, token: Hashable, request: CommitRequest, *, by_id: bool, expire_ms: int
 ) -> None:
     """Write and answer; should the write fail, every accepted partition gets its error."""
-    group_id = request.group_id or ""
+    resolved = _resolve(shard, request.topics, by_id=by_id)
+    if not any(partitions for _, _, partitions in resolved):
+        shard.reply(token, _answer(resolved, {}, by_id=by_id))
+        return
+    verdict, created = _judge(shard, request)
+    group_id, producer = request.group_id or "", (NO_PRODUCER_ID, -1)
     transactional = isinstance(request, TxnOffsetCommitRequest)
+    if isinstance(request, TxnOffsetCommitRequest):
+        producer = request.producer_id, request.producer_epoch
+        if verdict in _SINCE_KIP_848 and not by_id:
+            verdict = ErrorCode.ILLEGAL_GENERATION
+    elif verdict is ErrorCode.NONE and created is None:
+        _renew_session(shard, request)
+    errors, records = _decide(shard, group_id, resolved, verdict, expire_ms)
 
     def failed(error: ErrorCode) -> None:
         failure = append_error(error, transactional=transactional)
@@ -303,16 +291,9 @@ def _commit(
 
     if records:
         partition = shard.groups[group_id].partition
-        if isinstance(request, TxnOffsetCommitRequest):
-            shard.write(
-                partition,
-                records,
-                failed=failed,
-                producer_id=request.producer_id,
-                producer_epoch=request.producer_epoch,
-            )
-        else:
-            shard.write(partition, records, failed=failed)
+        shard.write(
+            partition, records, failed=failed, producer_id=producer[0], producer_epoch=producer[1]
+        )
     shard.reply(token, _answer(resolved, errors, by_id=by_id))
 
 

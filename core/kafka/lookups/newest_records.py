@@ -45,7 +45,7 @@ FAR: Final = Reach()
 """As far as it takes, up to a quarter of a gigabyte of each partition."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewestRecords:
     """Records that were found.
 
@@ -57,10 +57,10 @@ class NewestRecords:
             the way, oldest first and without a gap.
     """
 
-    found: Mapping[bytes, bytes | None] = field(default_factory=dict)
-    failures: Mapping[int, str] = field(default_factory=dict)
-    unread: Mapping[int, int] = field(default_factory=dict)
-    before: Mapping[bytes, tuple[bytes | None, ...]] = field(default_factory=dict)
+    found: dict[bytes, bytes | None] = field(default_factory=dict)
+    failures: dict[int, str] = field(default_factory=dict)
+    unread: dict[int, int] = field(default_factory=dict)
+    before: dict[bytes, tuple[bytes | None, ...]] = field(default_factory=dict)
 
 
 def newest_records(
@@ -72,50 +72,38 @@ def newest_records(
         wanted: the keys by broker, which leads, and partition.
     """
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:
-        return await asyncio.gather(
-            *(
-                _Search(cluster, broker, partition, keys, reach, deadline).result()
-                for (broker, partition), keys in wanted.items()
-            )
+    newest = NewestRecords()
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> None:
+        logs = {at: OffsetsLog(cluster, *at, deadline) for at in wanted}
+        await asyncio.gather(
+            *(_Search(log, wanted[at], reach, newest).run() for at, log in logs.items())
         )
 
-    parts = admin.over_wire(ask) if wanted else []
-    return NewestRecords(
-        {key: value for part in parts for key, value in part.found.items()},
-        {partition: code for part in parts for partition, code in part.failures.items()},
-        {partition: at for part in parts for partition, at in part.unread.items()},
-        {key: values for part in parts for key, values in part.before.items()},
-    )
+    if wanted:
+        admin.over_wire(ask)
+    return newest
 
 
 class _Search:
     """The search through one partition."""
 
     def __init__(
-        self,
-        cluster: Cluster,
-        broker: int,
-        partition: int,
-        keys: Collection[bytes],
-        reach: Reach,
-        deadline: Deadline,
+        self, log: OffsetsLog, keys: Collection[bytes], reach: Reach, newest: NewestRecords
     ) -> None:
-        self._log = OffsetsLog(cluster, broker, partition, deadline)
+        self._log, self._reach, self._newest = log, reach, newest
         self._left = set(keys)
-        self._reach, self._deadline = reach, deadline
         self._bytes = 0
-        self._found: dict[bytes, bytes | None] = {}
-        self._before: dict[bytes, tuple[bytes | None, ...]] = {}
 
-    async def result(self) -> NewestRecords:
+    async def run(self) -> None:
+        """Add what is found."""
         try:
             lowest, start = await self._search()
         except (BrokerFailure, CorruptBatch) as failure:
-            failed = {self._log.partition: code_of(failure)}
-            return NewestRecords(self._found, failed, before=self._before)
-        unread = {self._log.partition: lowest} if self._left and lowest > start else {}
-        return NewestRecords(self._found, unread=unread, before=self._before)
+            self._newest.failures[self._log.partition] = code_of(failure)
+            return
+        if self._left and lowest > start:
+            self._newest.unread[self._log.partition] = lowest
 
     async def _search(self) -> tuple[int, int]:
         """Down to which offset was read, and where the log starts."""
@@ -135,7 +123,7 @@ class _Search:
         while offset < high:
             if fetches == self._reach.fetches or self._bytes >= self._reach.most_bytes:
                 return False
-            if self._deadline.left_s <= 0:
+            if self._log.deadline.left_s <= 0:
                 return False
             part = await self._log.fetch(offset, FETCH_BYTES)
             if part is None:  # held back by a quota: the next answer comes when it may
@@ -152,6 +140,6 @@ class _Search:
             offset = max(offset + 1, next_offset)
         for key, said in seen.items():
             self._left.discard(key)
-            *before, self._found[key] = said
-            self._before[key] = tuple(before)
+            *before, self._newest.found[key] = said
+            self._newest.before[key] = tuple(before)
         return True

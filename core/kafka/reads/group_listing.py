@@ -11,7 +11,7 @@ from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.group_kinds import KINDS
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.reads.settling import ask_coordinators, unsettled_leaders
-from kgroups.core.kafka.reads.streams_groups import streams_group
+from kgroups.core.kafka.reads.streams_groups import streams_member, topology_of
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.protocol.errors import error_name
@@ -287,8 +287,7 @@ def _classic_member(item: Any, is_consumer: bool) -> Member:
 
 
 def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
-    if kind == "streams":
-        return streams_group(item, broker)
+    member_of = streams_member if kind == "streams" else _kip848_member
     return Group(
         group=item.group_id,
         type=kind,
@@ -298,7 +297,8 @@ def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
         coordinator=broker,
         group_epoch=item.group_epoch,
         target_epoch=item.assignment_epoch,
-        members=tuple(_kip848_member(entry) for entry in item.members),
+        topology=topology_of(getattr(item, "topology", None)),
+        members=tuple(map(member_of, item.members)),
     )
 
 

@@ -8,23 +8,7 @@ from kgroups.core.snapshot import Group, Member, StreamsMember, Subtopology, Tas
 from kgroups.core.streams_tasks import partitions_read
 
 
-def streams_group(item: Any, broker: int) -> Group:
-    """A described group; `with_partitions` adds what its members read."""
-    return Group(
-        group=item.group_id,
-        type="streams",
-        state=item.group_state,
-        protocol_type="streams",
-        assignor=getattr(item, "assignor_name", None) or None,
-        coordinator=broker,
-        group_epoch=item.group_epoch,
-        target_epoch=item.assignment_epoch,
-        topology=_topology(item.topology),
-        members=tuple(_member(entry) for entry in item.members),
-    )
-
-
-def _topology(item: Any) -> tuple[Subtopology, ...] | None:
+def topology_of(item: Any) -> tuple[Subtopology, ...] | None:
     """A group's topology; internal topics by their names."""
     if item is None or item.subtopologies is None:
         return None
@@ -40,7 +24,8 @@ def _topology(item: Any) -> tuple[Subtopology, ...] | None:
     )
 
 
-def _member(item: Any) -> Member:
+def streams_member(item: Any) -> Member:
+    """A described member; `with_partitions` adds what it reads."""
     at = item.user_endpoint
     offsets: dict[str, dict[int, int]] = {}
     for row in item.task_offsets:

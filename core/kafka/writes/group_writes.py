@@ -2,6 +2,10 @@
 
 All groups of a round are placed by one question, and their requests are on the way together; what
 may be tried again is, within the deadline. Every item has its own answer.
+
+Start offsets of share groups have no metadata and no leader epoch, and are deleted topic by topic.
+A partition whose start offset is altered begins anew: what was acknowledged or archived in it is
+delivered again. Source: KIP-932; `ShareGroupOffset.fromRequest`.
 """
 
 import asyncio
@@ -15,19 +19,20 @@ from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import Doubts
-from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
+from kgroups.core.kafka.failures import (
+    BrokerFailure,
+    Lost,
+    item_error,
+    left_out,
+    may_repeat,
+    refusal,
+)
 from kgroups.core.kafka.group_kinds import kind_of
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.connection import Reader
 from kgroups.core.kafka.transport.messages import Message, decode_response
 from kgroups.core.kafka.transport.requests import by_topic
 from kgroups.core.kafka.writes.commit_reads import read_held
-from kgroups.core.kafka.writes.start_offsets import (
-    EVERY,
-    alter_request,
-    decode_started,
-    delete_request,
-)
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
 from kgroups.core.protocol.budget import Room
@@ -51,6 +56,8 @@ LANES = 16
 GROUPS_A_LANE = 30
 
 _UNANSWERED = Lost.of(left_out())
+EVERY: Final = -1
+"""In an answer that is about whole topics: all partitions that were asked for."""
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:
@@ -316,10 +323,60 @@ def decode_deleted(
     }
 
 
+def alter_start_request(
+    group: str,
+    offsets: Commits,
+    _ids: Mapping[str, bytes],
+    _version: int,
+) -> Struct:
+    """The request that puts a group's partitions elsewhere."""
+    given = {at: commit.offset for at, commit in offsets.items() if commit is not None}
+    rows = by_topic(given, lambda number, at: Struct(partition_index=number, start_offset=at))
+    topics = [Struct(topic_name=topic, partitions=parts) for topic, parts in rows.items()]
+    return Struct(group_id=group, topics=topics)
+
+
+def delete_start_request(
+    group: str,
+    offsets: Commits,
+    _ids: Mapping[str, bytes],
+    _version: int,
+) -> Struct:
+    """The request that deletes a group's start offsets of these topics."""
+    topics = [Struct(topic_name=topic) for topic in dict.fromkeys(topic for topic, _ in offsets)]
+    return Struct(group_id=group, topics=topics)
+
+
+def decode_started(
+    api: Api,
+    version: int,
+    frame: bytes,
+    room: Room | None = None,
+    *,
+    names: Mapping[bytes, str] | None = None,
+) -> Failures | str | BrokerFailure:
+    """Why each partition was not done, or None, in an answer to either; or why none was.
+
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    answer = decode_response(api, version, frame, room)
+    whole = refusal(answer)
+    if whole is not None:
+        return whole
+    if api == Api.DELETE_SHARE_GROUP_OFFSETS:
+        return {(topic.topic_name, EVERY): refusal(topic) for topic in answer.responses}
+    return {
+        (topic.topic_name, item.partition_index): refusal(item)
+        for topic in answer.responses
+        for item in topic.partitions
+    }
+
+
 _WRITES: Final = {
     Api.OFFSET_COMMIT: (_commit_request, decode_committed),
     Api.OFFSET_DELETE: (_delete_request, decode_deleted),
-    Api.ALTER_SHARE_GROUP_OFFSETS: (alter_request, decode_started),
-    Api.DELETE_SHARE_GROUP_OFFSETS: (delete_request, decode_started),
+    Api.ALTER_SHARE_GROUP_OFFSETS: (alter_start_request, decode_started),
+    Api.DELETE_SHARE_GROUP_OFFSETS: (delete_start_request, decode_started),
 }
 """How each request is made and its answer is read, in the order in which they are sent."""

@@ -150,6 +150,22 @@ def test_no_secret_where_they_are_wrong(
         assert "SaslAuthenticationException" in told
 
 
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+@pytest.mark.parametrize("password", [None, "Mistaken-7c2f"])
+def test_debug_tells_no_secret(
+    secure_kafka: KafkaCluster, tmp_path: Path, mechanism: str, password: str | None
+) -> None:
+    """Of a login, good or bad, that there is one, and how long its messages are."""
+    settings = secure_kafka.librdkafka_settings("SASL_SSL", mechanism=mechanism, password=password)
+    path = tmp_path / "client.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    path.chmod(0o600)
+    outcome = run("list", "--command-config", str(path), "--debug")
+    assert outcome.exit_code == (0 if password is None else 3)
+    assert "SaslAuthenticate v" in outcome.stderr
+    assert settings["sasl.password"] not in outcome.stderr
+
+
 def broken(cluster: KafkaCluster) -> Mapping[str, dict[str, str]]:
     """Properties that cannot be used, with secrets in them."""
     java = cluster.java_settings("SASL_SSL", user="alice")

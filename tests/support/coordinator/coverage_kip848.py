@@ -6,9 +6,8 @@ instance id not released, 110 a wrong epoch, 128 a pattern that does not compile
 without a chosen protocol.
 """
 
-from collections.abc import Mapping
-
-from tests.support.coordinator.coverage_classic import Code
+from tests.support.coordinator import coverage_classic
+from tests.support.coordinator.coverage_classic import Codes
 from tests.support.coordinator.oracle_comparison import Move, Tally
 
 EMPTY, ASSIGNING, RECONCILING, STABLE = (
@@ -26,7 +25,7 @@ C_EMPTY, C_PREPARING, C_COMPLETING, C_STABLE = (
 )
 LIVELY = (ASSIGNING, RECONCILING, STABLE)
 
-CODES: Mapping[str, Mapping[str, tuple[Code, ...]]] = {
+CODES: Codes = {
     "consumer_heartbeat": {
         NONE: (0, 42, 69, 112, 128),
         EMPTY: (0, 25, 42, 112, 128),
@@ -103,15 +102,6 @@ MOVES: frozenset[Move] = frozenset(
 )
 
 
-def seen_in(tally: Tally, state: str, request: str, code: Code) -> int:
-    """How often the group in this state gave that answer, whatever the member was in."""
-    return sum(
-        count
-        for (before, name, answer), count in tally.seen.items()
-        if name == request and answer == code and "/".join(before.split("/")[:2]) == state
-    )
-
-
 def accepted_from(tally: Tally, member_state: str) -> int:
     """How often a heartbeat of a member in this state was accepted."""
     return sum(
@@ -123,25 +113,11 @@ def accepted_from(tally: Tally, member_state: str) -> int:
 
 def gaps(tally: Tally) -> list[str]:
     """What should have occurred and did not, a line each."""
-    missing = [
-        f"{request} in {state} never answered {code}"
-        for request, row in CODES.items()
-        for state, codes in row.items()
-        for code in codes
-        if not seen_in(tally, state, request, code)
-    ]
-    missing += [
-        f"no heartbeat from {state}" for state in MEMBERS if not accepted_from(tally, state)
-    ]
-    return missing + sorted(f"{one} never happened" for one in MOVES if not tally.moves[one])
+    unheard = [f"no heartbeat from {one}" for one in MEMBERS if not accepted_from(tally, one)]
+    return coverage_classic.gaps(tally, CODES, MOVES) + unheard
 
 
 def report(tally: Tally) -> str:
-    """How often each pair of the table occurred."""
-    lines = [f"{tally.operations} operations, {len(tally.seen)} kinds of answers"]
-    for request, row in CODES.items():
-        for state, codes in row.items():
-            found = "  ".join(f"{code}: {seen_in(tally, state, request, code)}" for code in codes)
-            lines.append(f"{request:20}{state:28}{found}")
-    lines += [f"accepted from {state}: {accepted_from(tally, state)}" for state in MEMBERS]
-    return "\n".join(lines)
+    """How often each pair of the table occurred, and who was heard."""
+    heard = [f"accepted from {state}: {accepted_from(tally, state)}" for state in MEMBERS]
+    return "\n".join((coverage_classic.report(tally, CODES), *heard))

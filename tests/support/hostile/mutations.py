@@ -18,8 +18,7 @@ from typing import Any
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
-from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted
-from kgroups.core.kafka.writes.start_offsets import decode_started
+from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted, decode_started
 from kgroups.core.protocol.frames import write_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api

@@ -31,7 +31,7 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.releases import Rule
-from kgroups.core.coordinator.shard import Shard
+from kgroups.core.coordinator.shard import Shard, TimerHandler
 
 
 def leave_group(
@@ -100,11 +100,6 @@ def leave_for_a_while(batch: Batch, group: Kip848Group, member: Kip848Member) ->
     batch.add(current_record(group.group_id, away))
 
 
-def session_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
-    """A member was not heard of for too long."""
-    _fence(shard, group_id, member_id, "session timed out")
-
-
 def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> None:
     """A member has not given back in time what it was told to."""
     group = shard.groups.get(group_id)
@@ -113,14 +108,9 @@ def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> 
         _fence(shard, group_id, member_id, "did not revoke its partitions in time")
 
 
-def classic_join_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
-    """A classic member was told to rejoin and did not."""
-    _fence(shard, group_id, member_id, "did not rejoin in time")
-
-
-def classic_sync_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
-    """A classic member joined and did not sync."""
-    _fence(shard, group_id, member_id, "did not sync in time")
+def fences(reason: str) -> TimerHandler:
+    """What ends a timer by fencing its member."""
+    return lambda shard, group_id, member_id, _: _fence(shard, group_id, member_id, reason)
 
 
 def _fence(shard: Shard, group_id: str, member_id: str, reason: str) -> None:

@@ -17,8 +17,11 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.group_kinds import KINDS
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.messages import APIS, choose_version, decode_response
-from kgroups.core.kafka.writes.group_writes import decode_committed
-from kgroups.core.kafka.writes.start_offsets import alter_request, delete_request
+from kgroups.core.kafka.writes.group_writes import (
+    alter_start_request,
+    decode_committed,
+    delete_start_request,
+)
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.frames import VersionRange, write_request
 from kgroups.core.protocol.rows import BY_ID, BY_NAME
@@ -62,8 +65,8 @@ REQUESTS = {
     Api.LIST_TRANSACTIONS: requests.list_transactions([7]),
     Api.DESCRIBE_TRANSACTIONS: requests.describe_transactions(["app-1"]),
     Api.DESCRIBE_SHARE_GROUP_OFFSETS: requests.describe_start_offsets(["g"]),
-    Api.ALTER_SHARE_GROUP_OFFSETS: alter_request("g", {("t", 0): CommittedOffset(7)}, {}, 0),
-    Api.DELETE_SHARE_GROUP_OFFSETS: delete_request("g", {("t", 0): None}, {}, 0),
+    Api.ALTER_SHARE_GROUP_OFFSETS: alter_start_request("g", {("t", 0): CommittedOffset(7)}, {}, 0),
+    Api.DELETE_SHARE_GROUP_OFFSETS: delete_start_request("g", {("t", 0): None}, {}, 0),
 } | dict.fromkeys((kind.describer for kind in KINDS.values()), requests.describe_groups(["g"]))
 WRITTEN = [
     (api, version)

@@ -96,24 +96,6 @@ def test_bytes_both_ways(runner: Runner, host: str) -> None:
         runner.run(ask(port))
 
 
-def test_more_than_a_socket_takes(runner: Runner) -> None:
-    """Is sent while the answer is waited for."""
-    sent = bytes(range(250)) * (MANY // 250)
-
-    def answer(peer: socket.socket) -> None:
-        peer.sendall(receive(peer, len(sent))[::-1])
-
-    async def ask(port: int) -> None:
-        reader, writer = await opened(port)
-        writer.write(sent[: MANY // 2])
-        writer.write(sent[MANY // 2 :])
-        assert await reader.readexactly(MANY) == sent[::-1]
-        await close(writer)
-
-    with listener(answer) as port:
-        runner.run(ask(port))
-
-
 def test_more_than_a_socket_takes_is_given_up(runner: Runner) -> None:
     """Who closes a stream does not wait until all of it is sent."""
     is_over = threading.Event()
@@ -130,46 +112,6 @@ def test_more_than_a_socket_takes_is_given_up(runner: Runner) -> None:
     with listener(answer) as port:
         runner.run(ask(port))
         is_over.set()
-
-
-def test_the_other_side_hangs_up(runner: Runner) -> None:
-    """In the middle of an answer, and before what is sent to it."""
-
-    def answer(peer: socket.socket) -> None:
-        peer.sendall(b"abc")
-
-    async def ask(port: int) -> None:
-        reader, writer = await opened(port)
-        with pytest.raises((EOFError, OSError)):
-            await reader.readexactly(4)
-        for _ in range(3):
-            writer.write(b"x")
-            await asyncio.sleep(0)
-        await close(writer)
-
-    with listener(answer) as port:
-        runner.run(ask(port))
-
-
-def test_a_time_limit_of_an_answer(runner: Runner) -> None:
-    """What comes afterwards can still be read."""
-    may_answer = threading.Event()
-
-    def answer(peer: socket.socket) -> None:
-        assert may_answer.wait(LONG_S)
-        peer.sendall(b"late")
-
-    async def ask(port: int) -> None:
-        reader, writer = await opened(port)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout_at(time.monotonic() + 0.01):
-                await reader.readexactly(4)
-        may_answer.set()
-        assert await reader.readexactly(4) == b"late"
-        await close(writer)
-
-    with listener(answer) as port:
-        runner.run(ask(port))
 
 
 @pytest.mark.parametrize(
