@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
@@ -60,35 +60,40 @@ EXAMPLES
 
 
 class _Commands(Mapping[str, Any]):
-    """Name to command; its module is imported when the command is asked for.
+    """Name to command; its module is imported when the command is first asked for.
 
     The module has its `HELP`, and a function of that name or the `COMMANDS` below it: of each its
     help, function and class.
     """
 
     def __getitem__(self, noun: str) -> Any:
-        app = typer.Typer(rich_markup_mode=None)
-        module = vars(import_module(f"kgroups.cli.{NOUNS[noun]}"))
-        if "COMMANDS" in module:
-            own = module.get("NOUN", Noun)
-            group = typer.Typer(
-                cls=own, help=module["HELP"], no_args_is_help=True, rich_markup_mode=None
-            )
-            for name, (text, run, *kind) in module["COMMANDS"].items():
-                group.command(name, help=text, cls=kind[0] if kind else Command)(run)
-            app.add_typer(group, name=noun)
-        else:
-            name = noun.replace("-", "_")
-            run = module.get(f"{name}_command") or module[name]
-            own, hidden = module.get("COMMAND", Command), module.get("HIDDEN", False)
-            app.command(noun, help=module["HELP"], cls=own, hidden=hidden)(run)
-        return get_group(app).commands[noun]
+        return _command(noun)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NOUNS)
 
     def __len__(self) -> int:
         return len(NOUNS)
+
+
+@cache
+def _command(noun: str) -> Any:
+    app = typer.Typer(rich_markup_mode=None)
+    module = vars(import_module(f"kgroups.cli.{NOUNS[noun]}"))
+    if "COMMANDS" in module:
+        own = module.get("NOUN", Noun)
+        group = typer.Typer(
+            cls=own, help=module["HELP"], no_args_is_help=True, rich_markup_mode=None
+        )
+        for name, (text, run, *kind) in module["COMMANDS"].items():
+            group.command(name, help=text, cls=kind[0] if kind else Command)(run)
+        app.add_typer(group, name=noun)
+    else:
+        name = noun.replace("-", "_")
+        run = module.get(f"{name}_command") or module[name]
+        own, hidden = module.get("COMMAND", Command), module.get("HIDDEN", False)
+        app.command(noun, help=module["HELP"], cls=own, hidden=hidden)(run)
+    return get_group(app).commands[noun]
 
 
 class Program(Root):

@@ -26,11 +26,12 @@ app.main()
 """
 
 
-@pytest.fixture
-def fleet(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A snapshot file whose description is longer than any pipe's buffer."""
-    write_snapshot(clusters.fleet(400, 24), tmp_path / "fleet.json")
-    return str(tmp_path / "fleet.json")
+    path = tmp_path_factory.mktemp("fleet") / "fleet.json"
+    write_snapshot(clusters.fleet(400, 24), path)
+    return str(path)
 
 
 @pytest.mark.share(3)

@@ -51,10 +51,13 @@ class Limits:
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        """A failure has switched off the timers: on again."""
+    def pytest_runtest_teardown(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
+        """A failure has switched off the timers: on again. So does the end of the run."""
         settings = item.stash.get(_settings, None)
-        if settings is not None and not settings.func_only:
+        begins_anew = item.session.testsfailed or nextitem is None
+        if settings is not None and not settings.func_only and begins_anew:
             hook, tidying = item.config.hook, settings._replace(timeout=self._tidy_s)
             hook.pytest_timeout_cancel_timer(item=item)
             hook.pytest_timeout_set_timer(item=item, settings=tidying)

@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from kgroups.cli.app import program
@@ -61,10 +62,16 @@ def run(
 def _run(args: Sequence[str]) -> int:
     """Run a line as the program does, without its signals; its exit code."""
     try:
-        program()(list(args), prog_name="kgroups")
+        _program()(list(args), prog_name="kgroups")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
+
+
+@cache
+def _program() -> Any:
+    """The command tree, made once: commands keep nothing from one run to the next."""
+    return get_command(program())
 
 
 def check_document(document: dict[str, Any]) -> None:
