@@ -26,7 +26,6 @@ from kgroups.core.sandbox.faults.fault_rules import Action, Drop, Fault, LoseReq
 from kgroups.core.times import duration_hint, duration_ms
 
 _ACTIONS: Final = ("error", "drop", "lose")
-_RULE_KEYS: Final = ("api", "group", "topic", "client", "broker", "delay", "times", "skip")
 _APIS: Final = {api.kafka_name: api for api in API_VERSIONS}
 
 
@@ -79,7 +78,7 @@ def parse_faults(document: Document) -> FaultPlan:
     rules: list[Fault] = []
     timed: list[TimedFault] = []
     for entry in document.root.fields(("faults",))["faults"].items():
-        fields = entry.fields((), (*_RULE_KEYS, *_ACTIONS, "at", "to", *TIMED_FAULTS))
+        fields = entry.fields((), (*RULE_KEYS, *_ACTIONS, "at", "to", *TIMED_FAULTS))
         if "at" in fields.values or not TIMED_FAULTS.keys().isdisjoint(fields.values):
             timed.append(_timed(entry, fields))
         else:
@@ -89,23 +88,14 @@ def parse_faults(document: Document) -> FaultPlan:
 
 
 def _rule(entry: Cursor) -> Fault:
-    fields = entry.fields((), (*_RULE_KEYS, *_ACTIONS))
+    fields = entry.fields((), (*RULE_KEYS, *_ACTIONS))
     actions = [name for name in _ACTIONS if fields.values.get(name, False) is not False]
     if len(actions) > 1:
         entry.fail(f"`{actions[0]}` and `{actions[1]}` cannot be used together")
     if not actions and "delay" not in fields.values:
         entry.fail("the entry does nothing", hint="use `error`, `drop`, `lose` or `delay`")
-    return Fault(
-        api=fields.optional("api", _api),
-        group=fields.optional("group", Cursor.text),
-        topic=fields.optional("topic", Cursor.text),
-        client=fields.optional("client", Cursor.text),
-        broker=fields.optional("broker", _count),
-        action=_action(fields[actions[0]], actions[0]) if actions else None,
-        delay_ms=fields.optional("delay", _duration) or 0,
-        times=_times(fields),
-        skip=fields.optional("skip", _number) or 0,
-    )
+    action = _action(fields[actions[0]], actions[0]) if actions else None
+    return Fault(action=action, times=_times(fields), **fields.given(RULES))
 
 
 def _action(cursor: Cursor, name: str) -> Action:
@@ -141,10 +131,6 @@ def _timed(entry: Cursor, fields: Fields) -> TimedFault:
     return TimedFault(at_ms, kinds[0], **given)
 
 
-def _number(cursor: Cursor) -> int:
-    return cursor.integer(0)
-
-
 def _count(cursor: Cursor) -> int:
     return cursor.integer(1)
 
@@ -163,6 +149,16 @@ def _api(cursor: Cursor) -> Api:
     return _APIS[name]
 
 
+RULES: Final[Readers] = {
+    "api": ("api", _api),
+    "group": ("group", Cursor.text),
+    "topic": ("topic", Cursor.text),
+    "client": ("client", Cursor.text),
+    "broker": ("broker", _count),
+    "delay": ("delay_ms", _duration),
+    "skip": ("skip", lambda cursor: cursor.integer(0)),
+}
+RULE_KEYS: Final = (*RULES, "times")
 TIMED_FAULTS: Final[Mapping[str, Readers]] = {
     "broker_down": {"broker_down": ("broker", _count)},
     "broker_up": {"broker_up": ("broker", _count)},

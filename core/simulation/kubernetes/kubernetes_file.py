@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kgroups.core.input_files.document import Cursor, choice_of
+from kgroups.core.input_files.document import Cursor, Readers, choice_of
 from kgroups.core.simulation.kubernetes.deploy_event import Amount, Change
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_readers import (
@@ -22,17 +22,6 @@ from kgroups.core.simulation.scenario.member_settings import (
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan
 from kgroups.core.simulation.scenario.units import read_ms, read_seconds
 
-CHANGE_KEYS: Final = (
-    "protocol",
-    "client",
-    "static",
-    "client_id",
-    "rack",
-    "topics",
-    "pattern",
-    "processing",
-    "settings",
-)
 _DOTTED: Final = "change."
 _PERCENT: Final = re.compile(r"(\d{1,9})%")
 MAX_AMOUNT: Final = 20_000
@@ -65,7 +54,6 @@ def read_entry(cursor: Cursor, group: GroupPlan) -> str:
 
 def read_change(cursor: Cursor, group: GroupPlan) -> Change:
     """What is new."""
-    given = cursor.fields((), CHANGE_KEYS)
 
     def read_protocol(value: Cursor) -> Protocol:
         if group.protocol == "zookeeper":
@@ -73,25 +61,25 @@ def read_change(cursor: Cursor, group: GroupPlan) -> Change:
         words = [word for word in PROTOCOL_WORDS if word != "zookeeper"]
         return group.spoken(value.choice(words))
 
-    protocol = given.optional("protocol", read_protocol)
+    readers: Readers = {
+        "protocol": ("protocol", read_protocol),
+        "client": ("library", choice_of(LIBRARY_DEFAULTS)),
+        "static": ("static", Cursor.flag),
+        "client_id": ("client_id", Cursor.text),
+        "rack": ("rack", Cursor.text),
+        "topics": ("topics", read_topics),
+        "pattern": ("pattern", Cursor.text),
+    }
+    fields = cursor.fields((), (*readers, "processing", "settings"))
+    given = fields.given(readers)
 
     def read_new(value: Cursor) -> tuple[tuple[str, Any], ...]:
-        check_protocol(protocol or group.protocol, value)
+        check_protocol(given.get("protocol", group.protocol), value)
         return tuple(read_values(value).items())
 
-    record, poll = given.optional("processing", read_processing) or (None, None)
-    return Change(
-        protocol=protocol,
-        library=given.optional("client", choice_of(LIBRARY_DEFAULTS)),
-        static=given.optional("static", Cursor.flag),
-        client_id=given.optional("client_id", Cursor.text),
-        rack=given.optional("rack", Cursor.text),
-        topics=given.optional("topics", read_topics) or (),
-        pattern=given.optional("pattern", Cursor.text),
-        record=record,
-        poll=poll,
-        settings=given.optional("settings", read_new) or (),
-    )
+    record, poll = fields.optional("processing", read_processing) or (None, None)
+    settings = fields.optional("settings", read_new) or ()
+    return Change(record=record, poll=poll, settings=settings, **given)
 
 
 def nest_change(given: Mapping[str, object]) -> dict[str, object]:
@@ -137,14 +125,14 @@ def _window(cursor: Cursor) -> int:
 
 
 # Key -> (field, how it is read).
-COMMON: Final[Mapping[str, tuple[str, Any]]] = {
+COMMON: Final[Readers] = {
     "entry": ("entry", Cursor.text),
     "startup": ("startup_ms", read_ms),
     "terminationGracePeriodSeconds": ("grace_ms", read_seconds),
     "scaleUp": ("up_ms", _window),
     "scaleDown": ("down_ms", _window),
 }
-KEDA: Final[Mapping[str, tuple[str, Any]]] = {
+KEDA: Final[Readers] = {
     "lagThreshold": ("threshold", _target),
     "activationLagThreshold": ("activation", lambda cursor: cursor.integer(0, MAX_TARGET)),
     "pollingInterval": ("polling_ms", read_seconds),
@@ -155,7 +143,7 @@ KEDA: Final[Mapping[str, tuple[str, Any]]] = {
     "maxReplicaCount": ("most", _some_pods),
     **COMMON,
 }
-HPA: Final[Mapping[str, tuple[str, Any]]] = {
+HPA: Final[Readers] = {
     "metric": ("metric", choice_of(("lag", "cpu"))),
     "target": ("threshold", _target),
     "minReplicas": ("least", _some_pods),

@@ -31,18 +31,6 @@ from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms, re
 
 SCHEMA: Final = "kgroups.simulation/1"
 
-ROOT_KEYS: Final = (
-    "schema",
-    "name",
-    "seed",
-    "until",
-    "brokers",
-    "cluster",
-    "network",
-    "topics",
-    "groups",
-    "events",
-)
 TOPIC_KEYS: Final = (
     *(
         "partitions",
@@ -80,7 +68,7 @@ def parse_simulation(document: Document) -> Scenario:
         UsageError: something in it is wrong; names file, line and what is accepted.
     """
     check_command(document, "simulate")
-    root = document.root.fields(("topics", "groups"), ROOT_KEYS)
+    root = document.root.fields(("topics", "groups"), ("schema", *PLAIN_KEYS, "events"))
     root.optional("schema", lambda c: c.text((SCHEMA,)))
     topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
     groups = {name: _group(name, cursor, topics) for name, cursor in root["groups"].entries()}

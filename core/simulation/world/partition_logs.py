@@ -5,13 +5,13 @@ other, so that records do not come all at once.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import ceil, floor
 from typing import Final
 from uuid import UUID
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import TopicInfo
-from kgroups.core.simulation.scenario.key_load import KeyLoad
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 
@@ -132,11 +132,8 @@ class Logs:
         self.partitions: dict[TopicPartition, PartitionRecords] = {}
         self.changes = 0
         self._infos: dict[str, TopicInfo] = {}
-        self._rates: dict[str, float] = {}
-        self._weights: dict[str, tuple[float, ...]] = {}
-        self._keys: dict[str, KeyLoad] = {}
+        self._plans: dict[str, TopicPlan] = {}  # with their rates as they are now
         self.sizes: dict[str, int] = {}
-        self._transactions: dict[str, int] = {}
         for topic in topics:
             self.create(topic, now_ms)
 
@@ -146,9 +143,9 @@ class Logs:
 
     def seen(self, partition: TopicPartition, *, committed: bool) -> Records:
         """A partition as a consumer sees it that reads everything, or what is committed."""
-        every_ms = self._transactions.get(partition.topic) if committed else None
+        every_ms = self._plans[partition.topic].transaction_ms if committed else 0
         records = self.partitions[partition]
-        return records if every_ms is None else CommittedRecords(records, every_ms)
+        return CommittedRecords(records, every_ms) if every_ms else records
 
     def fetched(
         self, partition: TopicPartition, position: int, settings: MemberSettings, at_ms: float
@@ -171,13 +168,8 @@ class Logs:
         number = len(self._infos) + 1
         topic_id = UUID(int=_FIRST_ID + number)
         self._infos[topic.name] = TopicInfo(topic.name, topic_id, 0, topic.racks)
-        self._rates[topic.name] = topic.rate / 1_000
-        self._weights[topic.name] = topic.weights
-        if topic.keys is not None:
-            self._keys[topic.name] = topic.keys
+        self._plans[topic.name] = topic
         self.sizes[topic.name] = topic.record_bytes
-        if topic.transaction_ms:
-            self._transactions[topic.name] = topic.transaction_ms
         self._grow(topic.name, topic.partitions, now_ms)
         for index in range(topic.partitions):
             partition = TopicPartition(topic.name, index)
@@ -188,11 +180,11 @@ class Logs:
 
     def rate_of(self, name: str) -> float:
         """Records a second that come to a topic."""
-        return self._rates[name] * 1_000
+        return self._plans[name].rate
 
     def set_rate(self, name: str, rate: float, now_ms: int) -> None:
         """So many records a second come to a topic from now on."""
-        self._rates[name] = rate / 1_000
+        self._plans[name] = replace(self._plans[name], rate=rate)
         self.changes += 1
         count = self._infos[name].partitions
         for index in range(count):
@@ -201,10 +193,10 @@ class Logs:
 
     def _share(self, name: str, index: int, partitions: int) -> float:
         """What comes to one of so many partitions; one beyond the weights begins them anew."""
-        rate, weights = self._rates[name], self._weights[name]
-        keys = self._keys.get(name)
-        if keys is not None:
-            return rate * keys.shares(partitions)[index]
+        plan = self._plans[name]
+        rate, weights = plan.rate / 1_000, plan.weights
+        if plan.keys is not None:
+            return rate * plan.keys.shares(partitions)[index]
         if not weights:
             return rate / partitions if partitions else 0.0
         rounds, rest = divmod(partitions, len(weights))
