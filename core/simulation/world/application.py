@@ -6,7 +6,7 @@ member has read everything and keeps up easily it passes over the time in one st
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heappop, heappush, heapreplace
 from random import Random
 from typing import Final
 
@@ -201,8 +201,6 @@ class Application(ReadPartitions):
             return
         if self._drawn != self._logs.changes:
             self._arrange()
-        if self._easy and self._catch_up(now_ms):
-            return
         while self.free_ms <= now_ms:
             at_ms = self.free_ms
             if not self._order:
@@ -230,33 +228,6 @@ class Application(ReadPartitions):
                 return
             # Rounding may put an arrival a hair before the record can be read.
             self.free_ms = max(next_ms, self._passed_over(at_ms, now_ms), at_ms + HAIR_MS)
-
-    def _catch_up(self, now_ms: float) -> bool:
-        """What `run_to` does, in one step; False where there is more to it, and the rest is its.
-
-        For a member that has read everything and keeps up easily, which most looks find.
-        """
-        at_ms, until_ms, due = self.free_ms, now_ms - self._full_ms, self._due
-        if not due or until_ms <= at_ms or at_ms < self._dry_ms or self._delay_ms:
-            return False
-        fetch_ms = self._fetch_ms
-        if self._idle:
-            if now_ms - at_ms <= SKIP_MS:
-                return False
-        else:
-            # It takes nothing at its next poll, and no record comes soon after.
-            first_ms = due[0][0]
-            next_ms = first_ms + fetch_ms
-            if first_ms <= at_ms - fetch_ms or next_ms > until_ms or at_ms + HAIR_MS > until_ms:
-                return False
-            self._idle = True
-        if due[0][0] <= until_ms - fetch_ms:
-            self._pass_over_due(due, until_ms - fetch_ms, (until_ms - at_ms) * self._per_ms)
-        self.free_ms = until_ms
-        if self.next_arrival() <= now_ms:
-            return False
-        self.free_ms = self.polled_ms = now_ms
-        return True
 
     def _process(self, at_ms: float, count: int) -> None:
         plan = self._plan
@@ -288,11 +259,8 @@ class Application(ReadPartitions):
         until_ms = now_ms - self._full_ms
         if not self._easy or until_ms <= at_ms or self._delay_ms or at_ms < self._dry_ms:
             return at_ms
-        seen_ms, due = until_ms - self._fetch_ms, self._due
-        if due is None:
-            everything = [(seen_ms, place) for place in range(len(self._order))]
-            self._due = self._read_on(everything, seen_ms, 0.0)
-            heapify(self._due)
-        elif due and due[0][0] <= seen_ms:
-            self._pass_over_due(due, seen_ms, (until_ms - at_ms) * self._per_ms)
+        seen_ms = until_ms - self._fetch_ms
+        if self._due is None:
+            self._due = [(seen_ms, place) for place in range(len(self._order))]
+        self._pass_over_due(self._due, seen_ms)
         return until_ms

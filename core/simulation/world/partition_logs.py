@@ -44,17 +44,6 @@ class PartitionRecords:
             return self._from_ms
         return NEVER if self.per_ms == 0 else self._from_ms + missing / self.per_ms
 
-    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
-        """The end at this time, `begin` at least, and when the record there will be: both above."""
-        from_ms, base, phase, per_ms = self._from_ms, self._base, self._phase, self.per_ms
-        end = base + floor((at_ms - from_ms) * per_ms + phase)
-        if end < begin:
-            end = begin
-        missing = end + 1 - base - phase
-        if missing <= 0:
-            return end, from_ms
-        return end, from_ms + missing / per_ms if per_ms else NEVER
-
     def set_rate(self, at_ms: float, per_ms: float) -> None:
         """From now on records come at another rate."""
         filled = (at_ms - self._from_ms) * self.per_ms + self._phase
@@ -87,11 +76,6 @@ class CommittedRecords:
         at_ms = self._records.time_of(offset)
         return at_ms if at_ms == NEVER else ceil(at_ms / self._every_ms) * self._every_ms
 
-    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
-        """As of `PartitionRecords`."""
-        end = max(begin, self.end(at_ms))
-        return end, self.time_of(end)
-
 
 class FetchedRecords:
     """What a consumer has fetched of a partition that it fetches no more.
@@ -110,10 +94,6 @@ class FetchedRecords:
     def time_of(self, offset: int) -> float:
         """Now, or never."""
         return 0.0 if offset < self._limit else NEVER
-
-    def read_on(self, begin: int, at_ms: float) -> tuple[int, float]:
-        """As of `PartitionRecords`."""
-        return max(begin, self._limit), NEVER
 
 
 Records = PartitionRecords | CommittedRecords | FetchedRecords

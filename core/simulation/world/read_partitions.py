@@ -17,8 +17,6 @@ from kgroups.core.simulation.world.partition_logs import FetchedRecords, Logs, R
 
 # A member that is busy for less than this share of its time has read everything soon again.
 EASY_SHARE: Final = 0.8
-# From one record for so many partitions on, it costs less to look at each than to keep their order.
-MANY: Final = 4
 
 
 class ReadPartitions:
@@ -162,8 +160,8 @@ class ReadPartitions:
             _, place = heappop(due)
             partition, records = order[place]
             begin = positions[partition]
-            end, next_ms = records.read_on(begin, seen_ms)
-            came.append((place, begin, end, next_ms))
+            end = max(begin, records.end(seen_ms))
+            came.append((place, begin, end, records.time_of(end)))
             room -= end - begin
         if room < 0:
             self._due = None
@@ -195,41 +193,18 @@ class ReadPartitions:
         limit_ms = self._plan.settings.fetch_max_wait_ms
         return min(limit_ms, 1 / self._per_ms) if self._per_ms else limit_ms
 
-    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float, count: float) -> None:
-        """Read what has come by then; `count`: about so many records."""
-        # Rounding may put an arrival a hair before the record can be read.
-        soonest_ms = seen_ms + HAIR_MS
-        if count * MANY >= len(due):
-            self._due = self._read_on(due, seen_ms, soonest_ms)
-            heapify(self._due)
-            return
-        came: list[tuple[float, int]] = []
+    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
+        """Read what has come by then."""
+        order, positions = self._order, self.positions
+        came: list[int] = []
         while due and due[0][0] <= seen_ms:
-            came.append(heappop(due))
-        for entry in self._read_on(came, seen_ms, soonest_ms):
-            heappush(due, entry)
-
-    def _read_on(
-        self, due: list[tuple[float, int]], seen_ms: float, soonest_ms: float
-    ) -> list[tuple[float, int]]:
-        """Read what is due by then of these; when their next records are there, in their order."""
-        order, positions, highest = self._order, self.positions, self._highest
-        furthest, elsewhere, read = highest.offsets, highest.elsewhere, 0
-        later: list[tuple[float, int]] = []
-        for entry in due:
-            if entry[0] <= seen_ms:
-                place = entry[1]
-                partition, records = order[place]
-                begin = positions[partition]
-                end, next_ms = records.read_on(begin, seen_ms)
-                if end > begin:
-                    if elsewhere or furthest.get(partition, begin) != begin:
-                        highest.note(partition, begin, end)
-                    else:  # as `note` has it for what nobody read before
-                        furthest[partition] = end
-                        read += end - begin
-                    positions[partition] = end
-                entry = (next_ms if next_ms > soonest_ms else soonest_ms, place)
-            later.append(entry)
-        highest.read += read
-        return later
+            came.append(heappop(due)[1])
+        for place in came:
+            partition, records = order[place]
+            begin = positions[partition]
+            end = max(begin, records.end(seen_ms))
+            if end > begin:
+                self._highest.note(partition, begin, end)
+                positions[partition] = end
+            # Rounding may put an arrival a hair before the record can be read.
+            heappush(due, (max(records.time_of(end), seen_ms + HAIR_MS), place))
