@@ -39,13 +39,12 @@ from kgroups.core.sandbox.storage.data_directory import (
     kept_topics,
 )
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
-from kgroups.core.sandbox.storage.topics import OFFSETS_TOPIC, Topic, Topics
+from kgroups.core.sandbox.storage.topics import OFFSETS_TOPIC, Topics
 from kgroups.core.sandbox.wire.client_connection import Connection
 from kgroups.core.sandbox.wire.frame_codec import warm_up
 from kgroups.core.sandbox.wire.listener import Broker
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot import PartitionLog as Bounds
-from kgroups.core.snapshot import Topic as TopicFacts
 from kgroups.core.uuids import uuid_from
 
 _MAX_GAP = 2**31 - 1
@@ -69,16 +68,12 @@ def seed_topics(snapshot: ClusterSnapshot, topics: Topics, *, replication_factor
             replication_factor=replication_factor,
             topic_id=uuid_from(facts.topic_id) if facts.topic_id else uuid4(),
         )
-        _fill(topic, facts, snapshot.captured_at_ms)
+        for index, bounds in facts.partitions.items():
+            partition = topic.partition(index)
+            if partition is not None:
+                _fill_log(partition.log, bounds, snapshot.captured_at_ms)
         made += 1
     return made
-
-
-def _fill(topic: Topic, facts: TopicFacts, now_ms: int) -> None:
-    for index, bounds in facts.partitions.items():
-        partition = topic.partition(index)
-        if partition is not None:
-            _fill_log(partition.log, bounds, now_ms)
 
 
 def _fill_log(log: PartitionLog, bounds: Bounds, now_ms: int) -> None:

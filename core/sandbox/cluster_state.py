@@ -18,13 +18,11 @@ from kgroups.core.sandbox.caps import caps_of
 from kgroups.core.sandbox.coordination.coordinators import (
     Coordination,
     group_config,
-    group_properties,
 )
 from kgroups.core.sandbox.coordination.event_log import EventLog
 from kgroups.core.sandbox.coordination.pump import Pump
 from kgroups.core.sandbox.faults.fault_file import FaultPlan, read_fault_file
 from kgroups.core.sandbox.faults.fault_rules import FaultRules
-from kgroups.core.sandbox.limits import HeldBytes
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.storage.data_directory import DataDirectory
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
@@ -36,6 +34,7 @@ from kgroups.core.sandbox.storage.topics import (
     changes_text,
     creation_error,
 )
+from kgroups.core.sandbox.wire.client_connection import HeldBytes
 from kgroups.core.sandbox.wire.listener import Broker
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
@@ -155,10 +154,6 @@ class ClusterState(ABC):
         """The coordinator of each broker."""
         return self.coordination.pumps
 
-    def count_request(self, api: Api, version: int) -> None:
-        """Take note of a request that was understood."""
-        self.request_counts[api, version] += 1
-
     def next_producer_id(self) -> int:
         """A producer id that nobody has."""
         self._next_producer_id += 1
@@ -212,10 +207,6 @@ class ClusterState(ABC):
             raise NotFoundError(f"there is no topic `{name}`")
         return {partition.index: partition.log.end_offset for partition in topic.partitions}
 
-    def ensure_topic(self, name: str) -> Topic:
-        """The topic of this name, made with the defaults if it was missing."""
-        return self.topics.get(name or "\0") or self.create_topic(name)
-
     def grow_topic(
         self, topic: Topic, total: int, *, assignments: Sequence[Sequence[int]] = ()
     ) -> None:
@@ -237,10 +228,6 @@ class ClusterState(ABC):
         self._save_soon()
         start = partition.log.start_offset
         self.events.add(f"partition {topic}-{partition.index}", f"now starts at {start}")
-
-    def broker_properties(self) -> dict[str, str]:
-        """Settings of the brokers as DescribeConfigs shows them."""
-        return group_properties(self.coordination.config)
 
     def topics_changed(self) -> None:
         """Tell the coordinators what topics there are."""

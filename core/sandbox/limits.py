@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from kgroups.core.errors import UsageError
 
@@ -66,33 +66,3 @@ def limits_of(limits: Limits, properties: Mapping[str, str]) -> tuple[Limits, Ma
         given[field] = number
     rest = {name: text for name, text in properties.items() if name not in PROPERTIES}
     return replace(limits, **given), rest
-
-
-class Closable(Protocol):
-    """A connection, as far as its memory goes."""
-
-    def close(self, reason: str, /) -> None:
-        """End it."""
-
-
-class HeldBytes:
-    """Bytes of requests that connections keep, bounded over all of them.
-
-    Args:
-        most: bytes; beyond it the connection that keeps most is closed.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._total = 0
-        self._sizes: dict[Closable, int] = {}
-
-    def note(self, connection: Closable, size: int) -> None:
-        """Take note of what a connection keeps now."""
-        self._total += size - self._sizes.pop(connection, 0)
-        if size:
-            self._sizes[connection] = size
-        while self._total > self._most:
-            largest = max(self._sizes, key=lambda token: self._sizes[token])
-            self._total -= self._sizes.pop(largest)
-            largest.close(f"held the most of over {self._most} bytes of unfinished requests")

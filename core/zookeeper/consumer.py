@@ -106,11 +106,6 @@ class ZookeeperConsumer:
     # ------------------------------------------------------------------ what it is like
 
     @property
-    def session_id(self) -> int:
-        """The session's number; 0 before there is one."""
-        return self._session.session_id
-
-    @property
     def state(self) -> SessionState:
         """Where the session is."""
         return self._session.state

@@ -95,7 +95,7 @@ class Dispatcher:
             request = read_request(frame, header, peer)
         except DecodeError as error:
             raise CloseConnection(f"not a request: {error}") from error
-        self._cluster.count_request(request.api, request.version)
+        self._cluster.request_counts[request.api, request.version] += 1
         fault = self._cluster.faults.match(self._broker.broker_id, request)
         call = Call(self._cluster, self._broker, request, peer)
         if fault is not None:

@@ -11,8 +11,6 @@ from kgroups.core.sandbox.handlers.fetch import leader_error
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition
 
-LATEST = -1
-EARLIEST = -2
 MAX_TIMESTAMP = -3
 HIGH_WATERMARK = -1
 """DeleteRecords: everything that is there."""

@@ -72,7 +72,7 @@ def _asked_topic(call: Call, entry: Message, may_create: bool) -> Struct:
     if name_fault(name) is not None:
         return _missing_row(name, None, ErrorCode.INVALID_TOPIC_EXCEPTION)
     if name == OFFSETS_TOPIC or (may_create and call.cluster.options.auto_create_topics):
-        return _topic_row(call, call.cluster.ensure_topic(name))
+        return _topic_row(call, call.cluster.create_topic(name))
     return _missing_row(name, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 

@@ -6,6 +6,7 @@ from operator import attrgetter
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.protocol.reader import Message
 from kgroups.core.protocol.writer import Struct
+from kgroups.core.sandbox.coordination.coordinators import group_properties
 from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Topic, creation_error
 
@@ -272,9 +273,6 @@ def _delete(call: Call, entry: Message) -> Struct:
     return Struct(name=name, topic_id=topic_id, error_code=code, error_message=message)
 
 
-TOPIC, BROKER, GROUP = 2, 4, 32
-
-
 def describe_configs(call: Call) -> Struct:
     """The settings of each resource, all of them or those named."""
     return Struct(results=[_describe(call, resource) for resource in call.body.resources])
@@ -298,6 +296,7 @@ def _describe(call: Call, resource: Message) -> Struct:
 
 def _rows(call: Call, kind: int, name: str) -> tuple[ErrorCode, str | None, list[Struct]]:
     cluster = call.cluster
+    properties = group_properties(cluster.coordination.config)
     match kind:
         case 2:
             topic = cluster.topics.get(name or "\0")
@@ -308,7 +307,7 @@ def _rows(call: Call, kind: int, name: str) -> tuple[ErrorCode, str | None, list
             if name and name != str(call.broker.broker_id):
                 message = f"broker {call.broker.broker_id} was asked about broker {name}"
                 return ErrorCode.INVALID_REQUEST, message, []
-            return ErrorCode.NONE, None, broker_config_rows(cluster.broker_properties())
+            return ErrorCode.NONE, None, broker_config_rows(properties)
         case 32:
-            return ErrorCode.NONE, None, group_config_rows(cluster.broker_properties())
+            return ErrorCode.NONE, None, group_config_rows(properties)
     return ErrorCode.INVALID_REQUEST, f"resource type {kind} has no settings here", []

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Protocol, cast
 
-from kgroups.core.sandbox.limits import HeldBytes, Limits
+from kgroups.core.sandbox.limits import Limits
 
 _LENGTH = struct.Struct(">i")
 _FLUSH_BYTES = 64 * 1024
@@ -40,6 +40,29 @@ class FrameHandler(Protocol):
 
     def closed(self, connection: "Connection", reason: str | None) -> None:
         """Take note that a connection is gone; the reason if the server closed it."""
+
+
+class HeldBytes:
+    """Bytes of requests that connections keep, bounded over all of them.
+
+    Args:
+        most: bytes; beyond it the connection that keeps most is closed.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._total = 0
+        self._sizes: dict[Connection, int] = {}
+
+    def note(self, connection: "Connection", size: int) -> None:
+        """Take note of what a connection keeps now."""
+        self._total += size - self._sizes.pop(connection, 0)
+        if size:
+            self._sizes[connection] = size
+        while self._total > self._most:
+            largest = max(self._sizes, key=lambda token: self._sizes[token])
+            self._total -= self._sizes.pop(largest)
+            largest.close(f"held the most of over {self._most} bytes of unfinished requests")
 
 
 class Connection(asyncio.Protocol):

@@ -16,7 +16,7 @@ from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.engine.agenda import Agenda
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
-from kgroups.core.simulation.figures.recorder import Line, Recorder
+from kgroups.core.simulation.figures.recorder import Recorder
 from kgroups.core.simulation.scenario.scenario_events import BROKEN, Lost, RequestError
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.subscriptions import all_topics
@@ -48,10 +48,6 @@ MAX_RESENDS: Final = 10
 class Network(ABC):
     """The state of a run, and the messages in it.
 
-    Args:
-        timeline: takes the lines of the timeline; None: nobody looks.
-        every_request: heartbeats and commits answered well are in the timeline too.
-
     Attributes:
         agenda: virtual time and what is to come.
         services: by address.
@@ -64,14 +60,7 @@ class Network(ABC):
         started, failed: told of every process that has started, or ended with a failure.
     """
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        seed: int,
-        *,
-        timeline: Callable[[Line], None] | None = None,
-        every_request: bool = False,
-    ) -> None:
+    def __init__(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self.seed = scenario, seed
         self.agenda = Agenda(START_MS)
         # Streams of their own: what one draws does not shift what the other draws.
@@ -95,7 +84,7 @@ class Network(ABC):
             )
             for plan in scenario.groups
         }
-        self.recorder = Recorder(self.groups, START_MS, timeline, every_request=every_request)
+        self.recorder = Recorder(self.groups, START_MS)
         self.invariants = Invariants(self.groups, seed, START_MS)
         self.processes: dict[str, Process] = {}
         self.slow: dict[int, int] = {}

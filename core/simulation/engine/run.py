@@ -60,13 +60,9 @@ def simulate(
     Raises:
         BrokenInvariant: a bug; names the seed.
     """
-    return Run(
-        scenario,
-        scenario.seed if seed is None else seed,
-        timeline=timeline,
-        every_request=every_request,
-        watch=watch,
-    ).carry_out()
+    run = Run(scenario, scenario.seed if seed is None else seed, watch)
+    run.world.recorder.tell(timeline, every_request=every_request)
+    return run.carry_out()
 
 
 class Run:
@@ -77,17 +73,9 @@ class Run:
     """
 
     def __init__(
-        self,
-        scenario: Scenario,
-        seed: int,
-        *,
-        timeline: Callable[[Line], None] | None = None,
-        every_request: bool = False,
-        watch: Callable[[], None] | None = None,
+        self, scenario: Scenario, seed: int, watch: Callable[[], None] | None = None
     ) -> None:
-        self.scenario = scenario
-        self._watch = watch
-        self.world = World(scenario, seed, timeline=timeline, every_request=every_request)
+        self.scenario, self._watch, self.world = scenario, watch, World(scenario, seed)
         length_ms = PATIENCE_MS if scenario.until_ms is None else scenario.until_ms
         self._end_ms = START_MS + length_ms
         self._sample_ms = SAMPLE_MS

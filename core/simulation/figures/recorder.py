@@ -92,28 +92,23 @@ class Recorder:
 
     Args:
         start_ms: virtual time of the run's start.
-        timeline: takes each line; None: nobody looks.
-        every_request: tell of all heartbeats and commits that were answered well, too.
 
     Attributes:
         told: what each group's run has shown so far.
         tells_all: whether every request that was answered well makes a line.
     """
 
-    def __init__(
-        self,
-        groups: Mapping[str, GroupState],
-        start_ms: int,
-        timeline: Callable[[Line], None] | None,
-        *,
-        every_request: bool = False,
-    ) -> None:
+    def __init__(self, groups: Mapping[str, GroupState], start_ms: int) -> None:
         self.told = {name: Told() for name in groups}
         self._groups, self._start_ms = groups, start_ms
-        self.tell(timeline, every_request=every_request)
+        self.tell(None, every_request=False)
 
     def tell(self, timeline: Callable[[Line], None] | None, *, every_request: bool) -> None:
-        """Hand every line to `timeline` from now on."""
+        """Hand every line to `timeline` from now on; None: nobody looks.
+
+        Args:
+            every_request: tell of all heartbeats and commits that were answered well, too.
+        """
         self._timeline, self._every_request = timeline, every_request
         self.tells_all = timeline is not None and every_request
 
