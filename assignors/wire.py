@@ -26,6 +26,9 @@ OWNED_SINCE, GENERATION_SINCE, RACK_SINCE = 1, 2, 3
 TopicRuns = Sequence[tuple[str, Sequence[int]]]
 
 
+_SHORT, _INT = struct.Struct(">h").unpack_from, struct.Struct(">i").unpack_from
+
+
 class WireError(ValueError):
     """Bytes that are not what they should be."""
 
@@ -117,16 +120,18 @@ class Reader:
         """An array of topics with their partitions."""
         runs = []
         data, place = self.data, self.place + 4
-        for _ in range(self.count()):
-            named = place + 2
-            counted = named + int.from_bytes(data[place:named], "big", signed=True)
-            start = counted + 4
-            size = int.from_bytes(data[counted:start], "big", signed=True)
-            place = start + 4 * size
-            if counted < named or size < 0 or place > len(data):
-                raise WireError(f"a topic's partitions end at {place} of {len(data)}")
-            numbers = unpack_numbers(size)(data, start)
-            runs.append((data[named:counted].decode("utf-8", "replace"), numbers))
+        try:
+            for _ in range(self.count()):
+                named = place + 2
+                counted = named + _SHORT(data, place)[0]
+                size = _INT(data, counted)[0]
+                place = counted + 4 + 4 * size
+                if counted < named or size < 0:
+                    raise WireError(f"a topic's partitions end at {place} of {len(data)}")
+                numbers = unpack_numbers(size)(data, counted + 4)
+                runs.append((data[named:counted].decode("utf-8", "replace"), numbers))
+        except struct.error as error:
+            raise WireError(f"a topic's partitions end beyond {len(data)}") from error
         self.place = place
         return tuple(runs)
 

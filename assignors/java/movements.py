@@ -4,8 +4,7 @@ Source: AbstractStickyAssignor.PartitionMovements.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable
 
 from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.order.java_order import spread, string_hash, topic_partition_hash
@@ -56,14 +55,6 @@ class Movements:
         return tuple(sorted(self._pairs.items()))
 
 
-class MovesByState(Protocol):
-    """Moves that can be told from others."""
-
-    def state(self) -> Hashable:
-        """What two equal sets of moves have in common."""
-        ...
-
-
 class EndlessWatch:
     """Notices that passes over the partitions go round in a circle, as Java's sometimes do.
 
@@ -78,11 +69,15 @@ class EndlessWatch:
         self._passes = 0
         self._seen: Counter[int] = Counter()
 
-    def circles(self, owners: Iterable[int], movements: MovesByState) -> bool:
-        """Whether the passes come back to where they were, told after each pass."""
+    def circles(self, owners: Iterable[int], moves: Callable[[], Hashable]) -> bool:
+        """Whether the passes come back to where they were, told after each pass.
+
+        Args:
+            moves: what two equal sets of recorded moves have in common.
+        """
         self._passes += 1
         if self._passes <= self.PATIENCE:
             return False
-        state = hash((tuple(owners), movements.state()))
+        state = hash((tuple(owners), moves()))
         self._seen[state] += 1
         return self._seen[state] > self.REPEATS

@@ -204,7 +204,7 @@ class FastBalance:
                 if uneven and self._reassign_topic(topic, numbers, readers):
                     spreads.clear()
                     modified = moved = True
-            self.endless = modified and watch.circles(self._owner, self._movements)
+            self.endless = modified and watch.circles(self._owner, self._movements.state)
         return moved
 
     def _reassign_topic(self, topic: int, numbers: Sequence[int], readers: list[int]) -> bool:

@@ -158,7 +158,7 @@ class LiteralBalance:
                 if self._improve(number):
                     moved = modified = True
             owners = (self.owner[number] for number in sorted(self.owner))
-            self.endless = modified and watch.circles(owners, self.movements)
+            self.endless = modified and watch.circles(owners, self.movements.state)
         return moved
 
     def _improve(self, number: int) -> bool:

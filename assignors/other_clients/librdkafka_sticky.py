@@ -105,10 +105,6 @@ class LibrdkafkaMoves:
                 other.nameless = other.nameless or other.named_by == number
             self._add(topic, number, (pair[0], target))
 
-    def state(self) -> tuple[tuple[int, Pair], ...]:
-        """Every recorded move, in an order of its own."""
-        return tuple(sorted(self._pairs.items()))
-
     def _found(self, topic: int, pair: Pair) -> Records | None:
         """The records of a direction."""
         records = self._topics[topic].get(pair)

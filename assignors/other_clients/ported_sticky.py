@@ -188,7 +188,7 @@ class PortedSticky:
                     moved = modified = True
                     if self._is_level():
                         return True
-            self.endless = modified and watch.circles(self.owner, self.movements)
+            self.endless = modified and watch.circles(self.owner, self.movements.state)
         return moved
 
     def _is_level(self) -> bool:

@@ -1,54 +1,11 @@
 """What detectors know of the cluster around a group."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kgroups.core.offsets.group_settings import Setting
+from kgroups.core.open_transactions import OpenTransaction
 from kgroups.core.snapshot import PartitionLog, TopicPartition
-
-
-class Held(Protocol):
-    """A partition in which a transaction is open: what `lookups/open_transactions.py` gives."""
-
-    @property
-    def at(self) -> TopicPartition:
-        """Topic and partition."""
-
-    @property
-    def first_offset(self) -> int:
-        """Of the transaction there."""
-
-    @property
-    def records_held(self) -> int | None:
-        """Records that `read_committed` consumers do not get before it ends."""
-
-
-class Transaction(Protocol):
-    """An open transaction, likewise."""
-
-    @property
-    def producer_id(self) -> int:
-        """Whose it is."""
-
-    @property
-    def transactional_id(self) -> str | None:
-        """None if no coordinator tells one."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether a coordinator knows it, so that it ends by itself."""
-
-    @property
-    def started_at_ms(self) -> int | None:
-        """By its coordinator, else by its first record, whose time its producer gave."""
-
-    @property
-    def timeout_ms(self) -> int | None:
-        """Its producer's `transaction.timeout.ms`."""
-
-    @property
-    def partitions(self) -> Sequence[Held]:
-        """Where it is open, as far as that was asked."""
 
 
 class Transactions(NamedTuple):
@@ -59,7 +16,7 @@ class Transactions(NamedTuple):
         is_whole: every coordinator was asked for them.
     """
 
-    open: Sequence[Transaction] = ()
+    open: Sequence[OpenTransaction] = ()
     is_whole: bool = True
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from kgroups.core.group_item import assignment_item
 from kgroups.core.planning.explanation.explain import Explanation
 from kgroups.core.planning.metrics import Metrics
-from kgroups.core.planning.moves import Move, RoundStep
+from kgroups.core.planning.moves import Assigned, Move, RoundStep
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome
 from kgroups.core.planning.plan import Plan, PlannedMember, Stage
 
@@ -87,16 +87,19 @@ def _share(topic: str, partition: int, member_id: str) -> Item:
 
 
 def _outcome_item(outcome: Outcome, rank: int, figures: Metrics) -> Item:
-    shares = outcome.settled.shares
     return {
         "rank": rank,
         "leader_clients": list(outcome.leaders),
         "moved": figures.moved,
-        "members": [
-            {"member_id": member, "assignment": assignment_item(held)}
-            for member, held in shares.items()
-        ],
+        "members": _share_items(outcome.settled.shares),
     }
+
+
+def _share_items(shares: Assigned) -> list[Item]:
+    return [
+        {"member_id": member, "assignment": assignment_item(held)}
+        for member, held in shares.items()
+    ]
 
 
 def _stage_item(stage: Stage) -> Item:
@@ -109,10 +112,7 @@ def _stage_item(stage: Stage) -> Item:
         "confidence_reason": stage.confidence_reason,
         "moved": sum(move.kind in changed for move in stage.moves),
         "moves": [move_item(move) for move in stage.moves],
-        "members": [
-            {"member_id": member, "assignment": assignment_item(held)}
-            for member, held in stage.assignment.items()
-        ],
+        "members": _share_items(stage.assignment),
     }
 
 

@@ -12,9 +12,9 @@ Source: kgo/internal/sticky/repair.go of franz-go 1.22.
 from dataclasses import dataclass
 
 from kgroups.assignors.other_clients.franz_go.racks import NO_RACK
-from kgroups.assignors.other_clients.franz_go.steals import Balancing
+from kgroups.assignors.other_clients.franz_go.steals import NOBODY, Balancing
 
-NOBODY = NOWHERE = -1
+NOWHERE = -1
 NEVER = 1 << 62
 
 

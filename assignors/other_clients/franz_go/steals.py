@@ -8,31 +8,48 @@ Source: kgo/internal/sticky/sticky.go (balanceComplex) and graph.go of franz-go 
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Protocol
 
+from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.other_clients.franz_go.racks import Racks
 
+NOBODY = -1
 
-class Balancing(Protocol):
-    """A group while it is balanced; partitions are numbers, topics places in an order."""
 
-    plan: list[list[int]]
-    origin: list[int]
-    topics: list[int]
-    readers: list[list[int]]
-    racks: Racks | None
+class Balancing:
+    """A group while it is balanced; partitions are numbers, topics places in an order.
+
+    Attributes:
+        plan: partitions of each member; members are places in their order.
+        origin: who had each partition.
+        topics: numbers of the topics in the order of a Go map.
+        readers: members by place of a topic.
+    """
+
+    def __init__(self, table: TopicTable, members: int) -> None:
+        self._table = table
+        self.plan: list[list[int]] = [[] for _ in range(members)]
+        self.origin = [NOBODY] * table.total
+        self.topics: list[int] = []
+        self.readers: list[list[int]] = []
+        self.racks: Racks | None = None
+        self._places: dict[int, int] = {}
 
     def numbers_of(self, place: int) -> range:
-        """Partitions of a topic."""
-        ...
+        """Partitions of the topic at this place."""
+        base = self._table.bases[self.topics[place]]
+        return range(base, base + self._table.counts[self.topics[place]])
 
     def place_of(self, number: int) -> int:
         """Place of a partition's topic."""
-        ...
+        return self._places[self._table.topic_of(number)]
 
     def owners(self) -> list[int]:
-        """Who has each partition, -1 where nobody has."""
-        ...
+        """Who has each partition now."""
+        owners = [NOBODY] * self._table.total
+        for member, numbers in enumerate(self.plan):
+            for number in numbers:
+                owners[number] = member
+        return owners
 
 
 @dataclass(eq=False, slots=True)

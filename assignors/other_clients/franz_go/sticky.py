@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from kgroups.assignors.compact import CompactAssignment, withhold
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.assignors.other_clients.franz_go.racks import Racks, number_racks
+from kgroups.assignors.other_clients.franz_go.racks import number_racks
 from kgroups.assignors.other_clients.franz_go.repair import repair
-from kgroups.assignors.other_clients.franz_go.steals import Levels, steal_all
+from kgroups.assignors.other_clients.franz_go.steals import NOBODY, Balancing, Levels, steal_all
 from kgroups.assignors.other_clients.go_maps import any_order, topic_orders
 from kgroups.assignors.other_clients.user_data import read_franz_go_data
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
-
-NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class FranzGoSticky:
         )
 
 
-class _StickyRun:
+class _StickyRun(Balancing):
     """One run; members are known by their place in the order of members.
 
     Args:
@@ -74,22 +72,16 @@ class _StickyRun:
     def __init__(
         self, view: LeaderView, cooperative: bool, balances_racks: bool, choices: Choices
     ) -> None:
+        super().__init__(view.table, len(view.members))
         self._balances_racks = balances_racks
         self._topics = view.request.topics
-        self.racks: Racks | None = None
-        self._table = view.table
         self._choices = choices
         self._members = [view.members[position] for position in view.ordered]
         index = self._table.index
         self._reads = [frozenset(m.topics) & index.keys() for m in self._members]
-        self.plan: list[list[int]] = [[] for _ in self._members]
-        self.origin = [NOBODY] * self._table.total
         self.mixed = any(len(reads) != len(index) for reads in self._reads)
         self._leader = view.request.leader
         self._claims = [self._claim(member, cooperative) for member in self._members]
-        self.topics: list[int] = []
-        self._places: dict[int, int] = {}
-        self.readers: list[list[int]] = []
 
     def run(self) -> list[list[int]]:
         """Partition numbers by place in the order of members."""
@@ -174,26 +166,9 @@ class _StickyRun:
             for name in reads:
                 self.readers[place[self._table.index[name]]].append(member)
 
-    def numbers_of(self, place: int) -> range:
-        """Partitions of the topic at this place in the order of topics."""
-        base = self._table.bases[self.topics[place]]
-        return range(base, base + self._table.counts[self.topics[place]])
-
-    def place_of(self, number: int) -> int:
-        """Place of a partition's topic in the order of topics."""
-        return self._places[self._table.topic_of(number)]
-
     def reads(self, member: int, number: int) -> bool:
         """Whether a member subscribes to a partition's topic."""
         return self._table.names[self._table.topic_of(number)] in self._reads[member]
-
-    def owners(self) -> list[int]:
-        """Who has each partition now."""
-        owners = [NOBODY] * self._table.total
-        for member, numbers in enumerate(self.plan):
-            for number in numbers:
-                owners[number] = member
-        return owners
 
     def _give_back(self, stales: dict[int, int]) -> None:
         """Give partitions back to older claimants where their owner has two more, or is none."""

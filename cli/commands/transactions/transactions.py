@@ -26,7 +26,7 @@ from kgroups.cli.tree import Noun, WriteCommand
 from kgroups.cli.usage import Text, option
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.lookups.open_transactions import OpenTransaction, open_transactions
+from kgroups.core.kafka.lookups.open_transactions import open_transactions
 from kgroups.core.kafka.writes.transaction_aborts import (
     Abort,
     abort_transaction,
@@ -35,6 +35,7 @@ from kgroups.core.kafka.writes.transaction_aborts import (
     verify_abort,
 )
 from kgroups.core.lag.uncommitted import ranges_text
+from kgroups.core.open_transactions import OpenTransaction
 
 HELP = """Show open transactions that hold a group back, or abort one.
 

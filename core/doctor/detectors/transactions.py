@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import NamedTuple
 
-from kgroups.core.doctor.cluster_facts import Held, Transaction, Transactions
+from kgroups.core.doctor.cluster_facts import Transactions
 from kgroups.core.doctor.facts import DoctorFacts, log_in
 from kgroups.core.doctor.finding import Certainty, Finding, Level
 from kgroups.core.doctor.thresholds import HELD_S, MOST_OPEN_MS, OPEN_MS, OPEN_SHARE, OVERDUE_MS
 from kgroups.core.lag.group_lag import OffsetRow
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction
 
 
 class Judged(NamedTuple):
@@ -19,7 +20,7 @@ class Judged(NamedTuple):
     open_ms: int
 
 
-def judged(txn: Transaction, now_ms: int, *, is_sure: bool) -> Judged | None:
+def judged(txn: OpenTransaction, now_ms: int, *, is_sure: bool) -> Judged | None:
     """Judgement of an open transaction; None of one that is as young as others.
 
     Its coordinator aborts it when it has timed out. One that is open long after, or that no
@@ -128,14 +129,14 @@ def phantom_lag(facts: DoctorFacts) -> Iterator[Finding]:
         )
 
 
-def _was_open(facts: DoctorFacts, held: Held) -> bool:
+def _was_open(facts: DoctorFacts, held: HeldPartition) -> bool:
     """Whether the transaction already held the partition at the look before."""
     if facts.snapshot_before is None or (facts.over_seconds or 0) < HELD_S:
         return False
     return log_in(facts.snapshot_before, *held.at).last_stable_offset == held.first_offset
 
 
-def _evidence(txn: Transaction, judgement: Judged) -> dict[str, object]:
+def _evidence(txn: OpenTransaction, judgement: Judged) -> dict[str, object]:
     return {
         "producer_id": txn.producer_id,
         "transactional_id": txn.transactional_id,

@@ -71,34 +71,24 @@ def find_blockers(
 
 
 def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
+    what: str | None = None
+    hint = "upgrade the brokers to Kafka 4.0 or newer, and finalize `group.version` 1"
     if rules.kip848 == "missing":
-        yield Blocker(
-            None,
-            "UNSUPPORTED_VERSION",
-            "the brokers do not serve KIP-848: they have no ConsumerGroupHeartbeat",
-            "upgrade the brokers to Kafka 4.0 or newer, and finalize `group.version` 1",
-            "broker",
-        )
+        what = "they have no ConsumerGroupHeartbeat"
     elif rules.switched_off:
-        yield Blocker(
-            None,
-            "UNSUPPORTED_VERSION",
-            f"the brokers do not serve KIP-848: `{PROTOCOLS}` is {rules.protocols}",
-            f"upgrade the brokers to Kafka 4.0 or newer, and add `consumer` to `{PROTOCOLS}`",
-            "broker",
-        )
+        what = f"`{PROTOCOLS}` is {rules.protocols}"
+        hint = f"upgrade the brokers to Kafka 4.0 or newer, and add `consumer` to `{PROTOCOLS}`"
     elif rules.kip848 == "refused":
         what = "the feature `group.version` is not finalized"
         if rules.protocols is None:  # not told: it may be that, too
             what += f", or `{PROTOCOLS}` lacks `consumer`"
-        yield Blocker(
-            None,
-            "UNSUPPORTED_VERSION",
-            f"the brokers do not serve KIP-848: {what}",
+        hint = (
             "when all brokers are 4.0 or newer, run `kafka-features.sh upgrade --feature"
-            " group.version=1`",
-            "broker",
+            " group.version=1`"
         )
+    if what is not None:
+        said = f"the brokers do not serve KIP-848: {what}"
+        yield Blocker(None, "UNSUPPORTED_VERSION", said, hint, "broker")
     policy = rules.config.consumer_migration_policy
     if policy not in UPGRADES:
         yield Blocker(

@@ -22,7 +22,7 @@ from kgroups.core.doctor.cluster_facts import (
 from kgroups.core.doctor.examine import DETECTORS, OF_SHARE_GROUPS, examine
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.history.broker_log import Elections
-from kgroups.core.kafka.lookups.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction
 from kgroups.core.snapshot import Group
 from tests.core.doctor.test_detectors import (
     BOTH,

@@ -1,1 +1,0 @@
-"""Parts of the sticky strategies on numpy arrays, for large groups."""
