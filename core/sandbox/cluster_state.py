@@ -58,7 +58,6 @@ class Clock:
         self._frozen_ms: int | None = None
 
     def now_ms(self) -> int:
-        """The time."""
         return self._base_ms + _steady_ms() if self._frozen_ms is None else self._frozen_ms
 
     def advance(self, ms: int) -> None:

@@ -112,14 +112,12 @@ class ZookeeperConsumerEvent:
     Args:
         reason: a clause.
         partitions: those that it is about.
-        number: of the attempt, counted from 0.
     """
 
     at_ms: int
     kind: EventKind
     reason: str = ""
     partitions: tuple[TopicPartition, ...] = ()
-    number: int = 0
 
 
 ConsumerEffect = Dial | Transmit | Fetch | StopFetching | Committed | ZookeeperConsumerEvent

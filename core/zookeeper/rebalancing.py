@@ -77,16 +77,10 @@ class Rebalancer:
         return Subscription(tuple(sorted(config.topics.items())))
 
     def tell(
-        self,
-        kind: EventKind,
-        reason: str = "",
-        partitions: tuple[TopicPartition, ...] = (),
-        number: int = 0,
+        self, kind: EventKind, reason: str = "", partitions: tuple[TopicPartition, ...] = ()
     ) -> None:
         """Add an event."""
-        self.effects.append(
-            ZookeeperConsumerEvent(self.lanes.now_ms, kind, reason, partitions, number)
-        )
+        self.effects.append(ZookeeperConsumerEvent(self.lanes.now_ms, kind, reason, partitions))
 
     # ------------------------------------------------------------------ registration
 
@@ -118,13 +112,13 @@ class Rebalancer:
             if self.shutting_down:
                 return
             for attempt in range(config.rebalance_max_retries):
-                self.tell(EventKind.REBALANCE, f"try #{attempt}", number=attempt)
+                self.tell(EventKind.REBALANCE, f"try #{attempt}")
                 try:
                     yield from self._cluster()
                     done = yield from self._rebalance()
                 except RoutineError as error:
                     done = False
-                    self.tell(EventKind.ATTEMPT_FAILED, str(error), number=attempt)
+                    self.tell(EventKind.ATTEMPT_FAILED, str(error))
                 if done:
                     return
                 yield from self._stop_and_commit()

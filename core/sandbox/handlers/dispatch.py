@@ -39,12 +39,10 @@ class Call:
 
     @property
     def body(self) -> Message:
-        """The message."""
         return self.request.body
 
     @property
     def version(self) -> int:
-        """Version of the API."""
         return self.request.version
 
 

@@ -16,8 +16,8 @@ SHARES: Final = {"_p95": 0.95, "_p99": 0.99}
 _MS: Final = "_ms"
 
 # Of all deploys of a run (`deploys_failed`, `deploy`, `deploy_rebalances`, `deploy_unowned`): how
-# many failed, how long the longest took, what they cost together.
-DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
+# many failed, how long the longest took, what they cost together; and what autoscalers did.
+CONTROLLERS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
     "deploys_failed": (
         "deploys that did not complete",
         lambda g: sum(not deploy.completed for deploy in g.deploys),
@@ -34,8 +34,6 @@ DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
         "time without an owner during deploys, added up over partitions",
         lambda g: sum(deploy.unowned_ms for deploy in g.deploys),
     ),
-}
-SCALING: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
     "scalings": ("how often an autoscaler changed the number of pods", lambda g: len(g.scalings)),
     "most_pods": (
         "most pods that an autoscaler wanted",
@@ -44,7 +42,7 @@ SCALING: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
 }
 _READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
     **FIGURES,
-    **{name: read for name, (_, read) in {**DEPLOYS, **SCALING}.items()},
+    **{name: read for name, (_, read) in CONTROLLERS.items()},
 }
 
 
@@ -59,7 +57,7 @@ def _unit(name: str) -> str | None:
 
 def _rows() -> list[Field]:
     rows = []
-    more = {name: meaning for name, (meaning, _) in {**DEPLOYS, **SCALING}.items()}
+    more = {name: meaning for name, (meaning, _) in CONTROLLERS.items()}
     for name, meaning in (MEANINGS | more).items():
         short, whole = _field(name), "partitions" if name == "moved" else None
         rows.append(Field(short, "number", _unit(name), meaning, whole))

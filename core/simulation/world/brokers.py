@@ -43,7 +43,6 @@ class BrokerService(Service):
         self.coordinator.submit(now_ms, token, request)  # type: ignore[arg-type] # a client half's
 
     def answer_at_once(self, now_ms: int, request: object) -> object | None:
-        """The coordinator's answer to a heartbeat that only keeps a session."""
         return self.coordinator.answer_at_once(now_ms, request)  # type: ignore[arg-type]
 
     def commit_at_once(self, now_ms: int, request: object) -> object | None:

@@ -124,7 +124,6 @@ class ClassicConsumer(GroupConsumer):
         super().update_topics(now_ms, topology)
 
     def put_off_beat(self, until_ms: int) -> None:
-        """The client half's timer is moved."""
         self._client.put_off_beat(until_ms)
 
     @property

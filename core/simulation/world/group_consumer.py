@@ -105,7 +105,6 @@ class GroupConsumer(Consumer):
     # ------------------------------------------------------------------ what the world calls
 
     def listen(self, random: Random) -> None:
-        """Call its plan's listener when partitions come and go."""
         if self.plan.listener is not None:
             self.listener = Listener(self.plan.listener, random)
 
@@ -150,7 +149,6 @@ class GroupConsumer(Consumer):
             self._run_callbacks(now_ms)
 
     def polled(self, now_ms: int, at_ms: int) -> None:
-        """Put off the end of `max.poll.interval.ms`."""
         self._client.submit(now_ms, Polled(at_ms))
 
     def commit(self, now_ms: int, offsets: Offsets, *, number: int = 0, sync: bool = False) -> None:
@@ -178,7 +176,6 @@ class GroupConsumer(Consumer):
             self._go_on(now_ms)
 
     def beat(self, now_ms: int) -> Ask | None:
-        """The heartbeat of a client half that has nothing else to do."""
         if self._look_at_ms is not None:
             return None
         sent = self._client.beat_alone(now_ms)
@@ -192,15 +189,12 @@ class GroupConsumer(Consumer):
         return None if sent is None else ask_of(sent)
 
     def hasten_beat(self, now_ms: int, share: float) -> None:
-        """The client half's timer is moved."""
         self._client.hasten_beat(now_ms, share)
 
     def beat_answered(self, now_ms: int, token: int, response: Any) -> bool:
-        """The client half decides whether anything is new."""
         return self._client.beat_answered(now_ms, token, response)
 
     def commit_answered(self, now_ms: int, token: int, response: Any) -> bool:
-        """The client half decides whether there is more to it."""
         return self._client.commit_answered(now_ms, token, response)
 
     def update_topics(self, now_ms: int, topology: Topology) -> None:
@@ -233,12 +227,10 @@ class GroupConsumer(Consumer):
 
     @property
     def member_id(self) -> str:
-        """What the coordinator calls it."""
         return self._client.identity[1]
 
     @property
     def epoch(self) -> int:
-        """The client half's generation, or member epoch."""
         return self._client.identity[0]
 
     @property

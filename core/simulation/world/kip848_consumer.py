@@ -72,7 +72,6 @@ class Kip848Consumer(GroupConsumer):
 
     @property
     def settled(self) -> bool:
-        """Stable, with nothing on its mind."""
         stable = self._client.state is STABLE or self.idle
         return stable and not (self._callbacks or self._lookup.wanted or self._listens)
 
@@ -84,5 +83,4 @@ class Kip848Consumer(GroupConsumer):
 
     @property
     def closed(self) -> bool:
-        """Said good-bye."""
         return self._client.state is MemberState.CLOSED

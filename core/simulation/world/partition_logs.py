@@ -88,11 +88,9 @@ class FetchedRecords:
         self._limit, self.per_ms = limit, 0.0
 
     def end(self, at_ms: float) -> int:
-        """Always the same."""
         return self._limit
 
     def time_of(self, offset: int) -> float:
-        """Now, or never."""
         return 0.0 if offset < self._limit else NEVER
 
 

@@ -95,12 +95,10 @@ class ZookeeperMember(Consumer):
         self._carry_out()
 
     def answer(self, now_ms: int, token: int, response: object | None) -> None:
-        """A server's message arrives."""
         if response is not None:
             self.notify(now_ms, response)
 
     def notify(self, now_ms: int, message: object) -> None:
-        """A server's message arrives."""
         assert isinstance(message, Reception), "the ensemble sends receptions"
         self._machine.receive(now_ms, message.connection, message.message)
         self._machine.advance(now_ms)
@@ -111,7 +109,6 @@ class ZookeeperMember(Consumer):
         self._carry_out()
 
     def next_deadline(self) -> int | None:
-        """Of its session and of its threads."""
         return self._machine.next_deadline()
 
     @property
@@ -121,12 +118,10 @@ class ZookeeperMember(Consumer):
 
     @property
     def settled(self) -> bool:
-        """Connected, and no rebalance under way or asked for."""
         return self._machine.settled
 
     @property
     def closed(self) -> bool:
-        """Shut down."""
         return self._machine.closed
 
     # ------------------------------------------------------------------ outputs

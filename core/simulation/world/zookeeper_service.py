@@ -215,7 +215,6 @@ class ZookeeperService(Service):
         self._collect()
 
     def next_deadline(self) -> int | None:
-        """When a follower applies a change, or a session expires."""
         return self._ensemble.next_deadline()
 
     def take(self) -> list[ServiceOutput]:

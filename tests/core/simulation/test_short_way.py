@@ -1,18 +1,15 @@
 """Heartbeats and commits that change nothing go a short way, and a run is the same without it."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
-from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.engine.short_way import ShortWay
 from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
-from kgroups.core.simulation.world.actors import Ask
 from kgroups.core.simulation.world.brokers import BrokerService
 from kgroups.core.simulation.world.group_consumer import GroupConsumer
 from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario, with_event
@@ -55,62 +52,29 @@ def test_delays_are_drawn_in_the_same_order(monkeypatch: pytest.MonkeyPatch, pro
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_most_commits_go_the_short_way(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
-    """Nearly every poll of a settled member only commits."""
-    alone = 0
-    usual = GroupConsumer.commit_alone
-
-    def counted(
-        self: GroupConsumer, now_ms: int, offsets: Mapping[TopicPartition, int]
-    ) -> Ask | None:
-        nonlocal alone
-        found = usual(self, now_ms, offsets)
-        alone += found is not None
-        return found
-
-    monkeypatch.setattr(GroupConsumer, "commit_alone", counted)
-    (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
-    assert alone > 0.9 * group.requests["OffsetCommit"] > 200
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_most_commits_are_stored_and_answered_at_once(
+def test_most_heartbeats_and_commits_go_the_short_way(
     monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    """By the coordinator, and nearly every answer is taken in by the member alone."""
+    """Asked for alone, answered at once, and taken in by the member alone."""
     counts = Counter[str]()
-    stores, hears = BrokerService.commit_at_once, GroupConsumer.commit_answered
 
-    def stored(self: BrokerService, now_ms: int, request: object) -> object | None:
-        found = stores(self, now_ms, request)
-        counts["stored"] += found is not None
-        return found
+    def count(owner: type, name: str) -> None:
+        usual = getattr(owner, name)
 
-    def heard(self: GroupConsumer, now_ms: int, token: int, response: object) -> bool:
-        found = hears(self, now_ms, token, response)
-        counts["heard"] += found
-        return found
+        def counted(*given: Any) -> Any:
+            found = usual(*given)
+            counts[name] += found not in (None, False)
+            return found
 
-    monkeypatch.setattr(BrokerService, "commit_at_once", stored)
-    monkeypatch.setattr(GroupConsumer, "commit_answered", heard)
+        monkeypatch.setattr(owner, name, counted)
+
+    for name in ("answer_at_once", "commit_at_once"):
+        count(BrokerService, name)
+    for name in ("commit_alone", "commit_answered"):
+        count(GroupConsumer, name)
     (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
-    assert counts["stored"] > 0.9 * group.requests["OffsetCommit"] > 200
-    assert counts["heard"] > 0.9 * counts["stored"]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_most_heartbeats_go_the_short_way(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
-    """Coordinators answer nearly all of them at once."""
-    answered = 0
-    usual = BrokerService.answer_at_once
-
-    def counted(self: BrokerService, now_ms: int, request: object) -> object | None:
-        nonlocal answered
-        found = usual(self, now_ms, request)
-        answered += found is not None
-        return found
-
-    monkeypatch.setattr(BrokerService, "answer_at_once", counted)
-    (group,) = simulate(scenario(in_protocol(BASE, protocol))).groups
+    assert counts["commit_alone"] > 0.9 * group.requests["OffsetCommit"] > 200
+    assert counts["commit_at_once"] > 0.9 * group.requests["OffsetCommit"]
+    assert counts["commit_answered"] > 0.9 * counts["commit_at_once"]
     sent = sum(group.requests.get(kind, 0) for kind in HEARTBEATS)
-    assert answered > 0.9 * sent > 200
+    assert counts["answer_at_once"] > 0.9 * sent > 200
