@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.java.claims import read_claims, settle_claims, sticky_member_data
+from kgroups.assignors.java.claims import read_claims, sticky_member_data
 from kgroups.assignors.java.leader_view import LeaderView
 from kgroups.assignors.java.sticky_fast import FastBalance
 from kgroups.assignors.java.sticky_general import GeneralView
@@ -148,7 +148,7 @@ class StickyLagAssignor:
         if not isinstance(skew, int | float) or skew < 1:
             raise AssignorError(f"`max_skew` is {skew!r}", hint="expected a number of at least 1")
         view = LeaderView(request)
-        claims = settle_claims(view, read_claims(view, remembered))
+        claims = read_claims(view, remembered).listed()
         general = GeneralView(view)
         lists = FastBalance(general, general.without_strays(general.start(claims), claims)).run()
         lags = lag_of(view)

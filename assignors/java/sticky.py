@@ -11,7 +11,6 @@ from kgroups.assignors.java.claims import (
     MemberData,
     cooperative_member_data,
     read_claims,
-    settle_claims,
     sticky_member_data,
 )
 from kgroups.assignors.java.leader_view import LeaderView
@@ -62,19 +61,19 @@ class StickyAssignor:
         view = LeaderView(request)
         if not view.members:
             return CompactAssignment.of_lists([], view.table, [])
-        claims = read_claims(view, self._member_data)
-        plain = not any(view.racks) and not view.table.strays
-        if claims.equal and plain and view.table.total >= self._vector_from:
-            from kgroups.assignors.java.sticky_arrays import assign_arrays  # numpy
-
-            return assign_arrays(view, claims, cooperative=self.cooperative)
-        settle_claims(view, claims)
+        claims = read_claims(view, self._member_data, self._vector_from)
         if claims.equal:
-            dealt = assign_constrained(view, claims)
+            plain = not any(view.racks) and not view.table.strays
+            if plain and view.table.total >= self._vector_from:
+                from kgroups.assignors.kernels.sticky_arrays import assign_arrays  # numpy
+
+                return assign_arrays(view, claims, cooperative=self.cooperative)
+            dealt = assign_constrained(view, claims.listed())
             withheld = dealt.moving if self.cooperative else {}
             for number, member in withheld.items():
                 dealt.lists[member].remove(number)
             return constrained_answer(view, dealt, claims, withheld)
+        claims.listed()
         general = GeneralView(view)
         start = general.start(claims)
         astray = bool(view.table.strays) or general.strays_from(start)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.java.claims import Claims, settle_claims
+from kgroups.assignors.java.claims import Claims
 from kgroups.assignors.java.leader_view import LeaderView
 from kgroups.assignors.java.quotas import Quotas, share_out
 from kgroups.assignors.java.sticky_constrained import constrained_copies
@@ -72,9 +72,11 @@ def _merged(kept: Numbers, keep: Numbers, free: Numbers, takers: Owners) -> Numb
 def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]":
     """Believed claims by (member, partition, topic), and the member of each."""
     table = view.table
-    claimed, sizes = _listed(claims.raw)
-    if np.bincount(claimed, minlength=1).max() > 1:
-        claimed, sizes = _listed(settle_claims(view, claims).owned)
+    if claims.bulk is not None:
+        claimed, sizes = claims.bulk
+    else:
+        sizes = [len(numbers) for numbers in claims.owned]
+        claimed = np.fromiter(chain.from_iterable(claims.owned), dtype=np.int32, count=sum(sizes))
     owner = np.repeat(np.arange(len(sizes)), sizes)
     if claims.doubled:
         single = np.ones(table.total, dtype=bool)
@@ -95,12 +97,6 @@ def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]"
     keys >>= topic_bits
     partition = (keys & ((1 << partition_bits) - 1)).astype(np.int32)
     return partition + bases[topic], keys >> partition_bits
-
-
-def _listed(claims: list[list[int]]) -> "tuple[Numbers, list[int]]":
-    """All claims in one array, and the number of each member."""
-    sizes = [len(numbers) for numbers in claims]
-    return np.fromiter(chain.from_iterable(claims), dtype=np.int32, count=sum(sizes)), sizes
 
 
 def _takers(quotas: Quotas, wanted: int, kind: type[np.integer]) -> Owners:

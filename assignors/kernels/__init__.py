@@ -1,0 +1,1 @@
+"""Parts of the sticky strategies on numpy arrays, for large groups."""
