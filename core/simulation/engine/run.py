@@ -1,6 +1,6 @@
 """One run of a scenario with a seed: the only door to the world.
 
-    outcome = simulate(scenario, seed=7, timeline=print)
+    outcome = simulate(scenario, seed=7)
 
 The same scenario and seed give the same outcome and the same timeline, line by line.
 """
@@ -46,23 +46,17 @@ def simulate(
     scenario: Scenario,
     *,
     seed: int | None = None,
-    timeline: Callable[[Line], None] | None = None,
-    every_request: bool = False,
     watch: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run a scenario in virtual time.
 
     Args:
-        timeline: called with each line as it happens; None: no timeline.
-        every_request: heartbeats and commits answered well are in the timeline too.
         watch: called every few virtual seconds; what it raises ends the run.
 
     Raises:
         BrokenInvariant: a bug; names the seed.
     """
-    run = Run(scenario, scenario.seed if seed is None else seed, watch)
-    run.world.recorder.tell(timeline, every_request=every_request)
-    return run.carry_out()
+    return Run(scenario, scenario.seed if seed is None else seed, watch).carry_out()
 
 
 class Run:
@@ -97,7 +91,11 @@ class Run:
         return self._finish()
 
     def lines(self, every_request: bool = False) -> Generator[Line, None, Outcome]:
-        """The timeline, a line at a time and none kept; the outcome is what it returns."""
+        """The timeline, a line at a time and none kept; the outcome is what it returns.
+
+        Args:
+            every_request: heartbeats and commits answered well are in it too.
+        """
         waiting: list[Line] = []
         agenda = self.world.agenda
 

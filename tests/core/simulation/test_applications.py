@@ -3,13 +3,13 @@
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.recorder import Line
 from tests.support.simulation.sample_scenarios import (
     BASE,
     in_protocol,
     ran,
     refused_event,
     scenario,
+    told,
 )
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
@@ -80,15 +80,9 @@ def test_sarama_hands_out_what_it_had_fetched(client: str) -> None:
 def test_a_pause_waits_for_the_next_poll() -> None:
     """The records of the poll before are processed first; so they are before it goes on."""
     text = BASE.replace("rate: 60", "rate: 0, backlog: 60000").replace("2ms", "20ms")
-    moments: list[int] = []
     pause = {"at": "2m", "pause": {"group": "app", "member": "m-1", "for": "60s"}}
-
-    def note(line: Line) -> None:
-        if line.kind.startswith("partitions "):
-            moments.append(line.at_ms)
-
-    simulate(scenario(text, events=[pause]), timeline=note)
-    paused_ms, resumed_ms = moments
+    _, lines = told(scenario(text, events=[pause]))
+    paused_ms, resumed_ms = [one.at_ms for one in lines if one.kind.startswith("partitions ")]
     assert 120_000 < paused_ms < 130_000
     assert resumed_ms == 180_000
 

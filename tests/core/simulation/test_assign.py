@@ -3,8 +3,14 @@
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.recorder import Line
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, ran, refused, scenario
+from tests.support.simulation.sample_scenarios import (
+    BASE,
+    in_protocol,
+    ran,
+    refused,
+    scenario,
+    told,
+)
 
 PROTOCOLS = ("eager", "consumer")
 MANUAL = BASE.replace("until: 7m", "until: 3m").replace(
@@ -142,8 +148,7 @@ def test_a_commit_that_finds_no_coordinator(commit: str, said: str) -> None:
     text = text.replace("brokers: 3", "brokers: 1\nnetwork: {latency: 100ms}")
     text = text.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
     down = {"at": "30s", "broker_down": {"broker": 0, "for": "20s"}}
-    lines: list[Line] = []
-    outcome = simulate(scenario(text, events=[down]), timeline=lines.append)
+    outcome, lines = told(scenario(text, events=[down]))
     assert any(one.kind == "commit failed" and said in one.text for one in lines)
     assert outcome.settled
     assert outcome.groups[0].lag < 300

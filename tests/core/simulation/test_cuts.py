@@ -12,7 +12,7 @@ from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
 from kgroups.core.simulation.world.link import Link
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import scenario, told
 
 CUT = """\
 cluster: {group.min.session.timeout.ms: 1s, group.initial.rebalance.delay.ms: 0}
@@ -36,10 +36,7 @@ def cut(
         own = ", ".join(f"{key.replace('_', '.')}: {value}" for key, value in settings.items())
         text += f"    settings: {{{own}}}\n"
     event = {"group": "g", "member": "app-2", "for": f"{seconds}s", "stall": stall}
-    lines: list[Line] = []
-    outcome = simulate(
-        scenario(text, events=[{"at": "30s", "network_partition": event}]), timeline=lines.append
-    )
+    outcome, lines = told(scenario(text, events=[{"at": "30s", "network_partition": event}]))
     assert outcome.settled
     (group,) = outcome.groups
     return group, lines
@@ -236,9 +233,9 @@ def test_a_broker_that_is_away_for_some_attempts_costs_everything(client: str) -
     patience_ms, keeps_id, most_ms = GIVING_UP[client]
     text = RESTART.replace("count: 3,", f"count: 3, client: {client},").replace("5s}", "20s}")
     settings = "    settings: {session.timeout.ms: 10s, heartbeat.interval.ms: 1s}\n"
-    lines: list[Line] = []
     wanted = scenario(text.replace("events:", f"{settings}events:"))
-    (group,) = simulate(wanted, timeline=lines.append).groups
+    outcome, lines = told(wanted)
+    (group,) = outcome.groups
     assert all(one.owner is not None for one in group.partitions)
     lost = [one.at_ms for one in lines if one.kind == "lost"]
     assert len(lost) == 3
@@ -256,8 +253,7 @@ def test_who_crashes_tries_again_in_rounds() -> None:
     text = text.replace("rate: 60", "rate: 1")
 
     def waits(seed: int) -> list[float]:
-        lines: list[Line] = []
-        simulate(scenario(text), seed=seed, timeline=lines.append)
+        _, lines = told(scenario(text), seed=seed)
         ends = [line for line in lines if line.kind == "FindCoordinator"]
         tried = [line.at_ms for line in ends if not line.text.startswith(("asks", "finds"))]
         return [b - a for a, b in pairwise(at_ms for at_ms in tried if at_ms > 30_000)]

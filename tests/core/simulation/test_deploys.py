@@ -10,19 +10,24 @@ import pytest
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.figure_fields import values_of
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.kubernetes.deploy_event import Amount, Deploy, fenceposts
 from kgroups.core.simulation.scenario.event_file import parse_event
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused_event, scenario
+from tests.support.simulation.sample_scenarios import (
+    BASE,
+    in_protocol,
+    refused_event,
+    scenario,
+    told,
+)
 
 FOUR = BASE.replace("count: 3", "count: 4").replace("until: 7m\n", "")
 
 
 def deployed(text: str = FOUR, **keys: Any) -> tuple[GroupOutcome, list[tuple[int, str, str]]]:
     """What came of a deploy at one minute, and when its pods started and were told to end."""
-    lines: list[Line] = []
     event = {"at": "60s", "deploy": {"group": "app", **keys}}
-    (group,) = simulate(scenario(text, events=[event]), timeline=lines.append).groups
+    outcome, lines = told(scenario(text, events=[event]))
+    (group,) = outcome.groups
     moves = [
         ((one.at_ms - 60_000 + 500) // 1_000, one.kind, one.who)
         for one in lines
@@ -141,8 +146,7 @@ def test_who_does_not_end_in_time_is_killed() -> None:
         "at": "60s",
         "deploy": {"group": "app", "maxSurge": 0, "terminationGracePeriodSeconds": 8},
     }
-    lines: list[Line] = []
-    simulate(scenario(FOUR, events=[poison, event]), timeline=lines.append)
+    _, lines = told(scenario(FOUR, events=[poison, event]))
     (killed,) = [one for one in lines if one.kind == "killed"]
     assert (killed.who, killed.at_ms) == ("m-4", 68_000)
 

@@ -6,18 +6,16 @@ import pytest
 
 from kgroups.core.errors import UsageError
 from kgroups.core.simulation.engine.refusals import check_scenario
-from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from kgroups.core.simulation.figures.recorder import Line
-from tests.support.simulation.sample_scenarios import BASE, ZONES, in_protocol, scenario
+from tests.support.simulation.sample_scenarios import BASE, ZONES, in_protocol, scenario, told
 
 
 def struck(
     text: str, *events: dict[str, Any], **keys: Any
 ) -> tuple[GroupOutcome, list[tuple[int, str, str]]]:
     """What comes of faults, and when processes ended and started after the first minute."""
-    lines: list[Line] = []
-    (group,) = simulate(scenario(text, events=list(events), **keys), timeline=lines.append).groups
+    outcome, lines = told(scenario(text, events=list(events), **keys))
+    (group,) = outcome.groups
     lives = ("started", "closed", "killed")
     return group, [
         (one.at_ms, one.kind, one.who) for one in lines if one.kind in lives and one.at_ms > 50_000
@@ -91,9 +89,9 @@ def test_only_requests_of_the_member_fail_so_many_times() -> None:
     """By name and kind: heartbeats, which usually go a shorter way, too."""
     error = "COORDINATOR_LOAD_IN_PROGRESS"
     fails = {"group": "app", "member": "m-2", "api": "Heartbeat", "error": error, "times": 2}
-    lines: list[Line] = []
     events = [{"at": "60s", "request_error": fails}]
-    (group,) = simulate(scenario(BASE, events=events), timeline=lines.append).groups
+    outcome, lines = told(scenario(BASE, events=events))
+    (group,) = outcome.groups
     assert group.errors[f"Heartbeat {error}"] == 2
     assert {line.who for line in lines if error in line.text and line.kind == "Heartbeat"} == {
         "m-2"
@@ -119,9 +117,9 @@ def test_a_slow_broker_costs_sessions_when_it_is_slower_than_they_are() -> None:
 
 def test_an_upgrade_of_brokers_costs_no_rebalance() -> None:
     """Partitions of the log move in order, one broker after the other; members find the next."""
-    lines: list[Line] = []
     event = {"at": "60s", "roll_brokers": {"down": "20s", "pause": "10s"}}
-    (group,) = simulate(scenario(BASE, events=[event]), timeline=lines.append).groups
+    outcome, lines = told(scenario(BASE, events=[event]))
+    (group,) = outcome.groups
     moved = [one.at_ms for one in lines if one.kind == "group loaded"]
     assert len(moved) >= 1
     assert group.rebalance_count == 1

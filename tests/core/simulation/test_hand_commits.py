@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.variation import varied
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, ran, refused, scenario
+from tests.support.simulation.sample_scenarios import (
+    BASE,
+    in_protocol,
+    ran,
+    refused,
+    scenario,
+    told,
+)
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
 MODES = ("sync", "async", "outside")
@@ -106,12 +111,11 @@ def test_a_group_that_commits_by_hand_lives_through_everything(mode: str, protoc
 
 def test_who_waits_for_a_commit_is_in_no_rebalance_until_it_is_answered() -> None:
     """An eager member joins again at its next poll, which comes after the answer."""
-    lines: list[Line] = []
     text = BASE.replace("processing: 2ms", "processing: 2ms, commit: sync")
     text = text.replace("brokers: 3", "brokers: 3\nnetwork: {latency: 100ms}")
     text = text.replace("until: 7m", "until: 60s")
     event = {"at": "30s", "scale_out": {"group": "app"}}
-    outcome = simulate(scenario(text, events=[event]), timeline=lines.append, every_request=True)
+    outcome, lines = told(scenario(text, events=[event]), every_request=True)
     assert outcome.settled
     after = [one for one in lines if one.at_ms > 30_000 and one.who == "m-1"]
     joins = next(n for n, one in enumerate(after) if one.kind == "JoinGroup")
@@ -122,14 +126,13 @@ def test_who_waits_for_a_commit_is_in_no_rebalance_until_it_is_answered() -> Non
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_a_commit_during_a_cooperative_rebalance_fails_and_is_made_up_for(mode: str) -> None:
     """It reads on while it rejoins, and the member between two generations cannot commit."""
-    lines: list[Line] = []
     text = in_protocol(BASE, "cooperative").replace(
         "processing: 2ms", f"processing: 2ms, commit: {mode}"
     )
     text = text.replace("brokers: 3", "brokers: 3\nnetwork: {latency: 60ms}")
     text = text.replace("until: 7m", "until: 60s")
     event = {"at": "30s", "scale_out": {"group": "app"}}
-    outcome = simulate(scenario(text, events=[event]), timeline=lines.append)
+    outcome, lines = told(scenario(text, events=[event]))
     failed = [one for one in lines if one.kind == "commit failed" and one.at_ms > 30_000]
     assert any("REBALANCE_IN_PROGRESS" in one.text for one in failed), failed
     assert outcome.groups[0].lag <= 36
@@ -181,9 +184,8 @@ def test_a_commit_that_finds_no_coordinator_is_given_up_after_its_time() -> None
     text = text.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
     text = text.replace("brokers: 3", "brokers: 1\nnetwork: {latency: 100ms}")
     text = text.replace("until: 7m", "until: 2m")
-    lines: list[Line] = []
     down = {"at": "30s", "broker_down": {"broker": 0, "for": "30s"}}
-    outcome = simulate(scenario(text, events=[down]), timeline=lines.append)
+    outcome, lines = told(scenario(text, events=[down]))
     assert outcome.settled
     assert any(one.kind == "commit failed" and "in time" in one.text for one in lines)
     assert outcome.groups[0].unread < 60

@@ -22,13 +22,13 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES, Library
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.support.fidelity.hosts.pool import HostPool, java_settings, present_libraries
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.kafka_python import KafkaConsumer
+from tests.support.simulation.sample_scenarios import told
 
 SESSION_MS: Final = 300_000
 # One in C with threads of its own, one with an event loop.
@@ -240,9 +240,8 @@ def test_kafkajs_sends_a_heartbeat_when_a_record_is_done_or_a_fetch_brought_none
     """Every 3 s or a little later where records come; else every 5 s, as its fetches end."""
 
     def beats(rate: int) -> list[int]:
-        lines: list[Line] = []
         wanted = scenario_of("kafkajs", topics={"t": {"partitions": 2, "rate": rate}}, until="3m")
-        simulate(wanted, timeline=lines.append, every_request=True)
+        _, lines = told(wanted, every_request=True)
         found = [one.at_ms for one in lines if one.kind == "Heartbeat" and one.who == "m-1"]
         return [after - before for before, after in pairwise(found)][1:]
 

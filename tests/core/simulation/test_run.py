@@ -4,7 +4,6 @@ import gc
 import os
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing import parent_process
@@ -18,13 +17,12 @@ from kgroups.core.simulation.engine.run import SAMPLES_A_RUN, Run, simulate
 from kgroups.core.simulation.engine.sweep import Task, plan_tasks, sweep
 from kgroups.core.simulation.figures.confidence import median, percentile
 from kgroups.core.simulation.figures.ledger import BrokenInvariant
-from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 from kgroups.core.simulation.world.actors import Hold
 from kgroups.core.simulation.world.partition_logs import PartitionRecords
-from tests.support.simulation.sample_scenarios import BASE, scenario, with_event
+from tests.support.simulation.sample_scenarios import BASE, scenario, told, with_event
 
 LOSSY: dict[str, Any] = {
     "network": {"latency": {"normal": "3ms", "deviation": "2ms"}, "loss": 0.02}
@@ -58,9 +56,7 @@ def test_members_of_long_standing_send_heartbeats_at_times_of_their_own(protocol
 
 def timeline(seed: int) -> list[Line]:
     """Every line of a run in which chance plays a part."""
-    found: list[Line] = []
-    simulate(scenario(until="2m", **LOSSY), seed=seed, timeline=found.append, every_request=True)
-    return found
+    return told(scenario(until="2m", **LOSSY), seed, every_request=True)[1]
 
 
 def test_the_same_seed_gives_the_same_lines_and_another_seed_others() -> None:
@@ -69,18 +65,10 @@ def test_the_same_seed_gives_the_same_lines_and_another_seed_others() -> None:
     assert timeline(1) != timeline(2)
 
 
-def test_lines_one_at_a_time_are_those_of_the_callback() -> None:
-    """Both ways of getting a timeline show the same, and the same outcome."""
-    found: list[Line] = []
+def test_a_run_that_is_told_is_the_same_run() -> None:
+    """Whether or not somebody looks."""
     one = scenario(until="2m")
-    outcome = simulate(one, timeline=found.append)
-    ended: list[Outcome] = []
-
-    def told() -> Iterator[Line]:
-        ended.append((yield from Run(one, one.seed).lines()))
-
-    assert list(told()) == found
-    assert ended == [outcome]
+    assert told(one)[0] == simulate(one)
 
 
 def test_without_an_end_a_run_is_over_when_it_has_settled() -> None:

@@ -7,24 +7,16 @@ import pytest
 
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.engine.short_way import ShortWay
-from kgroups.core.simulation.figures.outcome import Outcome
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.world.brokers import BrokerService
 from kgroups.core.simulation.world.group_consumer import GroupConsumer
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario, with_event
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario, told, with_event
 
 PROTOCOLS: Final = ("eager", "cooperative", "consumer")
 # A session that ends, requests that are lost, a coordinator that moves, heartbeats that are late.
 KINDS: Final = ("crash", "network_partition", "broker_down", "gc_pause", "slow_broker")
 HEARTBEATS: Final = ("Heartbeat", "ConsumerGroupHeartbeat")
 LOSSY: Final = {"network": {"latency": {"normal": "3ms", "deviation": "2ms"}, "loss": 0.02}}
-
-
-def told(what: Scenario, seed: int) -> tuple[Outcome, list[Line]]:
-    """The outcome and the timeline."""
-    lines: list[Line] = []
-    return simulate(what, seed=seed, timeline=lines.append), lines
 
 
 def assert_same_without(monkeypatch: pytest.MonkeyPatch, what: Scenario, seed: int = 1) -> None:

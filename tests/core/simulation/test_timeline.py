@@ -4,11 +4,9 @@ import re
 
 import pytest
 
-from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.event_file import event_text, parse_event
 from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
-from tests.support.simulation.sample_scenarios import EVENTS, scenario, with_event
+from tests.support.simulation.sample_scenarios import EVENTS, scenario, told, with_event
 
 TEXTS = {
     "rolling_restart:members=m-1+m-2": "members m-1+m-2, down 10.0s, pause 30.0s, graceful true",
@@ -39,8 +37,7 @@ def test_no_event_is_told_in_python() -> None:
 @pytest.mark.parametrize("protocol", ["eager", "consumer"])
 def test_a_commit_before_a_rejoin_is_told(protocol: str) -> None:
     """It comes before the partitions are given up; those at rest are told on request alone."""
-    lines: list[Line] = []
-    simulate(with_event("scale_out", protocol)[1], timeline=lines.append)
+    _, lines = told(with_event("scale_out", protocol)[1])
     commits = [one for one in lines if one.kind == "OffsetCommit"]
     given_up = [one for one in lines if one.kind == "revoked" and one.text != "0 partitions"]
     assert [one.who for one in commits] == [one.who for one in given_up]
@@ -69,16 +66,14 @@ STATES = {
 def test_a_member_tells_its_state_by_java_s_names(protocol: str) -> None:
     """AbstractCoordinator.MemberState, or the MemberState of KIP-848; in other clients not."""
     run = with_event("scale_in", protocol)[1]
-    lines: list[Line] = []
-    simulate(run, timeline=lines.append)
-    told = [one.text for one in lines if one.kind == "member state"]
-    assert set(STATES[protocol]) <= set(told)
+    _, lines = told(run)
+    states = {one.text for one in lines if one.kind == "member state"}
+    assert set(STATES[protocol]) <= states
 
 
 def test_a_member_tells_whom_it_asks_for_its_coordinator() -> None:
     """Any broker; to the coordinator a Java consumer has a connection of its own."""
-    lines: list[Line] = []
-    simulate(with_event("move_coordinator", "eager")[1], timeline=lines.append)
+    _, lines = told(with_event("move_coordinator", "eager")[1])
     asked = {one.text for one in lines if one.kind == "FindCoordinator" and "asks" in one.text}
     assert asked == {"asks broker 0"}
     found = [one.text for one in lines if one.kind == "coordinator found"]

@@ -9,12 +9,11 @@ from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.outcome_item import HERD, group_items
-from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import varied
 from kgroups.core.simulation.world.actors import ZOOKEEPER
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import scenario, told
 
 ERA = """\
 until: 3m
@@ -155,13 +154,10 @@ def test_the_ensemble_grants_no_session_below_two_ticks() -> None:
 def test_the_same_seed_tells_the_same_story() -> None:
     """Line by line, and another seed tells another one."""
     events = [{"every": "20s", "crash": {"group": "app", "restart_after": "5s"}}]
-    told: list[list[Line]] = []
-    for seed in (5, 5, 6):
-        lines: list[Line] = []
-        simulate(era(events=events, zookeeper_sync_time_ms=2_000), seed=seed, timeline=lines.append)
-        told.append(lines)
-    assert told[0] == told[1] != told[2]
-    kinds = {line.kind for line in told[0]}
+    run = era(events=events, zookeeper_sync_time_ms=2_000)
+    stories = [told(run, seed)[1] for seed in (5, 5, 6)]
+    assert stories[0] == stories[1] != stories[2]
+    kinds = {line.kind for line in stories[0]}
     assert {"consumer registered", "watch fired", "begin rebalancing", "partition owned"} <= kinds
     assert kinds.isdisjoint({"getData", "getChildren", "ping"})
 

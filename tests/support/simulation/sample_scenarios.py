@@ -1,7 +1,7 @@
 """Scenarios that the simulation's tests share: a base group, and one event each."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pytest
@@ -10,8 +10,9 @@ import yaml
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
-from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.engine.run import Run, simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 
@@ -85,6 +86,20 @@ def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
 def ran(text: str, *events: dict[str, Any], seed: int = 1) -> GroupOutcome:
     """The group of a run with these events."""
     return simulate(scenario(text, events=list(events)), seed=seed).groups[0]
+
+
+def told(
+    what: Scenario, seed: int | None = None, *, every_request: bool = False
+) -> tuple[Outcome, list[Line]]:
+    """The outcome of a run, and its timeline."""
+    ended: list[Outcome] = []
+
+    def lines() -> Iterator[Line]:
+        run = Run(what, what.seed if seed is None else seed)
+        ended.append((yield from run.lines(every_request)))
+
+    found = list(lines())
+    return ended[0], found
 
 
 def checked(text: str) -> Scenario:
