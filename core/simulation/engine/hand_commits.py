@@ -25,7 +25,9 @@ def commits_done(world: Network, process: Process) -> bool:
     It waits for an answer then, or has not processed all that the last poll gave.
     """
     state, app, now_ms = process.commits, process.app, world.now_ms
-    if state is None or (process.closing and not _commits_at_the_end(process, state)):
+    if state is None:
+        return True
+    if process.closing and not (state.tracked and process.consumer.failure is None):
         return True
     if state.awaits:
         return False
@@ -42,10 +44,6 @@ def commits_done(world: Network, process: Process) -> bool:
         offsets, app.uncommitted = app.uncommitted, {}
         _commit(process, state, offsets, now_ms)
     return not state.awaits
-
-
-def _commits_at_the_end(process: Process, state: CommitState) -> bool:
-    return state.tracked and process.consumer.failure is None
 
 
 def _begin_part(world: Network, process: Process, state: CommitState) -> None:

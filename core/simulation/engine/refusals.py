@@ -4,8 +4,8 @@ The broker is asked: a real coordinator with the scenario's settings gets each m
 request, and its answer is what is told.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, count
 from typing import Any
 from uuid import UUID
 
@@ -97,7 +97,7 @@ def _refusal(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Contradi
         return of_member(group, plan, "pattern", what, code=code)
     except KgroupsError as broken:
         return of_member(group, plan, "pattern", broken.message, hint=broken.hint)
-    error = ErrorCode(answer.error_code)
+    error = ErrorCode.NONE if answer is None else ErrorCode(answer.error_code)
     if error in NEW_MEMBER:
         return None
     said = getattr(answer, "error_message", None)
@@ -119,11 +119,15 @@ def _hint(error: ErrorCode, config: CoordinatorConfig) -> str | None:
 
 
 def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any:
-    """What a coordinator answers to the first request by which the member joins."""
-    ids = _counter()
+    """What a coordinator answers to the first request by which the member joins; None: it waits."""
+    numbers = count(1)
     topology = Topology()
-    coordinator = Coordinator(scenario.cluster, topology, ids, now_ms=1)
-    consumer = make_consumer(group, plan, "probe", _nowhere, ids)
+
+    def new_id() -> UUID:
+        return UUID(int=next(numbers))
+
+    coordinator = Coordinator(scenario.cluster, topology, new_id, now_ms=1)
+    consumer = make_consumer(group, plan, "probe", lambda partitions: {}, new_id)
     consumer.start(1, topology)
     consumer.poll(1)
     for _ in range(4):
@@ -132,18 +136,14 @@ def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any
                 continue
             coordinator.submit(1, output.token, output.request)  # type: ignore[arg-type]
             coordinator.advance(1)
-            replies = [effect for effect in coordinator.take() if isinstance(effect, Reply)]
-            reply = replies[0] if replies else None
+            replies = (effect for effect in coordinator.take() if isinstance(effect, Reply))
+            reply = next(replies, None)
             if reply is None:
-                return _Accepted()
+                return None
             if output.kind != "FindCoordinator":
                 return reply.response
             consumer.answer(1, output.token, _here(reply.response))
-    return _Accepted()
-
-
-class _Accepted:
-    error_code = ErrorCode.NONE
+    return None
 
 
 def _here(response: Any) -> Any:
@@ -151,12 +151,3 @@ def _here(response: Any) -> Any:
     (coordinator,) = response.coordinators
     here = coordinator._replace(node_id=0, host="probe", port=9092, error_code=ErrorCode.NONE)
     return type(response)((here,))
-
-
-def _nowhere(partitions: Iterable[Any]) -> dict[Any, int]:
-    return {}
-
-
-def _counter() -> Callable[[], UUID]:
-    numbers = iter(range(1, 1_000))
-    return lambda: UUID(int=next(numbers))

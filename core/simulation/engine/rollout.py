@@ -34,7 +34,7 @@ class Pod:
     Attributes:
         new: of the new version.
         process: what runs in it; None before its consumer is made.
-        available: ready for long enough.
+        ready: for long enough.
         crashes: how often its process has ended by itself.
         ending: it was told to end.
     """
@@ -42,7 +42,7 @@ class Pod:
     def __init__(self, seat: Seat, *, new: bool) -> None:
         self.seat, self.new = seat, new
         self.process: Process | None = seat.process
-        self._available = not new
+        self.ready = not new
         self.crashes = 0
         self.ending = False
 
@@ -51,10 +51,7 @@ class Pod:
         """Whether it counts: one whose process has ended, or is ending, does not."""
         process = self.seat.process
         running = process is not None and process is self.process and not process.closing
-        return self._available and running and not self.ending
-
-    def become_available(self) -> None:
-        self._available = True
+        return self.ready and running and not self.ending
 
     def come_back(self) -> None:
         """A process that was started again by itself is this pod's too."""
@@ -201,7 +198,7 @@ class Rollout:
 
     def _ready(self, pod: Pod, process: Process) -> None:
         if process.alive and not process.closing and pod.process is process:
-            pod.become_available()
+            pod.ready = True
             self._progress_ms = self._world.now_ms
             self._reconcile()
 
