@@ -25,7 +25,7 @@ from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, Parti
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.measured import Measured, measure
 from tests.support.hostile.mutations import mutated, unnamed_groups
-from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker, part
+from tests.support.hostile.scripted_broker import ScriptedBroker
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 from tests.support.protocol.spoken_apis import APIS, api_of
 from tests.support.sandbox.frame_client import WireClient, join_body
@@ -230,26 +230,12 @@ def test_many_brokers_at_once(tmp_path: Path) -> None:
     rows = b"".join(name + name + name + name + b"\0" for name in names)
     flood = struct.pack(">ih", 0, 0) + uvarint(GROUPS_EACH + 1) + rows + b"\0"
 
-    def metadata(version: int, _request: Any) -> dict[str, Any]:
-        brokers = tuple(
-            part(
-                "metadata",
-                version,
-                "MetadataResponseBroker",
-                node_id=number,
-                host="127.0.0.1",
-                port=broker.port,
-                rack=None,
-            )
-            for number in range(MANY_BROKERS)
-        )
-        return {
-            "throttle_time": NO_WAIT,
-            "brokers": brokers,
-            "cluster_id": "many",
-            "controller_id": 0,
-            "topics": (),
-        }
+    def metadata(*_: object) -> dict[str, Any]:
+        brokers = [
+            {"node_id": n, "host": "127.0.0.1", "port": broker.port} for n in range(MANY_BROKERS)
+        ]
+        of_cluster = {"throttle_time_ms": 0, "cluster_id": "many", "controller_id": 0}
+        return {**of_cluster, "brokers": brokers, "topics": ()}
 
     with ScriptedBroker({"metadata": metadata, "list_groups": lambda *_: flood}) as broker:
         result = measure(tmp_path, "-b", broker.address, "--timeout", "120s", "list", "-o", "jsonl")

@@ -1,246 +1,117 @@
 """Brokers that are old, young, busy, moving or hanging: rows, never crashes or hidden groups."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from kio.schema.errors import ErrorCode
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.protocol.frames import write_response
-from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.protocol.writer import Struct
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.runner import run
-from tests.support.hostile.scripted_broker import NO_WAIT, Answer, ScriptedBroker, part
+from tests.support.hostile.scripted_broker import Answer, ScriptedBroker
 from tests.support.kafka.broker import free_ports
 from tests.support.own_waiting import OwnWaiting
+from tests.support.protocol.plain import Body
 
 NOT_COORDINATOR, LOADING, NOT_FOUND, UNSUPPORTED = 16, 14, 69, 35
+NOT_AUTHORIZED = 29
+EPOCHS: Body = {"group_epoch": 3, "assignment_epoch": 3, "assignor_name": "", "topology": None}
 
 
-def _metadata(broker: "Brokers") -> Answer:
-    def answer(version: int, request: Any) -> dict[str, Any]:
-        brokers = tuple(
-            part(
-                "metadata",
-                version,
-                "MetadataResponseBroker",
-                node_id=number,
-                host=broker.hosts.get(number, "127.0.0.1"),
-                port=port,
-                rack=None,
-            )
-            for number, port in broker.ports.items()
-        )
-        topics = tuple(
-            part(
-                "metadata",
-                version,
-                "MetadataResponseTopic",
-                error_code=0,
-                name=topic.name,
-                topic_id=None,
-                partitions=tuple(
-                    part(
-                        "metadata",
-                        version,
-                        "MetadataResponsePartition",
-                        error_code=0,
-                        partition_index=number,
-                        leader_id=1,
-                        leader_epoch=0,
-                    )
-                    for number in range(2)
-                ),
-            )
-            for topic in request.topics or ()
-        )
-        return {
-            "throttle_time": NO_WAIT,
-            "brokers": brokers,
-            "cluster_id": "scripted",
-            "controller_id": 1,
-            "topics": topics,
-        }
-
-    return answer
+def _rows(**rows: list[Body]) -> Answer:
+    return lambda *_: rows
 
 
-class Brokers:
-    """Ports by broker id, filled when they are known; hosts that are another than 127.0.0.1."""
+def _metadata(brokers: dict[int, tuple[str, int]], hidden: str | None = None) -> Answer:
+    """Topics of two partitions; one may not be described."""
+    rows = [{"node_id": n, "host": host, "port": port} for n, (host, port) in brokers.items()]
+    nodes = dict.fromkeys(("replica_nodes", "isr_nodes", "offline_replicas"), ())
+    partitions = [{"partition_index": number, "leader_id": 1, **nodes} for number in range(2)]
 
-    def __init__(self) -> None:
-        self.ports: dict[int, int] = {}
-        self.hosts: dict[int, str] = {}
+    def topic(name: str) -> Body:
+        row = {"name": name, "topic_id": None}
+        if name == hidden:
+            return row | {"error_code": NOT_AUTHORIZED, "partitions": ()}
+        return row | {"partitions": partitions}
 
-
-def _find_coordinator(version: int, request: Any) -> dict[str, object]:
-    if version < 4:
-        return {
-            "throttle_time": NO_WAIT,
-            "error_code": 0,
-            "error_message": None,
-            "node_id": 1,
-            "host": "",
-            "port": 0,
-        }
-    return {
-        "throttle_time": NO_WAIT,
-        "coordinators": tuple(
-            part(
-                "find_coordinator",
-                version,
-                "Coordinator",
-                key=key,
-                node_id=1,
-                host="",
-                port=0,
-                error_code=0,
-                error_message=None,
-            )
-            for key in request.coordinator_keys
-        ),
+    return lambda _version, request: {
+        "brokers": rows,
+        "cluster_id": "scripted",
+        "controller_id": 1,
+        "topics": [topic(one.name) for one in request.topics or ()],
     }
 
 
-def _describe(version: int, request: Any) -> dict[str, object]:
-    return {
-        "throttle_time": NO_WAIT,
-        "groups": tuple(
-            part(
-                "describe_groups",
-                version,
-                "DescribedGroup",
-                error_code=0,
-                error_message=None,
-                group_id=group,
-                group_state="Dead" if group == "gone" else "Empty",
-                protocol_type="",
-                protocol_data="",
-                members=(),
-            )
-            for group in request.groups
-        ),
-    }
+def _find_coordinator(version: int, request: Any) -> Body:
+    found = {"error_message": None, "node_id": 1, "host": "", "port": 0}
+    keys = request.coordinator_keys if version >= 4 else ()
+    return found | {"coordinators": [{**found, "key": key} for key in keys]}
 
 
-def _unknown_type(api: str, code: int = NOT_FOUND) -> Answer:
+def _described(group: str, **fields: object) -> Body:
+    return {"group_id": group, "group_state": "Empty", "members": (), **fields}
+
+
+def _describe(_version: int, request: Any) -> Body:
+    plain = {"protocol_type": "", "protocol_data": ""}
+    states = {group: "Dead" if group == "gone" else "Empty" for group in request.groups}
+    return {"groups": [_described(g, **plain, group_state=s) for g, s in states.items()]}
+
+
+def _unknown_type(code: int = NOT_FOUND) -> Answer:
     """A describing API for which no group is of its type, or which fails for another reason."""
-
-    def answer(version: int, request: Any) -> dict[str, object]:
-        groups = tuple(
-            part(
-                api,
-                version,
-                "DescribedGroup",
-                error_code=code,
-                group_id=group,
-                group_state="",
-                group_epoch=0,
-                assignment_epoch=0,
-                assignor_name="",
-                members=(),
-            )
-            for group in request.group_ids
-        )
-        return {"throttle_time": NO_WAIT, "groups": groups}
-
-    return answer
+    return lambda _version, request: {
+        "groups": [_described(group, **EPOCHS, error_code=code) for group in request.group_ids],
+    }
 
 
-def _commits(version: int, request: Any) -> dict[str, object]:
+def _commits(version: int, request: Any) -> Body:
     """Every group has committed 5 on partition 0 of `t`."""
-    topics_name, partitions_name = (
-        ("OffsetFetchResponseTopics", "OffsetFetchResponsePartitions")
-        if version >= 8
-        else ("OffsetFetchResponseTopic", "OffsetFetchResponsePartition")
-    )
-    partition = part(
-        "offset_fetch",
-        version,
-        partitions_name,
-        partition_index=0,
-        committed_offset=5,
-        metadata="",
-        error_code=0,
-    )
-    topics = (part("offset_fetch", version, topics_name, name="t", partitions=(partition,)),)
-    if version < 8:
-        return {"throttle_time": NO_WAIT, "topics": topics, "error_code": 0}
-    groups = tuple(
-        part(
-            "offset_fetch",
-            version,
-            "OffsetFetchResponseGroup",
-            group_id=group.group_id,
-            topics=topics,
-            error_code=0,
-        )
-        for group in request.groups
-    )
-    return {"throttle_time": NO_WAIT, "groups": groups}
+    row = {"partition_index": 0, "committed_offset": 5, "metadata": ""}
+    topics = [{"name": "t", "partitions": [row]}]
+    groups = [group.group_id for group in request.groups] if version >= 8 else []
+    each = [{"group_id": group, "topics": topics} for group in groups]
+    return {"topics": topics, "groups": each}
 
 
-def _offsets(version: int, request: Any) -> dict[str, object]:
-    topics = tuple(
-        part(
-            "list_offsets",
-            version,
-            "ListOffsetsTopicResponse",
-            name=topic.name,
-            partitions=tuple(
-                part(
-                    "list_offsets",
-                    version,
-                    "ListOffsetsPartitionResponse",
-                    partition_index=item.partition_index,
-                    error_code=0,
-                    offset=0 if item.timestamp == -2 else 10,
-                )
-                for item in topic.partitions
-            ),
-        )
-        for topic in request.topics
-    )
-    return {"throttle_time": NO_WAIT, "topics": topics}
+def _offsets(_version: int, request: Any) -> Body:
+    def partition(asked: Any) -> Body:
+        offset = 0 if asked.timestamp == -2 else 10
+        return {"partition_index": asked.partition_index, "offset": offset}
+
+    topics = [
+        {"name": t.name, "partitions": [*map(partition, t.partitions)]} for t in request.topics
+    ]
+    return {"topics": topics}
 
 
 def _listing(*groups: str, kind: str = "classic") -> Answer:
-    def answer(version: int, request: Any) -> dict[str, object]:
-        rows = tuple(
-            part(
-                "list_groups",
-                version,
-                "ListedGroup",
-                group_id=group,
-                protocol_type="",
-                group_state="Empty",
-                group_type=kind,
-            )
-            for group in groups
-        )
-        return {"throttle_time": NO_WAIT, "error_code": 0, "groups": rows}
-
-    return answer
+    plain = {"protocol_type": "", "group_state": "Empty", "group_type": kind}
+    return lambda *_: {"groups": [{**plain, "group_id": group} for group in groups]}
 
 
-def _scripted(brokers: Brokers, caps: dict[str, int] | None = None) -> ScriptedBroker:
-    answers: dict[str, Answer] = {
-        "metadata": _metadata(brokers),
-        "find_coordinator": _find_coordinator,
-        "list_groups": _listing("a", "b"),
-        "describe_groups": _describe,
-        "consumer_group_describe": _unknown_type("consumer_group_describe"),
-        "share_group_describe": _unknown_type("share_group_describe"),
-        "streams_group_describe": _unknown_type("streams_group_describe"),
-        "offset_fetch": _commits,
-        "list_offsets": _offsets,
-    }
-    return ScriptedBroker(answers, caps)
+class Scripted(ScriptedBroker):
+    """Broker 1, which leads and coordinates everything; groups `a` and `b`."""
+
+    def __init__(self, caps: dict[str, int] | None = None, **answers: Answer) -> None:
+        plain = {
+            "metadata": lambda *asked: _metadata({1: ("127.0.0.1", self.port)})(*asked),
+            "find_coordinator": _find_coordinator,
+            "list_groups": _listing("a", "b"),
+            "describe_groups": _describe,
+            "consumer_group_describe": _unknown_type(),
+            "share_group_describe": _unknown_type(),
+            "streams_group_describe": _unknown_type(),
+            "offset_fetch": _commits,
+            "list_offsets": _offsets,
+        }
+        super().__init__(plain | answers, caps)
+
+    def admin(self, timeout_ms: int = 30_000) -> ClusterAdmin:
+        """A reader of this cluster."""
+        return ClusterAdmin(ClientSettings(self.address), timeout_ms=timeout_ms)
 
 
 OLD = {
@@ -264,22 +135,10 @@ def test_broker_of_2_4_is_asked_group_by_group(*, hidden: bool) -> None:
 
     Where `__consumer_offsets` may not be described, one FindCoordinator a group, too.
     """
-    brokers = Brokers()
-
-    def metadata(version: int, request: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = _metadata(brokers)(version, request)
-        answer["topics"] = tuple(
-            replace(topic, error_code=ErrorCode.topic_authorization_failed, partitions=())
-            if hidden and topic.name == OFFSETS_TOPIC
-            else topic
-            for topic in answer["topics"]
-        )
-        return answer
-
-    with _scripted(brokers, OLD) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["metadata"] = metadata
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+    with Scripted(OLD) as broker:
+        here = {1: ("127.0.0.1", broker.port)}
+        broker.answers["metadata"] = _metadata(here, OFFSETS_TOPIC if hidden else None)
+        with broker.admin() as admin:
             snapshot = admin.snapshot(["a", "b", "gone"])
             listing = admin.list_groups(states=["Empty"])
     assert [group.group for group in snapshot.groups] == ["a", "b"]
@@ -297,7 +156,7 @@ def test_broker_of_2_4_is_asked_group_by_group(*, hidden: bool) -> None:
 
 def test_a_broker_that_knows_of_no_broker_is_no_empty_cluster() -> None:
     """It may be starting; that there are no groups is not what it says."""
-    with _scripted(Brokers()) as broker:
+    with Scripted(metadata=_metadata({})) as broker:
         told = run("-b", broker.address, "list")
     assert (told.exit_code, told.stdout) == (3, "")
     assert told.stderr.startswith("error: the broker knows of no broker\n")
@@ -305,12 +164,10 @@ def test_a_broker_that_knows_of_no_broker_is_no_empty_cluster() -> None:
 
 def test_thousands_of_dead_brokers_are_one_line() -> None:
     """3,000 of 3,001: stderr has one line with their number, the document has each."""
-    brokers = Brokers()
     (closed,) = free_ports(1)
-    with _scripted(brokers) as broker:
-        dead = range(2, 3_002)
-        brokers.ports = {1: broker.port} | dict.fromkeys(dead, closed)
-        brokers.hosts = {n: f"127.9.{n // 200}.{n % 200 + 1}" for n in dead}
+    with Scripted() as broker:
+        dead = {n: (f"127.9.{n // 200}.{n % 200 + 1}", closed) for n in range(2, 3_002)}
+        broker.answers["metadata"] = _metadata({1: ("127.0.0.1", broker.port)} | dead)
         told = run("-b", broker.address, "--timeout", "60s", "list", "-o", "json")
     assert told.exit_code == 3
     assert [item["group"] for item in told.document["items"]] == ["a", "b"]
@@ -324,11 +181,8 @@ def test_thousands_of_dead_brokers_are_one_line() -> None:
 
 def test_one_request_serves_all_groups_of_a_coordinator() -> None:
     """The batch that everything else was built for."""
-    brokers = Brokers()
-    with _scripted(brokers) as broker:
-        brokers.ports = {1: broker.port}
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            snapshot = admin.snapshot()
+    with Scripted() as broker, broker.admin() as admin:
+        snapshot = admin.snapshot()
     assert len(snapshot.groups) == 2
     assert broker.count("offset_fetch") == 1
     assert broker.count("describe_groups") == 0  # the listing says all of empty classic groups
@@ -338,11 +192,9 @@ def test_one_request_serves_all_groups_of_a_coordinator() -> None:
 
 def test_groups_are_asked_for_as_rare_types_only_if_they_are_of_no_other() -> None:
     """A classic group costs no question about share groups, one that is not there does."""
-    brokers = Brokers()
-    with _scripted(brokers, {"describe_groups": 5}) as broker:  # there `gone` is Dead, not an error
-        brokers.ports = {1: broker.port}
+    with Scripted({"describe_groups": 5}) as broker:  # there `gone` is Dead, not an error
         rare = ("share_group_describe", "streams_group_describe")
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+        with broker.admin() as admin:
             snapshot = admin.snapshot(["a", "b"])
             assert [broker.count(api) for api in rare] == [0, 0]
             missing = admin.snapshot(["a", "gone"])
@@ -353,22 +205,14 @@ def test_groups_are_asked_for_as_rare_types_only_if_they_are_of_no_other() -> No
 
 def test_error_of_the_future_costs_one_group() -> None:
     """The others are whole, and nothing is asked again."""
-    brokers = Brokers()
 
-    def fetch(version: int, _: Any) -> bytes:
-        row = Struct(partition_index=0, committed_offset=5, metadata="")
-        groups = [
-            Struct(group_id="a", topics=[Struct(name="t", partitions=[row])]),
-            Struct(group_id="b", topics=(), error_code=999),
-        ]
-        frame = write_response(Api.OFFSET_FETCH, version, 0, Struct(groups=groups))
-        return bytes(frame[9:])  # its header is the scripted broker's
+    def fetch(version: int, request: Any) -> Body:
+        answer = _commits(version, request)
+        answer["groups"][1] |= {"topics": (), "error_code": 999}
+        return answer
 
-    with _scripted(brokers) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["offset_fetch"] = fetch
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            snapshot = admin.snapshot()
+    with Scripted(offset_fetch=fetch) as broker, broker.admin() as admin:
+        snapshot = admin.snapshot()
     commits = {group.group: group.offsets for group in snapshot.groups}
     assert commits == {"a": {"t": {0: CommittedOffset(5)}}, "b": None}
     (error,) = snapshot.errors
@@ -378,16 +222,16 @@ def test_error_of_the_future_costs_one_group() -> None:
 
 def test_a_broker_of_4_4_says_why_a_group_was_not_deleted() -> None:
     """DeleteGroups 3: its own words, unless ours say what to do."""
-    brokers, gone = Brokers(), "The topology description of group a could not be deleted."
+    gone = "The topology description of group a could not be deleted."
     rows = [
         {"group_id": "a", "error_code": 134, "error_message": gone},
         {"group_id": "b", "error_code": NOT_FOUND, "error_message": "Group b not found."},
     ]
-    with _scripted(brokers, {"delete_groups": 3}) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["delete_groups"] = lambda _version, _request: {"results": rows}
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            found = [outcome.error for outcome in admin.delete_groups(["a", "b"])]
+    with (
+        Scripted({"delete_groups": 3}, delete_groups=_rows(results=rows)) as broker,
+        broker.admin() as admin,
+    ):
+        found = [outcome.error for outcome in admin.delete_groups(["a", "b"])]
     assert [error and (error.code, error.message, error.exit_code) for error in found] == [
         ("GROUP_DELETION_FAILED", gone, 1),
         ("GROUP_ID_NOT_FOUND", "no such group", 5),
@@ -396,33 +240,21 @@ def test_a_broker_of_4_4_says_why_a_group_was_not_deleted() -> None:
 
 def test_a_broker_of_4_4_names_the_assignor_of_a_streams_group() -> None:
     """StreamsGroupDescribe 1."""
-    row = {
-        "group_id": "a",
-        "error_code": 0,
-        "group_state": "Empty",
-        "group_epoch": 3,
-        "assignment_epoch": 3,
-        "topology": None,
-        "members": [],
-        "assignor_name": "sticky",
-    }
-    brokers = Brokers()
-    with _scripted(brokers, {"streams_group_describe": 1, "describe_groups": -1}) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["streams_group_describe"] = lambda _version, _request: {"groups": [row]}
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            (group,) = admin.snapshot(["a"]).groups
+    answer = _rows(groups=[_described("a", **EPOCHS | {"assignor_name": "sticky"})])
+    caps = {"streams_group_describe": 1, "describe_groups": -1}
+    with Scripted(caps, streams_group_describe=answer) as broker, broker.admin() as admin:
+        (group,) = admin.snapshot(["a"]).groups
     assert (group.type, group.state, group.assignor) == ("streams", "Empty", "sticky")
 
 
 @pytest.mark.parametrize("line", ["describe a", "plan a", "peek a"])
 def test_a_group_whose_type_is_not_served(line: str) -> None:
     """The feature is off: it is in the listing alone; a group that is not there is not found."""
-    brokers, api = Brokers(), "share_group_describe"
-    with _scripted(brokers, {"describe_groups": -1}) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["list_groups"] = _listing("a", kind="share")
-        broker.answers[api] = _unknown_type(api, UNSUPPORTED)
+    answers = {
+        "list_groups": _listing("a", kind="share"),
+        "share_group_describe": _unknown_type(UNSUPPORTED),
+    }
+    with Scripted({"describe_groups": -1}, **answers) as broker:
         told = run("-b", broker.address, *line.split())
         absent = run("-b", broker.address, *line.replace(" a", " b").split())
     assert (told.exit_code, absent.exit_code) == (1, 5)
@@ -431,9 +263,9 @@ def test_a_group_whose_type_is_not_served(line: str) -> None:
     assert "`b`: no such group" in absent.stderr
 
 
-def _node(name: str, kind: int, successors: list[str], **more: Any) -> Struct:
-    plain: dict[str, Any] = {"source_topics": [], "sink_topic": None, "stores": []}
-    return Struct(name=name, node_type=kind, successors=successors, **(plain | more))
+def _node(name: str, kind: int, successors: list[str], **more: Any) -> Body:
+    plain: Body = {"source_topics": [], "sink_topic": None, "stores": []}
+    return {"name": name, "node_type": kind, "successors": successors, **plain, **more}
 
 
 _NODES = [
@@ -441,7 +273,7 @@ _NODES = [
     _node("count", 2, ["out"], stores=["counts"]),
     _node("out", 3, [], sink_topic="u"),
 ]
-_GLOBAL = Struct(source=_node("all", 1, ["keep"]), processor=_node("keep", 2, []))
+_GLOBAL = {"source": _node("all", 1, ["keep"]), "processor": _node("keep", 2, [])}
 
 
 @pytest.mark.parametrize(
@@ -456,20 +288,13 @@ _GLOBAL = Struct(source=_node("all", 1, ["keep"]), processor=_node("keep", 2, []
 )
 def test_topology_of_a_streams_group(version: int, status: int, said: str | None) -> None:
     """`describe --tasks --verbose`: nodes, or a note why there are none."""
-    row: dict[str, Any] = {"group_id": "a", "error_code": 0, "group_state": "Empty", "members": []}
-    row |= {"group_epoch": 3, "assignment_epoch": 3, "topology": None}
+    row = _described("a", **EPOCHS)
     if version:
-        parts = [Struct(subtopology_id="0", nodes=_NODES)]
-        there = Struct(subtopologies=parts, global_stores=[_GLOBAL]) if said is None else None
+        parts = [{"subtopology_id": "0", "nodes": _NODES}]
+        there = {"subtopologies": parts, "global_stores": [_GLOBAL]} if said is None else None
         row |= {"topology_description_status": status, "topology_description": there}
-    answer = Struct(groups=[Struct(**row)], throttle_time_ms=0)
-    frame = write_response(Api.STREAMS_GROUP_DESCRIBE, 0, 0, answer)[9:]
-    brokers = Brokers()
-    with _scripted(brokers, {"streams_group_describe": version, "describe_groups": -1}) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["streams_group_describe"] = lambda version, _: (
-            {"groups": [row]} if version else bytes(frame)
-        )
+    caps = {"streams_group_describe": version, "describe_groups": -1}
+    with Scripted(caps, streams_group_describe=_rows(groups=[row])) as broker:
         line = ("-b", broker.address, "describe", "a", "--tasks", "--verbose")
         told, table = run(*line, "-o", "json"), run(*line)
     (item,) = told.document["items"]
@@ -502,31 +327,19 @@ def test_topology_of_a_streams_group(version: int, status: int, said: str | None
 @pytest.mark.parametrize("code", [NOT_COORDINATOR, LOADING])
 def test_moving_or_loading_coordinator_is_asked_again(code: int) -> None:
     """Errors that pass are waited out; the coordinator is looked up anew."""
-    brokers = Brokers()
     refusals = iter([code, code])
 
-    def fetch(version: int, request: Any) -> dict[str, object]:
+    def fetch(version: int, request: Any) -> Body:
         refusal = next(refusals, 0)
         if not refusal:
             return _commits(version, request)
-        groups = tuple(
-            part(
-                "offset_fetch",
-                version,
-                "OffsetFetchResponseGroup",
-                group_id=group.group_id,
-                topics=(),
-                error_code=refusal,
-            )
-            for group in request.groups
-        )
-        return {"throttle_time": NO_WAIT, "groups": groups}
+        answer = _commits(version, request)
+        for group in answer["groups"]:
+            group |= {"topics": (), "error_code": refusal}
+        return answer
 
-    with _scripted(brokers) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["offset_fetch"] = fetch
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            snapshot = admin.snapshot()
+    with Scripted(offset_fetch=fetch) as broker, broker.admin() as admin:
+        snapshot = admin.snapshot()
     assert snapshot.errors == ()
     assert all(group.offsets for group in snapshot.groups)
     assert broker.count("offset_fetch") == 3
@@ -535,10 +348,10 @@ def test_moving_or_loading_coordinator_is_asked_again(code: int) -> None:
 
 def test_hanging_broker_leaves_time_for_the_others() -> None:
     """Its groups are missing and said to be; the rest comes within the timeout."""
-    brokers = Brokers()
-    with _scripted(brokers) as good, ScriptedBroker({}) as hanging:
-        brokers.ports = {1: good.port, 2: hanging.port}
-        with ClusterAdmin(ClientSettings(good.address), timeout_ms=6_000) as admin:
+    with Scripted() as good, ScriptedBroker({}) as hanging:
+        both = {1: ("127.0.0.1", good.port), 2: ("127.0.0.1", hanging.port)}
+        good.answers["metadata"] = _metadata(both)
+        with good.admin(timeout_ms=6_000) as admin:
             with OwnWaiting() as waiting:
                 snapshot = admin.snapshot()
             assert waiting.seconds < 6 + 2
@@ -550,30 +363,17 @@ def test_hanging_broker_leaves_time_for_the_others() -> None:
 
 def test_a_deletion_whose_answer_was_lost_is_done() -> None:
     """It is asked again, and `not found` then says that the first request was carried out."""
-    brokers = Brokers()
     lost = iter([True])
 
-    def delete(version: int, request: Any) -> dict[str, object]:
+    def delete(_version: int, request: Any) -> Body:
         if next(lost, False):
             raise ConnectionResetError
-        results = tuple(
-            part(
-                "delete_groups",
-                version,
-                "DeletableGroupResult",
-                group_id=name,
-                error_code=NOT_FOUND,
-            )
-            for name in request.groups_names
-        )
-        return {"throttle_time": NO_WAIT, "results": results}
+        gone = {"error_code": NOT_FOUND, "error_message": None}
+        return {"results": [{**gone, "group_id": name} for name in request.groups_names]}
 
-    with _scripted(brokers) as broker:
-        brokers.ports = {1: broker.port}
-        broker.answers["delete_groups"] = delete
-        with ClusterAdmin(ClientSettings(broker.address)) as admin:
-            first = admin.delete_groups(["a"])
-            second = admin.delete_groups(["a"])
+    with Scripted(delete_groups=delete) as broker, broker.admin() as admin:
+        first = admin.delete_groups(["a"])
+        second = admin.delete_groups(["a"])
     assert [each.result for each in first] == ["done"]
     assert [each.error and each.error.code for each in second] == ["GROUP_ID_NOT_FOUND"]
 

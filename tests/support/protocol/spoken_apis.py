@@ -1,8 +1,6 @@
-"""The APIs that the adapter speaks, by the names of kio's modules (`list_groups`), and these."""
+"""The APIs that the adapter speaks, by name (`list_groups`)."""
 
-import importlib
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kgroups.core.kafka.transport import messages
 from kgroups.core.protocol.tables.api_keys import Api
@@ -28,9 +26,3 @@ APIS = {
 def api_of(name: str) -> Api:
     """The API of a name."""
     return Api[name.upper()]
-
-
-@cache
-def schema(name: str, version: int, direction: str) -> Any:
-    """kio's module of one message; `direction` is `request` or `response`."""
-    return importlib.import_module(f"kio.schema.{name}.v{version}.{direction}")

@@ -1,17 +1,14 @@
 """Messages as bytes: versions, requests, answers, numbers that nobody knows yet."""
 
-import io
 import struct
 from collections.abc import Iterable
-from datetime import timedelta
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kio.index import load_request_schema
-from kio.schema.errors import ErrorCode
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_reader
 
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.group_kinds import KINDS
@@ -23,12 +20,12 @@ from kgroups.core.kafka.writes.group_writes import (
     delete_start_request,
 )
 from kgroups.core.protocol.errors import error_name
-from kgroups.core.protocol.frames import VersionRange, write_request
+from kgroups.core.protocol.frames import VersionRange, write_request, write_response
 from kgroups.core.protocol.rows import BY_ID, BY_NAME
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset
-from tests.support.hostile.scripted_broker import part
-from tests.support.protocol.spoken_apis import NEWER_THAN_KIO, schema
+from tests.support.protocol.plain import as_message
+from tests.support.protocol.spoken_apis import NEWER_THAN_KIO
 
 CHOICES = [
     ("both know more than the other", Api.OFFSET_FETCH, VersionRange(1, 10), 9),
@@ -134,32 +131,19 @@ def ids_of(topics: Iterable[str]) -> dict[str, bytes]:
 @given(topics=ROWS)
 def test_what_became_of_commits(version: int, topics: dict[str, dict[int, int]]) -> None:
     """All taken, some refused, or none there; topics by their names and by their ids."""
-    module = schema("offset_commit", version, "response")
     ids = ids_of([*topics, "of another question"])
-    message = module.OffsetCommitResponse(
-        throttle_time=timedelta(),
-        topics=tuple(
-            part(
-                "offset_commit",
-                version,
-                "OffsetCommitResponseTopic",
-                name=topic,
-                topic_id=UUID(bytes=ids[topic]),
-                partitions=tuple(
-                    module.OffsetCommitResponsePartition(
-                        partition_index=number, error_code=ErrorCode(code)
-                    )
-                    for number, code in rows.items()
-                ),
-            )
-            for topic, rows in topics.items()
-        ),
-    )
-    buffer = io.BytesIO()
-    buffer.write(b"\0\0\0\7" + (b"\0" if version > 7 else b""))
-    entity_writer(type(message))(buffer, message)
+    rows_by_topic = [
+        {
+            "name": topic,
+            "topic_id": UUID(bytes=ids[topic]),
+            "partitions": [{"partition_index": n, "error_code": code} for n, code in rows.items()],
+        }
+        for topic, rows in topics.items()
+    ]
+    answer = as_message({"throttle_time_ms": 0, "topics": rows_by_topic})
+    frame = bytes(write_response(Api.OFFSET_COMMIT, version, 7, answer)[4:])
     names = {ids[topic]: topic for topic in ids}
-    assert decode_committed(Api.OFFSET_COMMIT, version, buffer.getvalue(), names=names) == {
+    assert decode_committed(Api.OFFSET_COMMIT, version, frame, names=names) == {
         (topic, number): error_name(code)
         for topic, rows in topics.items()
         for number, code in rows.items()

@@ -4,7 +4,6 @@ import base64
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
 from tests.support.cli.runner import Outcome, run
-from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker
+from tests.support.hostile.scripted_broker import ScriptedBroker
 
 KEY_ID, SECRET, SESSION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "sess/ion=="
 MODULE: Final = "software.amazon.msk.auth.iam.IAMLoginModule required"
@@ -56,9 +55,9 @@ def broker() -> Iterator[ScriptedBroker]:
     good = {"error_code": 0, "error_message": None, "auth_bytes": b""}
     answers: dict[str, Any] = {
         "sasl_handshake": lambda *_: {"error_code": 0, "mechanisms": ("OAUTHBEARER",)},
-        "sasl_authenticate": lambda *_: {**good, "session_lifetime": timedelta(0)},
+        "sasl_authenticate": lambda *_: {**good, "session_lifetime_ms": 0},
         "metadata": lambda *_: {
-            "throttle_time": NO_WAIT,
+            "throttle_time_ms": 0,
             "brokers": (),
             "cluster_id": "c",
             "controller_id": 1,

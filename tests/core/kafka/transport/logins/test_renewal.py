@@ -1,7 +1,6 @@
 """A login that is renewed on its connection (KIP-368): the order, and a refusal."""
 
 import asyncio
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,9 +10,9 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.requests import list_groups
 from kgroups.core.protocol.tables.api_keys import Api
-from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker
+from tests.support.hostile.scripted_broker import ScriptedBroker
 
-LIFETIME = timedelta(hours=1)
+LIFETIME_MS = 3_600_000
 
 
 class Refusing:
@@ -25,7 +24,7 @@ class Refusing:
     def __call__(self, version: int, request: Any) -> dict[str, Any]:
         self.left -= 1
         code = 0 if self.left >= 0 else 58
-        answer = {"error_message": None, "auth_bytes": b"", "session_lifetime": LIFETIME}
+        answer = {"error_message": None, "auth_bytes": b"", "session_lifetime_ms": LIFETIME_MS}
         return {"error_code": code, **answer}
 
 
@@ -35,7 +34,7 @@ def broker(logins: int) -> ScriptedBroker:
         {
             "sasl_handshake": lambda *_: {"error_code": 0, "mechanisms": ("PLAIN",)},
             "sasl_authenticate": Refusing(logins),
-            "list_groups": lambda *_: {"throttle_time": NO_WAIT, "error_code": 0, "groups": ()},
+            "list_groups": lambda *_: {"throttle_time_ms": 0, "error_code": 0, "groups": ()},
         }
     )
 
