@@ -184,7 +184,7 @@ def gaps_of(
     places = {*unread_places(held)} & {*unread_places(before)}
     if not places:
         return frozenset()
-    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
 
     printer.progress(f"fetching {len(places):,} records where commits stand still")
     try:
@@ -214,7 +214,7 @@ def times_of(
         return Times(record_ages(admin, places, now_ms), "bisected"), ()
     printer.progress(f"fetching {len(places):,} records for their times")
     timeout_ms = printer.options.timeout_ms
-    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
 
     times, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
     ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in times.items()}

@@ -120,7 +120,7 @@ def with_gaps(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorF
     places = () if unread is None else sorted(unread_places(unread))[:MOST_FETCHES]
     if not places:
         return list(every)
-    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
 
     read, errors = next_record_times(admin.settings, places, isolation="read_committed")
     failed = {error.target for error in errors}

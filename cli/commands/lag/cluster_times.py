@@ -26,7 +26,7 @@ def next_times(
     places = unread_places(snapshot)
     printer.waiting(f"fetching {len(places):,} records for their times")
     with cluster(options) as admin:
-        from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+        from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
 
         return next_record_times(admin.settings, places, timeout_ms=options.timeout_ms)
 

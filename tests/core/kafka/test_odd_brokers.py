@@ -7,6 +7,7 @@ import pytest
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.runner import run
@@ -218,6 +219,20 @@ def test_error_of_the_future_costs_one_group() -> None:
     (error,) = snapshot.errors
     assert (error.target, error.code, error.exit_code) == ("b", "UNKNOWN_ERROR_999", 1)
     assert broker.count("offset_fetch") == 1
+
+
+def test_what_nobody_asked_about_is_passed_over() -> None:
+    """A leader that says of another topic that it leads it no more."""
+    moved = {"name": "other", "partitions": [{"partition_index": 0, "error_code": 6}]}
+
+    def offsets(version: int, request: Any) -> Body:
+        answer = _offsets(version, request)
+        answer["topics"].append(moved)
+        return answer
+
+    with Scripted(list_offsets=offsets) as broker, broker.admin() as admin:
+        found = offsets_at_times(admin, {("t", 0): 1_000})
+    assert found[("t", 0)] == 10
 
 
 def test_a_broker_of_4_4_says_why_a_group_was_not_deleted() -> None:

@@ -9,7 +9,7 @@ from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
-from kgroups.core.kafka.lookups.next_records import next_record_times
+from kgroups.core.kafka.librdkafka.record_reader import next_record_times
 from kgroups.core.kafka.lookups.offsets_by_time import ends_at
 from kgroups.core.lag.window.commit_log import parse_record
 from kgroups.core.snapshot import PartitionLog, Topic
