@@ -10,7 +10,7 @@ from kgroups.cli.choosing import exact_names
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, plain_view
+from kgroups.cli.output.table import Column, Item, plain_view, with_coordinator
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.usage import argument, option
@@ -79,7 +79,7 @@ def coordinator(
     report = Report(
         SCHEMA,
         items,
-        (plain_view("group", COLUMNS, _rows),),
+        (plain_view("group", COLUMNS, lambda item: [with_coordinator(item)]),),
         cluster=where,
         errors=errors,
         summary=lambda: {"groups": len(items), "partitions": partitions},
@@ -99,8 +99,3 @@ def placement_item(name: str, partitions: int | None, leader: Broker | None) -> 
         if leader is None
         else {"id": leader.id, "host": leader.host, "port": leader.port},
     }
-
-
-def _rows(item: Item) -> list[Item]:
-    at = item["coordinator"] or {}
-    return [{**item, **{f"coordinator_{name}": value for name, value in at.items()}}]

@@ -6,7 +6,7 @@ from typing import Any, Final
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import time_fields
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View, heading
+from kgroups.cli.output.table import Column, Item, heading, plain_view, with_coordinator
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
     document_of,
@@ -116,10 +116,10 @@ def list_report(
             for group in groups
         ),
         (
-            View(
+            plain_view(
                 "group",
                 (*COLUMNS, *(FIGURES[name] for name in names), *(TIME_COLUMNS[n] for n in shown)),
-                lambda item: [(*_row(item), *(item[name] for name in (*names, *shown)))],
+                lambda item: [with_coordinator(item)],
             ),
         ),
         summary=lambda: {"groups": len(groups), "states": dict(sorted(states.items()))},
@@ -145,16 +145,3 @@ def _time_fields(
         return dict.fromkeys(shown)
     total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
     return time_fields(total, shown)
-
-
-def _row(item: Item) -> Row:
-    at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    return (
-        item["group"],
-        item["type"],
-        item["state"],
-        item["protocol_type"],
-        at["id"],
-        at["host"],
-        at["port"],
-    )

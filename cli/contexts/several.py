@@ -133,7 +133,7 @@ def _combined(schema: str, answers: Sequence[_Answer], lost: Sequence[ItemError]
     ]
     return Report(
         schema,
-        _items(answers),
+        (_Item(answer, item) for answer in answers for item in answer.report.items),
         _views(answers),
         generated_at_ms=min((a.report.generated_at_ms for a in answers), default=now_ms()),
         errors=[
@@ -144,12 +144,6 @@ def _combined(schema: str, answers: Sequence[_Answer], lost: Sequence[ItemError]
         extra={"clusters": clusters},
         document_of=_document,
     )
-
-
-def _items(answers: Sequence[_Answer]) -> Iterator[_Item]:
-    for answer in answers:
-        for item in answer.report.items:
-            yield _Item(answer, item)
 
 
 def _document(item: _Item) -> Item:

@@ -31,7 +31,8 @@ def share_problems(arguments: Arguments) -> Iterator[str]:
             yield "Option [delete] takes either [group] or [all-groups], not both."
         if has("topic") or has("all-topics"):
             yield "Option [delete] does not take the options [topic] or [all-topics]."
-        yield from _dry_deletion(arguments)
+        if has("dry-run"):  # Kafka's tool ignores it, and deletes
+            yield "Option [delete] does not take [dry-run]: nothing was deleted"
     if has("delete-offsets") and not (has("group") and has("topic")):
         yield "Option [delete-offsets] takes the following options: [group], [topic]"
     if has("reset-offsets"):
@@ -110,11 +111,6 @@ def _reset_mode(arguments: Arguments) -> Iterator[str]:
         yield "Option [reset-offsets] only accepts one of [execute] and [dry-run]"
     if not any(modes):
         yield "Option [reset-offsets] takes the option: [execute] or [dry-run]"
-
-
-def _dry_deletion(arguments: Arguments) -> Iterator[str]:
-    if arguments.has("dry-run"):  # Kafka's tool ignores it, and deletes
-        yield "Option [delete] does not take [dry-run]: nothing was deleted"
 
 
 def _one_action(arguments: Arguments, last: str) -> Iterator[str]:

@@ -12,10 +12,6 @@ from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import timestamp
 
 
-def _itself(item: Item) -> Item:
-    return item
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """Result of a command, before it is given a form.
@@ -49,7 +45,7 @@ class Report:
     summary: Callable[[], Mapping[str, Any]] = dict
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
-    document_of: Callable[[Any], Item] = _itself
+    document_of: Callable[[Any], Item] = lambda item: item
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     notes: Sequence[Note] = ()
     tells_notes: bool = True

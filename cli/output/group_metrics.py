@@ -9,75 +9,48 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.openmetrics import Family, Sample, metrics_text
+from kgroups.cli.output.openmetrics import Sample, metrics_text
 from kgroups.cli.output.table import Item
 
-FAMILIES: Final[Mapping[str, Family]] = {
-    family.name: family
-    for family in (
-        Family("kafka_consumer_group_info", "State, type and protocol of a group; always 1."),
-        Family("kafka_consumer_group_members", "Members of a group."),
-        Family("kafka_consumergroup_group_offset", "Committed offset of a partition."),
-        Family("kafka_consumergroup_group_lag", "Records of a partition still to be read."),
-        Family(
-            "kafka_consumergroup_group_lag_seconds",
-            "Age of a partition's oldest unread record.",
-            "seconds",
-        ),
-        Family("kafka_consumergroup_group_sum_lag", "Records of a group still to be read."),
-        Family("kafka_consumergroup_group_max_lag", "Largest lag of a group's partitions."),
-        Family(
-            "kafka_consumergroup_group_max_lag_seconds",
-            "Age of a group's oldest unread record.",
-            "seconds",
-        ),
-        Family(
-            "kafka_consumergroup_group_topic_sum_lag",
-            "Records of a topic still to be read by a group.",
-        ),
-        Family(
-            "kafka_consumergroup_group_partitions",
-            "Partitions of topics that a group reads or has committed.",
-        ),
-        Family(
-            "kafka_consumergroup_group_unknown_partitions",
-            "Partitions of a group whose lag is not known.",
-        ),
-        Family(
-            "kafka_consumergroup_group_unowned_partitions",
-            "Partitions of a group not assigned to any member.",
-        ),
-        Family(
-            "kafka_consumergroup_group_beyond_end_partitions",
-            "Partitions of a group whose committed offset is beyond the log end.",
-        ),
-        Family(
-            "kafka_consumergroup_group_held_partitions",
-            "Partitions of a group that an open transaction holds, not the consumer.",
-        ),
-        Family("kafka_consumergroup_group_lost", "Records that expired before a group read them."),
-        Family(
-            "kafka_consumergroup_group_rate_in", "Records written per second to what a group reads."
-        ),
-        Family("kafka_consumergroup_group_rate_out", "Records read per second by a group."),
-        Family(
-            "kafka_consumergroup_group_catch_up_seconds",
-            "Time to catch up at these rates.",
-            "seconds",
-        ),
-        Family(
-            "kafka_consumergroup_group_stalled_partitions",
-            "Owned partitions of a group with lag whose commit stands still.",
-        ),
-        Family("kafka_consumergroup_group_rebalances", "Rebalances of a group between two looks."),
-        Family("kafka_partition_earliest_offset", "Offset of the log start of a partition."),
-        Family("kafka_partition_latest_offset", "Offset of the log end of a partition."),
-        Family("kgroups_check_verdict", "1 for the verdict of a group, 0 for the others."),
-        Family("kgroups_check_condition", "1 if a condition holds for a group, 0 if it does not."),
-        Family("kgroups_run_errors", "Items that failed in this run of kgroups."),
-        Family("kgroups_run_timestamp_seconds", "When the figures were read.", "seconds"),
-    )
+FAMILIES: Final = {
+    "kafka_consumer_group_info": "State, type and protocol of a group; always 1.",
+    "kafka_consumer_group_members": "Members of a group.",
+    "kafka_consumergroup_group_offset": "Committed offset of a partition.",
+    "kafka_consumergroup_group_lag": "Records of a partition still to be read.",
+    "kafka_consumergroup_group_lag_seconds": "Age of a partition's oldest unread record.",
+    "kafka_consumergroup_group_sum_lag": "Records of a group still to be read.",
+    "kafka_consumergroup_group_max_lag": "Largest lag of a group's partitions.",
+    "kafka_consumergroup_group_max_lag_seconds": "Age of a group's oldest unread record.",
+    "kafka_consumergroup_group_topic_sum_lag": "Records of a topic still to be read by a group.",
+    "kafka_consumergroup_group_partitions": (
+        "Partitions of topics that a group reads or has committed."
+    ),
+    "kafka_consumergroup_group_unknown_partitions": "Partitions of a group whose lag is not known.",
+    "kafka_consumergroup_group_unowned_partitions": (
+        "Partitions of a group not assigned to any member."
+    ),
+    "kafka_consumergroup_group_beyond_end_partitions": (
+        "Partitions of a group whose committed offset is beyond the log end."
+    ),
+    "kafka_consumergroup_group_held_partitions": (
+        "Partitions of a group that an open transaction holds, not the consumer."
+    ),
+    "kafka_consumergroup_group_lost": "Records that expired before a group read them.",
+    "kafka_consumergroup_group_rate_in": "Records written per second to what a group reads.",
+    "kafka_consumergroup_group_rate_out": "Records read per second by a group.",
+    "kafka_consumergroup_group_catch_up_seconds": "Time to catch up at these rates.",
+    "kafka_consumergroup_group_stalled_partitions": (
+        "Owned partitions of a group with lag whose commit stands still."
+    ),
+    "kafka_consumergroup_group_rebalances": "Rebalances of a group between two looks.",
+    "kafka_partition_earliest_offset": "Offset of the log start of a partition.",
+    "kafka_partition_latest_offset": "Offset of the log end of a partition.",
+    "kgroups_check_verdict": "1 for the verdict of a group, 0 for the others.",
+    "kgroups_check_condition": "1 if a condition holds for a group, 0 if it does not.",
+    "kgroups_run_errors": "Items that failed in this run of kgroups.",
+    "kgroups_run_timestamp_seconds": "When the figures were read.",
 }
+"""What each means, in the order in which they are told."""
 VERDICTS: Final = ("ok", "warning", "unknown", "failed")
 
 _OF_GROUPS: Final[Mapping[str, str]] = {

@@ -33,24 +33,11 @@ class Sample(NamedTuple):
     value: float | bool | None
 
 
-class Family(NamedTuple):
-    """Description of a metric.
-
-    Args:
-        help: a sentence.
-        unit: the base unit that its name ends with; None where it counts things.
-    """
-
-    name: str
-    help: str
-    unit: str | None = None
-
-
-def metrics_text(samples: Iterable[Sample], families: Mapping[str, Family]) -> str:
+def metrics_text(samples: Iterable[Sample], families: Mapping[str, str]) -> str:
     """The samples in the order of their families; of equal labels the first one.
 
     Args:
-        families: by name; one that is missing is described by its name.
+        families: what each means, by name; one that is missing is described by its name.
     """
     values: dict[str, dict[str, float | bool]] = {}
     for sample in samples:
@@ -58,31 +45,18 @@ def metrics_text(samples: Iterable[Sample], families: Mapping[str, Family]) -> s
             values.setdefault(sample.family, {}).setdefault(_labels(sample.labels), sample.value)
     order = {name: number for number, name in enumerate(families)}
     names = sorted(values, key=lambda name: (order.get(name, len(order)), name))
-    lines = (
-        line
-        for name in names
-        for line in _lines(families.get(name) or _unnamed(name), values[name])
-    )
+    lines = (line for name in names for line in _lines(name, families.get(name), values[name]))
     return "".join(f"{line}\n" for line in (*lines, "# EOF"))
 
 
-def _unnamed(name: str) -> Family:
+def _lines(name: str, text: str | None, values: Mapping[str, float | bool]) -> Iterator[str]:
     words = name.removeprefix("kgroups_").replace("_", " ")
-    return Family(name, f"{words[:1].upper()}{words[1:]}.", unit_of(name))
-
-
-def unit_of(name: str) -> str | None:
-    """The base unit that the name of a metric ends with."""
-    return "seconds" if name.endswith("_seconds") else None
-
-
-def _lines(family: Family, values: Mapping[str, float | bool]) -> Iterator[str]:
-    yield f"# HELP {family.name} {_escaped(family.help)}"
-    yield f"# TYPE {family.name} gauge"
-    if family.unit is not None:
-        yield f"# UNIT {family.name} {family.unit}"
+    yield f"# HELP {name} {_escaped(text or f'{words[:1].upper()}{words[1:]}.')}"
+    yield f"# TYPE {name} gauge"
+    if name.endswith("_seconds"):
+        yield f"# UNIT {name} seconds"
     for labels, value in values.items():
-        yield f"{family.name}{labels} {int(value) if isinstance(value, bool) else value!r}"
+        yield f"{name}{labels} {int(value) if isinstance(value, bool) else value!r}"
 
 
 def _labels(labels: Labels) -> str:

@@ -69,7 +69,9 @@ class Printer:
                 hint=one_of(options.formats),
             )
         if textfile is not None:
-            _check_textfile(textfile, options)
+            if options.output != "openmetrics":
+                raise UsageError("--textfile requires --output openmetrics")
+            check_place(textfile)
         self.options = options
         self._textfile = textfile
         self._waiting = False
@@ -337,12 +339,6 @@ class Printer:
         more = (dump([item]) for item in items)
         self.wipe()
         write_document(begin, more, lambda failure: dump(envelope_tail(report, failure)))
-
-
-def _check_textfile(file: Path, options: GlobalOptions) -> None:
-    if options.output != "openmetrics":
-        raise UsageError("--textfile requires --output openmetrics")
-    check_place(file)
 
 
 def _query_of(options: GlobalOptions) -> Query | None:

@@ -130,6 +130,17 @@ def plain_view(
     return View(name, columns, lambda item: [tuple(map(row.get, fields)) for row in rows(item)])
 
 
+def each_of(name: str) -> Callable[[Item], Iterable[Item]]:
+    """The rows that an item holds under a name, each with what it says of itself."""
+    return lambda item: ({**item, **row} for row in item[name] or ())
+
+
+def with_coordinator(item: Item) -> Item:
+    """The item with `coordinator_id` and the like beside its own fields."""
+    parts = item["coordinator"] or {}
+    return {**item, **{f"coordinator_{name}": value for name, value in parts.items()}}
+
+
 class Grid(NamedTuple):
     """Cells of a table column by column, ready to be laid out; columns without value dropped."""
 

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from kgroups.cli.commands.describe import delivery_view
@@ -16,7 +16,16 @@ from kgroups.cli.commands.describe.time_view import (
 from kgroups.cli.exits import Note
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View, cell_text
+from kgroups.cli.output.table import (
+    Column,
+    Item,
+    Row,
+    View,
+    cell_text,
+    each_of,
+    plain_view,
+    with_coordinator,
+)
 from kgroups.core.deliveries import DeliveryRow
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
@@ -166,17 +175,21 @@ def largest_lag(items: list[dict[str, Any]], top: int | None) -> list[dict[str, 
 
     Rows whose lag is not known come last; items that keep no row are left out.
     """
-    for kind, lag in (("offsets", _offset_lag), ("members", _member_lag)):
+    for kind, lag_of in (("offsets", attrgetter("lag")), ("members", itemgetter("lag"))):
         if any(item.get(kind) is not None for item in items):
-            _sort_rows(items, kind, lag, top)
+            _sort_rows(items, kind, lag_of, top)
     if top is not None:
         items = [item for item in items if item.get("offsets") or item.get("members")]
     return sorted(items, key=_total_lag, reverse=True)
 
 
 def _sort_rows(
-    items: list[dict[str, Any]], kind: str, lag: Callable[[Any], int], top: int | None
+    items: list[dict[str, Any]], kind: str, lag_of: Callable[[Any], int | None], top: int | None
 ) -> None:
+    def lag(row: Any) -> int:
+        known = lag_of(row)
+        return -1 if known is None else known
+
     kept: set[int] | None = None
     if top is not None:
         every = (row for item in items for row in item[kind] or ())
@@ -185,14 +198,6 @@ def _sort_rows(
         if item[kind] is not None:
             rows = (row for row in item[kind] if kept is None or id(row) in kept)
             item[kind] = sorted(rows, key=lag, reverse=True)
-
-
-def _offset_lag(row: OffsetRow) -> int:
-    return -1 if row.lag is None else row.lag
-
-
-def _member_lag(row: Item) -> int:
-    return -1 if row["lag"] is None else int(row["lag"])
 
 
 def _total_lag(item: Item) -> int:
@@ -232,9 +237,9 @@ def describe_report(
         return {name: None if name in unknown else count for name, count in counts.items()}
 
     kinds: dict[str, View] = {
-        "state": View("group", STATE_COLUMNS, _state_rows),
+        "state": plain_view("group", STATE_COLUMNS, _state_rows),
         "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
-        "tasks": View("task", TASK_COLUMNS, _task_rows),
+        "tasks": plain_view("task", TASK_COLUMNS, _task_rows),
         "deliveries": delivery_view.delivery_view(),
         "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
     }
@@ -280,9 +285,8 @@ def _member_rows(item: Item) -> Iterator[Row]:
         yield (group, *values, _joined(subscription), _joined(assignment), _joined(target))
 
 
-def _task_rows(item: Item) -> Iterator[Row]:
-    for task in item["tasks"] or ():
-        yield (item["group"], *(_joined(v) if k == "topics" else v for k, v in task.items()))
+def _task_rows(item: Item) -> Iterator[Item]:
+    return ({**task, "topics": _joined(task["topics"])} for task in each_of("tasks")(item))
 
 
 def _joined(value: Any) -> str | None:
@@ -290,24 +294,11 @@ def _joined(value: Any) -> str | None:
     return None if value is None else cell_text(value)
 
 
-def _state_rows(item: Item) -> Iterator[Row]:
-    at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    address = None if at["host"] is None else f"{at['host']}:{at['port']}"
-    yield (
-        item["group"],
-        item["type"],
-        item["state"],
-        item["assignor"],
-        at["id"],
-        at["host"],
-        at["port"],
-        address,
-        item["offsets_partition"],
-        item["group_epoch"],
-        item["target_epoch"],
-        item["member_count"],
-        _sources(item.get("topology")),
-    )
+def _state_rows(item: Item) -> list[Item]:
+    at = with_coordinator(item)
+    host = at.get("coordinator_host")
+    address = None if host is None else f"{host}:{at['coordinator_port']}"
+    return [{**at, "coordinator": address, "topology": _sources(item.get("topology"))}]
 
 
 def _sources(topology: list[Item] | None) -> str | None:

@@ -1,6 +1,6 @@
 """`kgroups describe --at`: what groups had committed at a moment."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import typer
@@ -17,7 +17,7 @@ from kgroups.cli.moments import (
 )
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, each_of, plain_view
 from kgroups.cli.params import options_of
 from kgroups.core.errors import UsageError
 from kgroups.core.history.moment import EXACTNESSES, LastLook, Standing
@@ -78,7 +78,7 @@ def describe_at(ctx: typer.Context, at: str | None, captures: Place | None) -> N
         Report(
             SCHEMA,
             items,
-            (View("partition", COLUMNS, _rows),),
+            (plain_view("partition", COLUMNS, each_of("offsets")),),
             cluster={"id": placement.cluster_id, "bootstrap": placement.bootstrap},
             generated_at_ms=generated_ms,
             errors=errors,
@@ -103,11 +103,6 @@ def _row(at: TopicPartition, standing: Standing, look: LastLook | None) -> Item:
         "lag": records_between(standing.offset, start, end, greater) if is_known else None,
         **standing_fields(standing),
     }
-
-
-def _rows(item: Item) -> Iterator[Row]:
-    for row in item["offsets"]:
-        yield (item["group"], *row.values())
 
 
 def _summary(items: list[Item], at_ms: int) -> Mapping[str, int | str]:

@@ -7,7 +7,7 @@ from typing import Any
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, Row, View, each_of, plain_view
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.topologies import topologies
@@ -61,7 +61,7 @@ def with_topologies(
             yield from ((line,) for line in (f"Group: {name}", *filter(None, texts)))
 
     shown = (
-        View("internal topic", INTERNAL_COLUMNS, _internal_rows),
+        plain_view("internal topic", INTERNAL_COLUMNS, each_of("internal_topics")),
         View("line", (Column("topology", "TOPOLOGY"),), lines),
     )
     notes = [
@@ -75,11 +75,6 @@ def with_topologies(
         views=[*report.views, *(shown if as_text else ())],
         notes=[*report.notes, *notes],
     )
-
-
-def _internal_rows(item: Item) -> Iterator[Row]:
-    for row in item["internal_topics"] or ():
-        yield (item["group"], *row.values())
 
 
 def _why(answer: ItemError | None) -> str:

@@ -1,11 +1,12 @@
 """What `kgroups doctor` found, as a report: facts, findings, and what was not examined."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Block, Column, Item, Row, View, cell_text
+from kgroups.cli.output.table import Block, Column, Item, Row, View, cell_text, each_of, plain_view
 from kgroups.core.conditions.group_figures import (
     Source,
     document_of,
@@ -71,7 +72,7 @@ def doctor_report(
             yield (item["group"], *(figures.get(column.field) for column in FACT_COLUMNS[1:]))
 
     facts = View("group", FACT_COLUMNS, fact_rows)
-    findings = View("finding", FINDING_COLUMNS, _finding_rows, block=_block)
+    findings = replace(plain_view("finding", FINDING_COLUMNS, _finding_rows), block=_block)
     items = [_item(result, reasons) for result in results]
     every = [finding for result in results for finding in result.findings]
 
@@ -149,19 +150,11 @@ def _finding(finding: Finding) -> Item:
     }
 
 
-def _finding_rows(item: Item) -> Iterator[Row]:
-    for finding in item["findings"]:
-        yield (
-            item["group"],
-            finding["level"],
-            finding["code"],
-            finding["certainty"],
-            _place(finding["where"]),
-            ", ".join(_figure(name, value) for name, value in finding["evidence"].items()),
-            _proof(finding["proof"]),
-            finding["impact"],
-            finding["next"],
-        )
+def _finding_rows(item: Item) -> Iterator[Item]:
+    for finding in each_of("findings")(item):
+        figures = (_figure(name, value) for name, value in finding["evidence"].items())
+        texts = {"where": _place(finding["where"]), "proof": _proof(finding["proof"])}
+        yield {**finding, **texts, "evidence": ", ".join(figures)}
 
 
 def _block(row: Row) -> Block:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kgroups.cli.exits import MANY, NAMED, Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, View, assignment_text, plain_view
+from kgroups.cli.output.table import Column, Item, View, assignment_text, each_of, plain_view
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -215,11 +215,6 @@ def _stages(item: Item) -> Iterator[Item]:
             yield {**item, **stage, "step": number, **move}
 
 
-def _blockers(item: Item) -> Iterator[Item]:
-    for blocker in item["blockers"]:
-        yield {**item, **blocker}
-
-
 def _explanations(item: Item) -> Iterator[Item]:
     for explanation in item.get("explanations", ()):
         for reason in explanation["reasons"]:
@@ -233,6 +228,6 @@ VIEWS: Mapping[str, View] = {
     "rounds": plain_view("round", ROUND_COLUMNS, _rounds),
     "outcomes": plain_view("outcome", OUTCOME_COLUMNS, _outcomes),
     "stages": plain_view("step", STAGE_COLUMNS, _stages),
-    "blockers": plain_view("blocker", BLOCKER_COLUMNS, _blockers),
+    "blockers": plain_view("blocker", BLOCKER_COLUMNS, each_of("blockers")),
     "explain": plain_view("explanation", EXPLAIN_COLUMNS, _explanations),
 }

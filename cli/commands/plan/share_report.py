@@ -6,7 +6,7 @@ from dataclasses import replace
 from kgroups.cli.commands.plan.holders_report import holders_notes, holders_report, seconds
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, each_of, plain_view
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.planning.changes.kinds import Change, Deploy
 from kgroups.core.planning.share_plan import plan_shared
@@ -55,8 +55,6 @@ def share_report(snapshot: ClusterSnapshot, changes: Sequence[Change | Deploy]) 
         said += [Note("OF_A_PLAN", f"`{plan.group}`: {text}", plan.group) for text in plan.notes]
         said += holders_notes(items[-1], "partitions")
     snapshot = replace(snapshot, errors=tuple(errors))
-    return holders_report(SCHEMA, snapshot, items, View("partition", COLUMNS, _rows), said)
-
-
-def _rows(item: Item) -> list[Row]:
-    return [(item["group"], *row.values()) for row in item["partitions"]]
+    return holders_report(
+        SCHEMA, snapshot, items, plain_view("partition", COLUMNS, each_of("partitions")), said
+    )

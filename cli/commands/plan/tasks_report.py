@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from kgroups.cli.commands.plan.holders_report import holders_notes, holders_report, seconds
 from kgroups.cli.exits import Note
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, each_of, plain_view
 from kgroups.core.planning.holders import HoldersPlan
 from kgroups.core.planning.tasks_plan import TaskShare, plan_tasks
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -44,7 +44,9 @@ def tasks_report(snapshot: ClusterSnapshot, changes: Sequence[object]) -> Report
         if (why := why_not_ready(group, snapshot.topics)) is not None:
             said.append(Note("NOT_READY", why, group.group))
         said += holders_notes(items[-1], "tasks")
-    return holders_report(SCHEMA, snapshot, items, View("task", COLUMNS, _rows), said)
+    return holders_report(
+        SCHEMA, snapshot, items, plain_view("task", COLUMNS, each_of("tasks")), said
+    )
 
 
 def _item(
@@ -79,7 +81,3 @@ def _key(
 ) -> tuple[object, ...]:
     ((part, number), role), *_ = row
     return len(part), part, number, role
-
-
-def _rows(item: Item) -> list[Row]:
-    return [(item["group"], *task.values()) for task in item["tasks"]]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from kgroups.cli.commands.writes.lookups import resolved
 from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.output.table import Column, Item, each_of, plain_view, with_coordinator
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError, MixedFailures, UsageError, counted
@@ -156,7 +156,11 @@ def report_of(looked_up: Found, group: str | None) -> Report:
         looked_up.looked,
         SCHEMA,
         items,
-        (View("partition", COLUMNS, _rows),),
+        (
+            plain_view(
+                "partition", COLUMNS, lambda item: each_of("partitions")(with_coordinator(item))
+            ),
+        ),
         generated_at_ms=at_ms,
         errors=errors_of(looked_up.transactions),
         summary=lambda: {
@@ -203,10 +207,3 @@ def _partition_item(held: HeldPartition) -> dict[str, Any]:
         "records_held": held.records_held,
         "last_written_at": None if last is None else timestamp(last),
     }
-
-
-def _rows(item: Item) -> Iterator[Row]:
-    coordinator = item["coordinator"] or {"id": None}
-    whole = {**item, "coordinator_id": coordinator["id"]}
-    for held in item["partitions"]:
-        yield tuple({**whole, **held}[column.field] for column in COLUMNS)

@@ -56,7 +56,11 @@ def in_batches(
         tell(f"{doing}, {sent:,} of {len(names):,} {what}")
         batch = names[sent : sent + size]
         if until.is_over:
-            answers |= _alike(units, names[sent:], _too_late)
+            answers |= _alike(
+                units,
+                names[sent:],
+                lambda name: item_error(name, "REQUEST_TIMED_OUT", "not sent: timed out"),
+            )
             break
         limit = until if sent + len(batch) == len(names) else until.part(1 / 2)
         given: Answers | None
@@ -103,10 +107,6 @@ def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
     text = f"not sent: the cluster is unreachable: {why.message}"
     return replace(item_error(target, why.code, text), hint=why.hint, exit_code=why.exit_code)
-
-
-def _too_late(target: str) -> ItemError:
-    return item_error(target, "REQUEST_TIMED_OUT", "not sent: timed out")
 
 
 def look_again(

@@ -114,7 +114,10 @@ def _delete_starts(
         errors = {topic: answers[group, topic, 0] for topic in topics}
     tell(result_of(error) for error in errors.values())
     failed = {topic: error for topic, error in errors.items() if error is not None}
-    reasons = {topic: _start_reason(error) for topic, error in failed.items()}
+    reasons = {
+        topic: doubt_text(error) if isinstance(error, Doubt) else error_text(error.code)
+        for topic, error in failed.items()
+    }
     codes = [error.code for error in failed.values()]
     if codes[:1] == ["GROUP_ID_NOT_FOUND"]:
         looked = admin.snapshot([group], members=False, offsets=False, log_offsets=False)
@@ -134,13 +137,6 @@ def _delete_starts(
     if interruption.asked:
         return EXIT_CODE_INTERRUPTED
     return 1 if failed else 0
-
-
-def _start_reason(error: ItemError) -> str:
-    """Why a topic's start offsets are still there, or may be."""
-    if isinstance(error, Doubt):
-        return doubt_text(error)
-    return error_text(error.code)
 
 
 def _report(

@@ -173,13 +173,9 @@ def _failures(
     } | set(snapshot.topics)
     for error in snapshot.errors:
         if error.target not in expected and error.target not in measured:
-            yield describe_failure(tool, error), _explained(error)
-
-
-def _explained(error: ItemError) -> str | None:
-    if error.code == "GROUP_ID_NOT_FOUND":
-        return None
-    return f"{error.target}: {error.message}"
+            is_clear = error.code == "GROUP_ID_NOT_FOUND"
+            more = None if is_clear else f"{error.target}: {error.message}"
+            yield describe_failure(tool, error), more
 
 
 def _unmeasured(tool: Tool, snapshot: ClusterSnapshot) -> dict[TopicPartition, str]:
