@@ -195,16 +195,20 @@ class ReadPartitions:
 
     def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
         """Read what has come by then."""
-        order, positions = self._order, self.positions
-        came: list[int] = []
-        while due and due[0][0] <= seen_ms:
-            came.append(heappop(due)[1])
-        for place in came:
-            partition, records = order[place]
-            begin = positions[partition]
-            end = max(begin, records.end(seen_ms))
-            if end > begin:
-                self._highest.note(partition, begin, end)
-                positions[partition] = end
-            # Rounding may put an arrival a hair before the record can be read.
-            heappush(due, (max(records.time_of(end), seen_ms + HAIR_MS), place))
+        if not due or due[0][0] > seen_ms:
+            return
+        order, positions, note = self._order, self.positions, self._highest.note
+        # Rounding may put an arrival a hair before the record can be read.
+        soonest_ms, later = seen_ms + HAIR_MS, list[tuple[float, int]]()
+        for at_ms, place in due:
+            if at_ms <= seen_ms:
+                partition, records = order[place]
+                begin = positions[partition]
+                end = max(begin, records.end(seen_ms))
+                if end > begin:
+                    note(partition, begin, end)
+                    positions[partition] = end
+                at_ms = max(records.time_of(end), soonest_ms)
+            later.append((at_ms, place))
+        heapify(later)
+        self._due = later
