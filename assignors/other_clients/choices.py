@@ -8,8 +8,9 @@ assignor that meets one asks `Choices` what comes next; by itself the first opti
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar, cast, runtime_checkable
+from typing import TypeVar
 
+from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.spec import (
     Assignment,
     AssignmentRequest,
@@ -81,17 +82,26 @@ class Choices:
         return None
 
 
-@runtime_checkable
-class ByChance(Assignor, Protocol):
+class ByChance:
     """An assignor whose answer may depend on chance."""
 
-    def decide(self, request: AssignmentRequest, choices: Choices) -> Assignment:
+    __slots__ = ()
+
+    def assign(self, request: AssignmentRequest) -> CompactAssignment:
+        """The first answer, by topic and number."""
+        return self.runs(request)(Choices())
+
+    def runs(self, request: AssignmentRequest) -> Callable[[Choices], CompactAssignment]:
+        """From choices to an answer; runs begin with the same work, whatever chance decides."""
+        return partial(self.decide, request)
+
+    def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
         """One answer.
 
         Raises:
             AssignorError: the library's leader fails.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +124,6 @@ class PossibleAnswers:
         return self.complete and len(self.each) + len(self.failures) == 1
 
 
-@runtime_checkable
-class Prepared(ByChance, Protocol):
-    """One whose runs begin with the same work, whatever chance decides."""
-
-    def prepared(self, request: AssignmentRequest) -> Callable[[Choices], Assignment]:
-        """The runs of one request."""
-        ...
-
-
-def _runs_of(assignor: Assignor, request: AssignmentRequest) -> Callable[[Choices], Assignment]:
-    """From choices to an answer, which may be an AssignorError."""
-    # Looked for by name: asking a runtime protocol takes as long as assigning to a small group.
-    prepared = getattr(assignor, "prepared", None)
-    if prepared is not None:
-        return cast("Prepared", assignor).prepared(request)
-    decide = getattr(assignor, "decide", None)
-    if decide is not None:
-        return partial(cast("ByChance", assignor).decide, request)
-    return lambda _: assignor.assign(request)
-
-
 def possible_answers(
     assignor: Assignor, request: AssignmentRequest, max_runs: int = MAX_RUNS
 ) -> PossibleAnswers:
@@ -149,7 +138,9 @@ def possible_answers(
     taken: list[int] | None = []
     runs = 0
     try:
-        run = _runs_of(assignor, request)
+        if not isinstance(assignor, ByChance):
+            return PossibleAnswers((assignor.assign(request),))
+        run = assignor.runs(request)
     except AssignorError as error:
         return PossibleAnswers((), (error,))
     while taken is not None and runs < max_runs:

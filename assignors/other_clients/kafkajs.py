@@ -10,7 +10,7 @@ Source: src/consumer/assigners/roundRobinAssigner and src/consumer/consumerGroup
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView
 from kgroups.assignors.order.java_order import utf16_key
-from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.choices import ByChance, Choices
 from kgroups.assignors.other_clients.ported_group import JOINED
 from kgroups.assignors.spec import AssignmentRequest, AssignorError, Fault
 
@@ -18,15 +18,11 @@ NAME = "RoundRobinAssigner"
 INTEGER_KEYS = 2**32 - 1  # a topic called `7` comes first in a JavaScript object
 
 
-class KafkajsRoundRobin:
+class KafkajsRoundRobin(ByChance):
     """`RoundRobinAssigner`, eager; the only strategy that kafkajs brings along."""
 
     name = NAME
     waives = frozenset({"complete", "subscribed", "balanced", "sticky", "order-free"})
-
-    def assign(self, request: AssignmentRequest) -> CompactAssignment:
-        """Every partition of the leader's topics, in its order of topics."""
-        return self.decide(request, Choices())
 
     def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
         """One answer; any member may lead where the request does not say who does.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.choices import ByChance, Choices
 from kgroups.assignors.other_clients.ported_group import PortedGroup, claimed_once
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.other_clients.user_data import (
@@ -31,7 +31,7 @@ NO_GENERATION = -1
 
 
 @dataclass(frozen=True, slots=True)
-class PythonSticky:
+class PythonSticky(ByChance):
     """A sticky strategy of a Python library's leader.
 
     Args:
@@ -43,10 +43,6 @@ class PythonSticky:
     name: str
     library: str
     cooperative: bool = False
-
-    def assign(self, request: AssignmentRequest) -> CompactAssignment:
-        """Every partition of the subscribed topics, by topic and number."""
-        return self.decide(request, Choices())
 
     def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
         """One answer.

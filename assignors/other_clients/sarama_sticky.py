@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TypeAlias
 
 from kgroups.assignors.compact import CompactAssignment, withhold
-from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.choices import ByChance, Choices
 from kgroups.assignors.other_clients.ported_group import PortedGroup
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.other_clients.user_data import read_sarama_data
@@ -25,7 +25,7 @@ Claims: TypeAlias = Sequence[tuple[list[TopicPartition], int]]
 
 
 @dataclass(frozen=True, slots=True)
-class SaramaSticky:
+class SaramaSticky(ByChance):
     """A sticky strategy of a sarama leader.
 
     Args:
@@ -36,19 +36,7 @@ class SaramaSticky:
     name: str
     cooperative: bool = False
 
-    def assign(self, request: AssignmentRequest) -> CompactAssignment:
-        """Every partition of the subscribed topics, by topic and number."""
-        return self.decide(request, Choices())
-
-    def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
-        """One answer.
-
-        Raises:
-            AssignorError: a member's user data cannot be read, or the leader never ends.
-        """
-        return self.prepared(request)(choices)
-
-    def prepared(self, request: AssignmentRequest) -> Callable[[Choices], CompactAssignment]:
+    def runs(self, request: AssignmentRequest) -> Callable[[Choices], CompactAssignment]:
         """The runs of one request.
 
         Raises:

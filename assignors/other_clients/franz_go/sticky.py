@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kgroups.assignors.compact import CompactAssignment, withhold
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
-from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.choices import ByChance, Choices
 from kgroups.assignors.other_clients.franz_go.racks import number_racks
 from kgroups.assignors.other_clients.franz_go.repair import repair
 from kgroups.assignors.other_clients.franz_go.steals import NOBODY, Balancing, Levels, steal_all
@@ -24,7 +24,7 @@ from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
 
 
 @dataclass(frozen=True, slots=True)
-class FranzGoSticky:
+class FranzGoSticky(ByChance):
     """A sticky strategy of a franz-go leader.
 
     Args:
@@ -37,10 +37,6 @@ class FranzGoSticky:
     member_order: OrderRule
     cooperative: bool = False
     racks: bool = False
-
-    def assign(self, request: AssignmentRequest) -> CompactAssignment:
-        """Every partition of the subscribed topics, by topic and number."""
-        return self.decide(request, Choices())
 
     def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
         """One answer."""

@@ -235,25 +235,20 @@ class Walk:
         shares = outcome.settled.shares
         rebalances = bool(outcome.settled.steps)
         members = [_member_after(seat, ids, shares, roster.group.type) for seat in roster.seats]
-        joined = {
-            ids.get(seat.member.member_id, seat.member.member_id)
-            for seat in roster.seats
-            if seat.joins
-        }
+        present = {member.member_id for member in members}
+        libraries = {name: lib for name, lib in self.known.libraries.items() if name in present}
+        joined: set[str] = set()
         for seat in roster.seats:
-            if seat.joins:
-                name = seat.member.member_id
-                self.names[ids.get(name, name)] = event.back or name
-                if not seat.id_known:
-                    self.assumed[ids.get(name, name)] = seat.id_prefix
-        libraries = {
-            name: library
-            for name, library in self.known.libraries.items()
-            if name in {member.member_id for member in members}
-        }
-        for seat in roster.seats:
-            if seat.joins and seat.library is not None:
-                libraries[ids.get(seat.member.member_id, seat.member.member_id)] = seat.library
+            if not seat.joins:
+                continue
+            name = seat.member.member_id
+            own = ids.get(name, name)
+            joined.add(own)
+            self.names[own] = event.back or name
+            if not seat.id_known:
+                self.assumed[own] = seat.id_prefix
+            if seat.library is not None:
+                libraries[own] = seat.library
         self.known = replace(self.known, libraries=libraries, leaders=_leaders(plan, ids))
         self.snapshot = replace(self.snapshot, topics=dict(roster.topics))
         epoch = None if self.group.group_epoch is None else self.group.group_epoch + 1
