@@ -203,12 +203,15 @@ class ReadPartitions:
         for at_ms, place in due:
             if at_ms <= seen_ms:
                 partition, records = order[place]
-                begin = positions[partition]
-                end = max(begin, records.end(seen_ms))
+                begin, end = positions[partition], records.end(seen_ms)
                 if end > begin:
                     note(partition, begin, end)
                     positions[partition] = end
-                at_ms = max(records.time_of(end), soonest_ms)
+                else:
+                    end = begin
+                at_ms = records.time_of(end)
+                if at_ms < soonest_ms:
+                    at_ms = soonest_ms
             later.append((at_ms, place))
         heapify(later)
         self._due = later
