@@ -1,4 +1,4 @@
-"""What a good assignment is: properties that tests, `check_assignor` and users share.
+"""Properties of a good assignment, which tests, `check_assignor` and users share.
 
 Each property looks at a request and the answer to it and says what is wrong, in words. A strategy
 that does not promise one names it in `waives`.

@@ -1,4 +1,4 @@
-"""What a Java member sends when it joins again: the way from one assignment to the next.
+"""The next JoinGroup of a Java member: the way from one assignment to the next.
 
 Source: ConsumerCoordinator.metadata; StickyAssignor and CooperativeStickyAssignor,
 `onAssignment` and `subscriptionUserData`.

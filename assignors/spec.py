@@ -1,4 +1,4 @@
-"""What an assignor is given and what it gives back.
+"""The input and the output of an assignor.
 
 A strategy is a name and one pure function from `AssignmentRequest` to `Assignment`; it sees
 neither the cluster nor the group.
@@ -141,7 +141,7 @@ class Assignment(Protocol):
 
     @property
     def faults(self) -> Sequence[Fault]:
-        """What the Java class does wrong with this request; empty as a rule."""
+        """The faults of the Java class with this request; empty as a rule."""
         ...
 
     @property
@@ -179,7 +179,7 @@ class WithUserData(NamedTuple):
 
 
 class LastAssignment(NamedTuple):
-    """What a member was given last.
+    """The previous assignment of a member.
 
     Args:
         partitions: in list order.
@@ -194,7 +194,7 @@ class LastAssignment(NamedTuple):
 
 @runtime_checkable
 class Remembering(Protocol):
-    """What a strategy of one's own may have besides: each member's memory of what it was given.
+    """The optional part of a strategy of one's own: each member's memory of what it was given.
 
     Before each JoinGroup a new object is told the last assignment, and asked for the bytes that go
     into the member's subscription; leaders find them in `MemberSubscription.user_data`.

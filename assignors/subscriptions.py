@@ -60,7 +60,7 @@ def subscription_bytes(member: MemberSubscription, version: int = NEWEST_VERSION
 def assignment_bytes(
     assignment: Assignment, member_id: str, version: int = NEWEST_VERSION
 ) -> bytes:
-    """What the leader sends with SyncGroup for one member; no partitions for an unknown one.
+    """The bytes in the leader's SyncGroup for one member; no partitions for an unknown one.
 
     Source: `ConsumerProtocol.serializeAssignment`.
     """
@@ -71,7 +71,7 @@ def assignment_bytes(
 
 
 def last_assignment(data: bytes, generation: int = -1) -> LastAssignment:
-    """What a member reads out of SyncGroup, and DescribeGroups shows; no bytes are no partitions.
+    """The assignment in the bytes of SyncGroup and DescribeGroups; no bytes are no partitions.
 
     Args:
         generation: in which it was given, which is not in the bytes.

@@ -35,7 +35,7 @@ class WireError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member writes into JoinGroup.
+    """The subscription that a member sends with JoinGroup.
 
     Args:
         version: layout; fields that it does not have are left at their defaults.
@@ -61,7 +61,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class WireAssignment:
-    """What a member reads out of SyncGroup.
+    """The assignment that a member gets with SyncGroup.
 
     Args:
         version: layout; all of them are alike.

@@ -176,7 +176,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _starter(arguments: Sequence[str]) -> Callable[[], object]:
-    """What runs the line; a line in the grammar of Kafka's tools is one of `kgroups official`."""
+    """The command that runs the line; lines in the grammar of Kafka's tools are `official`'s."""
     if arguments in (["--help"], ["-h"]):
         return partial(outlet.write_text, help_page())
     words = official_arguments(arguments, NOUNS.keys())

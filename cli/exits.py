@@ -26,7 +26,7 @@ NAMED: Final = 3
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
-"""What a Nagios plugin says, by its exit code."""
+"""The word of a Nagios plugin, by its exit code."""
 PLUGIN_FORM: Final = "nagios"
 DOCUMENTS: Final = frozenset({"json", "jsonl", "yaml"})
 """Forms that hold what is in the JSON document."""

@@ -1,4 +1,4 @@
-"""What groups had committed at a moment, out of `__consumer_offsets` and captures."""
+"""The commits of groups at a moment, out of `__consumer_offsets` and captures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -51,7 +51,7 @@ DEFAULT_TIMEOUT_MS: Final = 10_000
 MAX_TIMEOUT_MS: Final = 24 * 3_600_000
 
 META: Final = "kgroups.global."
-"""What the names of global options begin with in the context of a command."""
+"""The prefix of global options' names in the context of a command."""
 
 
 @dataclass(frozen=True, slots=True)

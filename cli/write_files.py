@@ -28,7 +28,7 @@ from kgroups.core.offsets.write_file import (
 from kgroups.core.times import timestamp
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-"""What file systems say that have no hard links."""
+"""The errors of file systems without hard links."""
 
 
 def default_undo_dir() -> Path | None:

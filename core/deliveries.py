@@ -1,4 +1,4 @@
-"""What became of records that a share group was given, out of `__share_group_state`. Pure.
+"""The fate of records that a share group was given, out of `__share_group_state`. Pure.
 
 A partition's share coordinator writes a snapshot of its state now and then, and updates in between.
 Locks that members hold are in the memory of the partition's leader only. Source: KIP-932;
@@ -167,7 +167,7 @@ class ShareState:
 
 
 def effects_of(state: ShareState, log: PartitionLog, offset: int) -> Effects | None:
-    """What another start offset does: the state begins anew there, without what was done.
+    """The state after another start offset: it begins anew there, without what was done.
 
     Returns:
         None where nothing was delivered yet, or the log's start is not known.

@@ -1,4 +1,4 @@
-"""What changed between two looks at the same groups, told from their JSON items: pure."""
+"""Changes between two looks at the same groups, from their JSON items: pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ Facts = dict[Place, dict[str, Any]]
 
 
 def differences(before: Iterable[Item], now: Iterable[Item]) -> list[Difference]:
-    """What changed, by group, then partition, then member.
+    """The changes, by group, then partition, then member.
 
     Args:
         before, now: items of `list` or `describe`, of the same view.

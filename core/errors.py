@@ -77,7 +77,7 @@ class CheckFailed(KgroupsError):
 
 
 class DeadlinePassed(KgroupsError):
-    """What was waited for did not come in time."""
+    """A condition was not met in time."""
 
     exit_code = 7
     default_code = "DEADLINE_PASSED"
@@ -130,7 +130,7 @@ class ItemError:
 
     @classmethod
     def of(cls, target: str, error: KgroupsError) -> "ItemError":
-        """What ended the work on one item."""
+        """The failure that ended the work on one item."""
         return cls(target, error.code, error.message, error.hint, error.exit_code)
 
     @property

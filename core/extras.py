@@ -1,4 +1,4 @@
-"""What is installed beyond the base: extras of the package, and the command that adds one."""
+"""Extras of the package: which are installed, and the command that adds one."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
         "kerberos": ("gssapi",),
     }
 )
-"""What each of them brings, as it is imported."""
+"""The module that each of them brings."""
 
 
 class MissingExtraError(UsageError):

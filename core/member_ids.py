@@ -8,7 +8,7 @@ from typing import Final
 from kgroups.core.errors import UsageError
 
 CUT: Final = "…"
-"""What stands for the rest of a short id; it may be given back with it."""
+"""The mark for the rest of a shortened id; an id may be given back with it."""
 
 _UUID: Final = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _OF_UUID: Final = 4

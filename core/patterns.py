@@ -54,7 +54,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
 
 def _refused_by_java(pattern: str) -> str | None:
-    """What RE2/J does not take although RE2 does: `\\C`, and one name for two groups."""
+    """Patterns that RE2 accepts and RE2/J does not: `\\C`, and one name for two groups."""
     names: set[str] = set()
     for piece in _pieces(pattern):
         if piece == "\\C":

@@ -1,4 +1,4 @@
-"""What tells one rebalance of a group from the next, and how many were seen. Pure."""
+"""Rebalances of a group told apart, and how many were seen. Pure."""
 
 from collections.abc import Hashable, Iterable
 from itertools import pairwise

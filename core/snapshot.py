@@ -20,7 +20,7 @@ HIDDEN: Final = "TOPIC_AUTHORIZATION_FAILED"
 
 
 class CommittedOffset(NamedTuple):
-    """What a group committed for one partition.
+    """A group's commit for one partition.
 
     Args:
         offset: next offset to read; of a share group its start offset.
@@ -101,7 +101,7 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True)
 class StreamsMember:
-    """What a member of a streams group has besides: it is a thread of an application.
+    """The further fields of a member of a streams group: it is a thread of an application.
 
     Args:
         process_id: of the application instance, which its threads share.

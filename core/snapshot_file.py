@@ -114,7 +114,7 @@ def parse_snapshot(document: Document) -> ClusterSnapshot:
 
 
 def _place_of(error: msgspec.ValidationError) -> tuple[str, tuple[Step, ...]]:
-    """What msgspec complains of, and the path to it, as far as it is told."""
+    """The complaint of msgspec, and the path to it, as far as it is known."""
     text = str(error)
     place = _PLACE.search(text)
     path: list[Step] = []

@@ -1,4 +1,4 @@
-"""What stands in a snapshot file, a struct for each kind of object, with the bounds of its values.
+"""The structs of a snapshot file, one for each kind of object, with the bounds of its values.
 
 Documents and files of lines consist of the same objects. Fields under `derived` follow from the
 others: a document has them for the reader's eye, and nobody reads them.
@@ -37,7 +37,7 @@ from kgroups.core.times import epoch_ms, instant_of
 
 
 class CommitRecord(Record):
-    """What a group committed for a partition; in a document also what is known of its lag."""
+    """A group's commit for a partition; in a document also its lag as far as it is known."""
 
     topic: str
     partition: PartitionNumber
@@ -68,7 +68,7 @@ class TasksRecord(Record):
 
 
 class StreamsMemberRecord(Record):
-    """What a member of a streams group has besides."""
+    """The further fields of a member of a streams group."""
 
     process_id: str
     topology_epoch: Int32
@@ -176,7 +176,7 @@ class ClusterRecord(Record):
 
 
 class Head(Record, kw_only=True):
-    """What stands beside groups and topics."""
+    """The fields beside groups and topics."""
 
     cluster: ClusterRecord | None = None
     generated_at: Moment

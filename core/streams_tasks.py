@@ -90,7 +90,7 @@ def internal_topics_of(group: Group) -> list[str]:
 
 
 def input_commits(group: Group) -> list[TopicPartition]:
-    """What a streams group has committed of the topics that it has not made itself, in order."""
+    """The commits of a streams group on topics that it has not made itself, in order."""
     sources = {topic for part in group.topology or () for topic in part.source_topics}
     offsets = group.offsets or {}
     return sorted((topic, at) for topic in offsets if topic in sources for at in offsets[topic])
@@ -233,7 +233,7 @@ def _status(streams: StreamsMember, role: TaskRole, name: str, number: int) -> T
 
 
 def why_not_ready(group: Group, topics: Mapping[str, Topic]) -> str | None:
-    """What a group lacks that is NotReady, as far as it can be seen from outside; None if it is."""
+    """The reason why a group is NotReady, as far as it shows from outside; None if it is ready."""
     if group.state != "NotReady":
         return None
     causes = []

@@ -60,7 +60,7 @@ MAX_SKEW = 1.2
 
 
 def remembered(member: MemberSubscription) -> tuple[TopicRuns, int | None]:
-    """What a member had: its owned partitions, or else what its user data says."""
+    """The previous partitions of a member: its owned ones, or else those of its user data."""
     if member.owned:
         return member.owned, member.generation if member.generation >= 0 else None
     return sticky_member_data(member)

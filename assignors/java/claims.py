@@ -26,12 +26,12 @@ MemberData = Callable[[MemberSubscription], tuple[TopicRuns, int | None]]
 
 
 def sticky_member_data(member: MemberSubscription) -> tuple[TopicRuns, int | None]:
-    """What an eager sticky member remembers: its user data and nothing else."""
+    """The memory of an eager sticky member: its user data and nothing else."""
     return member.previous if member.previous is not None else decode_sticky_data(member.user_data)
 
 
 def cooperative_member_data(member: MemberSubscription) -> tuple[TopicRuns, int | None]:
-    """What a cooperative member brings along; the generation on the wire outranks user data."""
+    """The claims of a cooperative member; the generation on the wire outranks user data."""
     if member.generation >= 0:
         return member.owned, member.generation
     return member.owned, decode_cooperative_data(member.user_data)

@@ -97,7 +97,7 @@ class StickyAssignor:
         return general.answer(lists, claims, withheld, balance.fixed)
 
     def reads(self, member: MemberSubscription) -> Hashable:
-        """What a leader makes of a member's words, but for order and generation.
+        """A member's subscription as a leader reads it, but for order and generation.
 
         Where an answer tells what hash tables have decided (`CompactAssignment.by_hash`), neither
         of these has decided anything.

@@ -17,7 +17,7 @@ from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What everybody gets.
+    """The assignment of all members.
 
     Args:
         lists: partition numbers per member.
@@ -43,7 +43,7 @@ def hash_ordered(ids: Sequence[str]) -> list[str]:
 
 
 def assign_constrained(view: LeaderView, claims: Claims) -> Dealt:
-    """What everybody gets.
+    """The assignment of all members.
 
     Raises:
         AssignorError: a faithful request on which the Java class throws.

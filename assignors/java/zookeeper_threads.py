@@ -28,7 +28,7 @@ Owners = Mapping[tuple[str, int], str]
 
 
 class GroupView(NamedTuple):
-    """What a consumer has read, hashable, so that consumers who read the same compute it once.
+    """The state that a consumer has read, hashable: consumers who read the same compute once.
 
     Args:
         threads: (topic, ids of the threads that subscribe to it), by topic.

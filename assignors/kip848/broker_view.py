@@ -29,7 +29,7 @@ from kgroups.assignors.spec import AssignmentRequest, AssignorError, Fault
 
 LEFT_UNASSIGNED = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
 BEYOND_ARRAY = "java.lang.ArrayIndexOutOfBoundsException"
-"""What `uniform` throws over an earlier target that is not there, by kind of subscriptions."""
+"""The exception of `uniform` over an earlier target that is not there, by kind of subscriptions."""
 
 
 class ServerView(LeaderView):

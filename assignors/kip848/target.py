@@ -73,7 +73,7 @@ def _filled_capacity(size: int) -> int:
 
 @dataclass(slots=True)
 class Change:
-    """What became of one member's previous target.
+    """The fate of one member's previous target.
 
     Args:
         kept: topics and partitions of the previous target, in iteration order.

@@ -88,7 +88,7 @@ def topic_partition_hash(topic_hash: int, partition: int) -> int:
 
 
 def spread(hash_code: int) -> int:
-    """What HashMap makes of a hash code before it takes the low bits."""
+    """The hash that HashMap spreads a hash code to before it takes the low bits."""
     return hash_code ^ (hash_code >> 16)
 
 

@@ -118,7 +118,7 @@ class HashTable(Generic[K]):
             self._treeify_or_grow(index)
 
     def _treeify_or_grow(self, index: int) -> None:
-        """What a chain that became too long leads to: a doubled table, or a tree."""
+        """Handles a chain that became too long: a doubled table, or a tree."""
         if len(self._buckets) < MIN_TREEIFY_CAPACITY:
             self._grow()
             return

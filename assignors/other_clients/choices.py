@@ -106,7 +106,7 @@ class ByChance:
 
 @dataclass(frozen=True, slots=True)
 class PossibleAnswers:
-    """What a leader may answer to one request.
+    """The answers that a leader may give to one request.
 
     Args:
         each: answers that differ in who gets what.

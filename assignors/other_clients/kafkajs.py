@@ -69,7 +69,7 @@ def _key_order(topic: str) -> tuple[int, int]:
 
 
 def _unread(view: LeaderView, lists: list[list[int]]) -> list[Fault]:
-    """What its owner does not read, one fault a member and topic."""
+    """Partitions that their owner does not read, one fault a member and topic."""
     faults: dict[tuple[int, str], Fault] = {}
     for position, numbers in enumerate(lists):
         member = view.members[position]

@@ -65,7 +65,7 @@ class PortedGroup:
         return [number for topic in topics for number in self.numbers_of(topic)]
 
     def in_positions(self, lists: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-        """What is listed by rank, in JoinGroup order."""
+        """The lists by rank, in JoinGroup order."""
         return [lists[rank] for rank in self.ranks]
 
 

@@ -78,14 +78,14 @@ class PythonSticky(ByChance):
         return answer
 
     def reads(self, member: MemberSubscription) -> Hashable:
-        """What a leader makes of a member's words, but for the generation.
+        """A member's subscription as a leader reads it, but for the generation.
 
         That decides only between members that claim the same (`CompactAssignment.by_hash`).
         """
         return tuple(self._claims(member)[0])
 
     def _claims(self, member: MemberSubscription) -> tuple[list[TopicPartition], int]:
-        """What a member says it has, and the generation of it."""
+        """The partitions that a member claims, and their generation."""
         if self.cooperative:
             return _listed(member.owned), member.generation
         read = read_kafka_python_data if self.library == "kafka-python" else read_strict_sticky_data

@@ -1,4 +1,4 @@
-"""What a member of another client library sends when it joins again, by library and strategy.
+"""The next JoinGroup of members of other client libraries, by library and strategy.
 
 A cooperative member that no longer reads a topic gives its partitions up before it joins; only
 kafka-python's goes on naming them, because it names what it was given last.

@@ -71,7 +71,7 @@ class SaramaSticky(ByChance):
         )
 
     def _claims(self, group: PortedGroup) -> Claims:
-        """What each member says it has, and the generation of it, by position."""
+        """The partitions that each member claims, and their generation, by position."""
         claims = []
         for member in group.view.members:
             runs, generation = member.owned, member.generation
@@ -129,7 +129,7 @@ class _Run(PortedSticky):
         return min(self.sizes) == 0
 
     def set_apart(self, rank: int) -> None:
-        """What a member that takes no part has is out of sight, also for its size."""
+        """Partitions of a member that takes no part are out of sight, also for its size."""
         super().set_apart(rank)
         self._apart[rank], self.held[rank] = self.held[rank], {}
         self.sizes[rank] = 0
@@ -152,7 +152,7 @@ class _Run(PortedSticky):
         super().move(number, target)
 
     def reverted(self, before: list[list[int]]) -> list[list[int]]:
-        """What is sent all the same: what was moved, and nothing for who took no part."""
+        """The assignment sent all the same: what was moved, and nothing for who took no part."""
         self._apart.clear()
         return [list(numbers) for numbers in self.held]
 
@@ -223,7 +223,7 @@ class _Start(PortedStart):
 
 
 class _Request:
-    """What all runs of one request begin with.
+    """The state that all runs of one request begin with.
 
     Args:
         claims: what each member says it has, and the generation of it, by position.
@@ -236,7 +236,7 @@ class _Request:
 
     @cached_property
     def claimed(self) -> list[set[int]]:
-        """What each member owns, by position."""
+        """The partitions that each member owns, by position."""
         return [set(self.group.table.existing(m.owned)) for m in self.group.view.members]
 
     def start(self, choices: Choices) -> "_Start":

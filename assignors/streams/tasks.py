@@ -1,4 +1,4 @@
-"""What the task assignor of a streams group is given and gives back."""
+"""The input and the output of the task assignor of a streams group."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType

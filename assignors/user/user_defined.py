@@ -81,7 +81,7 @@ def user_defined_names() -> tuple[str, ...]:
 
 
 def _imported(path: str) -> Any:
-    """What `package.module:attribute` names."""
+    """The object that `package.module:attribute` names."""
     module, _, attribute = path.partition(":")
     try:
         target: Any = import_module(module)

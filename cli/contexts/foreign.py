@@ -28,7 +28,7 @@ CLIENT: Final[Mapping[str, str]] = {
     "clientID": "sasl.oauthbearer.client.credentials.client.id",
     "clientSecret": "sasl.oauthbearer.client.credentials.client.secret",
 }
-"""What kaf knows of a client of an OpenID Connect provider, and how Java spells it."""
+"""kaf's settings for a client of an OpenID Connect provider, and how Java spells them."""
 
 Fields = dict[str, Any]
 

@@ -24,7 +24,7 @@ _NOT_SECRETS: Final = (".url", ".uri", ".endpoint", ".location")
 """Ends of properties whose values may begin with `file:` and mean it."""
 
 _SAID: dict[tuple[str, str], str] = {}
-"""What commands said: each runs once in a process, by file and command."""
+"""The output of commands: each runs once in a process, by file and command."""
 
 
 def kind_of(name: str, text: str) -> str | None:

@@ -1,1 +1,1 @@
-"""What codes and words mean, and what to do about them."""
+"""The meanings of codes and words, and what to do about them."""

@@ -245,7 +245,7 @@ def _aliases() -> Mapping[str, str]:
 
 
 ALIASES: Final = _aliases()
-"""What a library calls a property otherwise -> Kafka's name."""
+"""A library's own name of a property -> Kafka's name."""
 
 CONSUMER_PROPERTIES: Final = tuple(
     Meaning(name, "consumer property", meaning, None, None, effect, tuple(defaults_of(name)))

@@ -64,7 +64,7 @@ EXIT_CODES: Final = tuple(
 _ADVICE: Final[Mapping[int | None, str | None]] = {
     code.exit_code: code.to_do for code in EXIT_CODES
 }
-"""What to do where an error says no more than its exit code."""
+"""Advice where an error says no more than its exit code."""
 
 _Row = tuple[int | None, str, str | None]
 

@@ -1,4 +1,4 @@
-"""What `kgroups doctor` finds: every code with its meaning, and what to do."""
+"""Findings of `kgroups doctor`: every code with its meaning, and what to do."""
 
 from collections.abc import Mapping
 from typing import Final

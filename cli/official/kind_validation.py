@@ -1,4 +1,4 @@
-"""What may stand together for the tools of share groups and streams groups, in their order."""
+"""Options that may stand together, for the tools of share and streams groups, in their order."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What may stand together, checked in the order of Kafka's tool and told in its words."""
+"""Options that may stand together, checked in the order of Kafka's tool, with its messages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

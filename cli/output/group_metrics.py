@@ -50,7 +50,7 @@ FAMILIES: Final = {
     "kgroups_run_errors": "Items that failed in this run of kgroups.",
     "kgroups_run_timestamp_seconds": "When the figures were read.",
 }
-"""What each means, in the order in which they are told."""
+"""The meaning of each, in the order in which they are told."""
 VERDICTS: Final = ("ok", "warning", "unknown", "failed")
 
 _OF_GROUPS: Final[Mapping[str, str]] = {
@@ -228,4 +228,4 @@ _OF_DOCUMENTS: Final[Mapping[str, Samples]] = {
     "kgroups.describe/1": described_samples,
     "kgroups.check/1": checked_samples,
 }
-"""What makes samples of the items of a document; the rows of a lag report are told by what."""
+"""The maker of samples, by item of a document; for the rows of a lag report by their grouping."""

@@ -12,7 +12,7 @@ from kgroups.cli.usage import option
 
 FORM: Final = "openmetrics"
 METRICS: Final = (FORM,)
-"""What a command passes to its `Printer` when its reports have figures for Prometheus."""
+"""The figures for Prometheus that a command passes to its `Printer`."""
 
 TextFile = Annotated[Path | None, option("--textfile FILE", "Write -o openmetrics to this file.")]
 

@@ -1,4 +1,4 @@
-"""What charts share: colours, axes, legends, labels of names, tips, and the table below."""
+"""Common parts of charts: colours, axes, legends, labels of names, tips, and the table below."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a page is made of. Plain data: nothing here knows HTML or charts' grammar."""
+"""The parts of a page. Plain data: nothing here knows HTML or charts' grammar."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a condition may name: fields with type, unit and meaning, and the values they come to."""
+"""Fields of conditions: name, type, unit, meaning, and their values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class AtLeast(NamedTuple):
 
 
 Value = int | float | str | AtLeast | None
-"""What a field comes to; None is unknown."""
+"""The value of a field; None is unknown."""
 Values = Mapping[str, Value]
 
 

@@ -1,4 +1,4 @@
-"""What conditions say of a group, in one look or throughout several: pure."""
+"""Verdicts of conditions on a group, in one look or throughout several: pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a client is told when the log refused the records of its request.
+"""The error that a client gets when the log refused the records of its request.
 
 A code is a *value* in a response; the coordinator raises nothing for what a client does wrong.
 """

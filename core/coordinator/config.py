@@ -32,7 +32,7 @@ class MigrationPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
-    """What a broker lets its administrator set about groups, with Kafka's defaults.
+    """The settings of a broker that concern groups, with Kafka's defaults.
 
     Args:
         release: of Kafka, whose rules the coordinator follows.
@@ -191,7 +191,7 @@ class WrongSetting(NamedTuple):
 
 
 def wrong_settings(config: Mapping[str, str], broker: CoordinatorConfig) -> Iterator[WrongSetting]:
-    """What a broker refuses: unknown names, texts that are no whole numbers, what is out of bounds.
+    """Settings that a broker refuses: unknown names, no whole numbers, values out of bounds.
 
     Args:
         config: the group's settings by name.

@@ -158,7 +158,7 @@ class Coordinator:
         return self._shard.timers.next_look()
 
     def take(self) -> list[Effect]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""
         effects, self._shard.effects = self._shard.effects, []
         return effects
 

@@ -1,4 +1,4 @@
-"""What a coordinator asks of its driver: answer, append, take note.
+"""Effects that a coordinator asks of its driver: answer, append, take note.
 
 Effects come in the order in which they must be carried out. A `Reply` that waits for an append
 names its `Write`; if the log refuses the records, the driver throws those replies away and calls
@@ -65,7 +65,7 @@ class Write(NamedTuple):
 
 
 class EventKind(StrEnum):
-    """What an Event tells about."""
+    """The kind of an Event."""
 
     GROUP_CREATED = "group created"
     GROUP_REMOVED = "group removed"

@@ -1,4 +1,4 @@
-"""What every group is to the coordinator, whichever protocol its members speak.
+"""The interface of a group to the coordinator, whichever protocol its members speak.
 
 `ClassicGroup` and the consumer group of KIP-848 are both a `Group`; offsets, administration,
 expiry and loading know nothing else of them. A snapshot is a group's state as plain values: what

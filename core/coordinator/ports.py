@@ -1,4 +1,4 @@
-"""What a coordinator needs done by code that is not the standard library's.
+"""Ports of the coordinator: what it needs done by code outside the standard library.
 
 The server-side assignors, a 64-bit hash and RE2 patterns come in as functions, so that only
 `default_ports` depends on them.

@@ -1,4 +1,4 @@
-"""What answers a request, plays a record into the state and ends a timer: the tables.
+"""The tables of handlers: of requests, of records to replay, of timers.
 
 A request about one group is checked, its group looked up, and the function for that group's kind
 called; a request about many groups has one function. Another protocol adds rows here, and a

@@ -49,7 +49,7 @@ RELEASES: Final = (V4_3_0, V4_3_1, V4_4_0)
 
 
 class Rule(Enum):
-    """What a coordinator does from one release on; before, it does the other thing.
+    """A behaviour of coordinators from one release on; earlier ones have the other.
 
     Each is since when, and what it is. The tickets are not told by the code that was asked.
     """

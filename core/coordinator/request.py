@@ -1,4 +1,4 @@
-"""What every request carries.
+"""Fields that every request carries.
 
 Names are those of Kafka's message schemas in snake case; times are milliseconds. A request tells
 the version it came in, because some answers depend on it; a response holds everything that any

@@ -34,7 +34,7 @@ from kgroups.core.protocol.errors import ErrorCode
 
 
 class TimerKind(StrEnum):
-    """What a timer is for. Its key is (kind, group id, member id), empty where it has none."""
+    """The purpose of a timer. Its key is (kind, group id, member id), empty where it has none."""
 
     HEARTBEAT = "heartbeat"
     JOIN = "join"
@@ -47,7 +47,7 @@ class TimerKind(StrEnum):
 
 
 class PartitionState(StrEnum):
-    """What this coordinator is to one partition of `__consumer_offsets`."""
+    """The role of this coordinator for one partition of `__consumer_offsets`."""
 
     NOT_OURS = "not ours"
     LOADING = "loading"

@@ -78,7 +78,7 @@ class WireForm:
     answer: Callable[[Any, int], Message] = _same
 
     def form(self, version: int) -> Form | None:
-        """What a request of this version is to be read into."""
+        """The class that a request of this version is read into."""
         if version < self.convert_before:
             return None
         return Form(self.kind, self.aliases, as_arguments=True)

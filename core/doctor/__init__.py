@@ -1,1 +1,1 @@
-"""What is wrong with a group, from facts about it. Pure."""
+"""Faults of a group, from facts about it. Pure."""

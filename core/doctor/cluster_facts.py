@@ -1,4 +1,4 @@
-"""What detectors know of the cluster around a group."""
+"""Facts about the cluster around a group, for detectors."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

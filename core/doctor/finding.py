@@ -1,4 +1,4 @@
-"""What a detector found: how bad, where, by which figures, and what to type next."""
+"""A finding: how bad, where, by which figures, and what to type next."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

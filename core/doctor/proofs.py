@@ -23,7 +23,7 @@ STRATEGIES: Final = {
     "classic": ("cooperative-sticky", "roundrobin", "range"),
     "consumer": ("uniform", "range"),
 }
-"""What a group may be switched to, by its type."""
+"""The settings that a group may be switched to, by its type."""
 Watch = Callable[[], None]
 
 

@@ -1,1 +1,1 @@
-"""What became of a group, out of its records: pure functions from records to changes."""
+"""The history of a group, out of its records: pure functions from records to changes."""

@@ -1,4 +1,4 @@
-"""What members asked for and were given, out of the bytes in records."""
+"""Subscriptions and assignments of members, out of the bytes in records."""
 
 from collections.abc import Iterable
 from functools import lru_cache

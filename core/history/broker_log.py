@@ -1,4 +1,4 @@
-"""What brokers' logs say of members: why they left, which records do not.
+"""Lines of brokers' logs about members: why they left, which records do not say.
 
 A line is looked at only if it names one of the groups, and kept only if it is about a change that
 is known, so that a log of any length takes no more memory than the history it explains. Source:
@@ -86,7 +86,7 @@ REASONS: Final[Mapping[str, str]] = {
     "metadata has changed": "topics_changed",
     "revoke": "second_round",
 }
-"""What clients give as their reason (KIP-800), in part, and the cause that it is."""
+"""Parts of clients' reasons (KIP-800), and the cause of each."""
 _TIME: Final = re.compile(rb"\[?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3})\]?")
 _LOGGER: Final = re.compile(r" \([\w.$]+\)\s*$")
 LATE_MS, EARLY_MS = 5_000, 600_000

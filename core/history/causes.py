@@ -13,7 +13,7 @@ from kgroups.core.history.changes import Certainty, Change
 from kgroups.core.history.roster import Departure, Seat, is_same_client
 
 SLACK_MS: Final = 10_000
-"""What a timeout may be exceeded by: automatic commits every 5 s, and a rebalance."""
+"""The slack of a timeout: automatic commits every 5 s, and a rebalance."""
 RETURN_MS: Final = 600_000
 """Until when a client that left may be said to come back."""
 NEAR: Final = 40

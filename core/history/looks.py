@@ -1,4 +1,4 @@
-"""What captures tell of a group where its records are gone: looks, taken between the records.
+"""Looks at a group from captures, where its records are gone, taken between the records.
 
 Compaction leaves a hole before a record; the looks between that record and the one before it tell
 what was there. Where no record is missing looks are not taken, so that nothing is told twice. A

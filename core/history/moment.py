@@ -1,4 +1,4 @@
-"""What a group had committed at a moment, out of its records and of captures; nothing is guessed.
+"""The commits of a group at a moment, out of its records and of captures; nothing is guessed.
 
 The newest record of a key stays, so of two that stand in a clean log no third between them is
 missing; but a replica that has caught up with a cleaned one may hold an old record whose successor

@@ -361,7 +361,7 @@ TAKERS: Final[Mapping[type, Callable[[HistoryReader, LogEntry, Any, Any], None]]
     r.ConsumerGroupTargetAssignmentMemberKey: HistoryReader._target,
     r.ConsumerGroupCurrentMemberAssignmentKey: HistoryReader._current,
 }
-"""What takes each kind of record; of the others nothing is told."""
+"""The handler of each kind of record; the others are skipped."""
 
 
 def _classic_seat(member: r.GroupMetadataMember) -> Seat:

@@ -1,4 +1,4 @@
-"""What a command prints: `exec:COMMAND ARGS` where a value is to be had from a program."""
+"""The output of a command: `exec:COMMAND ARGS` where a program gives a value."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ End = Callable[[], None]
 def command_output(
     command: str, timeout_s: float, started: Callable[[End], None] | None = None
 ) -> str:
-    """What a command prints, less the end of its line.
+    """The output of a command without its last newline.
 
     It runs without a shell and without input, in a process group of its own, which ends with it.
 

@@ -206,7 +206,7 @@ class Fields:
         return None if value is None else read(self.cursor.child(key, value))
 
     def given(self, readers: Readers) -> dict[str, Any]:
-        """What is there and not null, by attribute: arguments of a record, which has the defaults.
+        """The fields that are there and not null, by attribute: a record has the defaults.
 
         Args:
             readers: key to the attribute that it stands for, and how it is read.
@@ -236,7 +236,7 @@ def read_document(path: Path, syntax: Syntax | None = None) -> Document:
 
 
 def syntax_of(path: Path) -> Syntax:
-    """What a file of this name holds."""
+    """The format of a file of this name."""
     return "yaml" if path.suffix.lower() in YAML_SUFFIXES else "json"
 
 
@@ -266,7 +266,7 @@ def show_path(path: tuple[Step, ...]) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, in the words of a message."""
+    """The type of a value, in the words of a message."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

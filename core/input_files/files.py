@@ -72,7 +72,7 @@ def read_text(path: Path, most: int, expected: str) -> str:
 
 
 def lies_at(path: Path) -> Literal["file", "folder"] | None:
-    """What a path leads to; None for nothing.
+    """The kind of file at a path; None for nothing.
 
     A name that no file can have leads to nothing: `Path.exists` raises where it is too long.
     """

@@ -1,4 +1,4 @@
-"""What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
+"""Answers of the adapter besides a snapshot: a listing of groups, and outcomes of writes."""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -13,7 +13,7 @@ Progress = Callable[[str], None]
 
 
 class SnapshotScope(NamedTuple):
-    """What a snapshot is to hold; as `ClusterAdmin.snapshot` has it."""
+    """The contents of a snapshot; as `ClusterAdmin.snapshot` has it."""
 
     members: bool = True
     offsets: bool = True

@@ -1,4 +1,4 @@
-"""What has to hold before anything is written to a cluster."""
+"""Checks before anything is written to a cluster."""
 
 from typing import Final, NamedTuple
 

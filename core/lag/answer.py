@@ -28,7 +28,7 @@ MATCHING: Final = "matching"
 COUNTED: Final = f"count(*) OVER (PARTITION BY 1) AS {MATCHING}"
 """How many rows meet a condition, beside each of those that are listed."""
 UNNAMED: Final = "the report"
-"""What fails where a report has no keys, or knows none of them."""
+"""The target of a failure where a report has no keys, or knows none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _compared_text(comparison: Comparison, literals: dict[str, object], *, has_b
 
 
 def totals_of(questions: Questions, lagged: Frame, loads: Frame) -> dict[str, Frame]:
-    """What a report says of everything: a row of groups and partitions, and one of members."""
+    """The totals of a report: a row of groups and partitions, and one of members."""
     counts = "SELECT count(*) AS member_count, count_if(held = 0) AS idle_members FROM {loads}"
     return {
         "totals": questions.ask("totals", lagged=lagged),

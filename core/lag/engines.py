@@ -120,7 +120,7 @@ class Query:
         self.text = f"WITH {parts}\n(\n{last})" if parts else last
 
     def _name_of(self, frame: Frame) -> str:
-        """What a part is called; it comes after those that it is made of."""
+        """The name of a part, which comes after those that it is made of."""
         if id(frame) not in self._names:
             if isinstance(frame, Given):
                 self._names[id(frame)] = source(len(self.given))
@@ -149,7 +149,7 @@ class Query:
 
 
 def source(number: int) -> str:
-    """What stands in the text of a query for something that the engine has."""
+    """The placeholder in a query for something that the engine has."""
     return f"\0{number}\0"
 
 

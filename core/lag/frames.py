@@ -76,7 +76,7 @@ def lag_report(
     uncommitted: Uncommitted | None = None,
     isolation: Isolation = "read_uncommitted",
 ) -> DataFrame:
-    """What `kgroups lag report --captures` computes, of any frame of captures.
+    """The figures of `kgroups lag report --captures`, of any frame of captures.
 
     The window is what the frame holds: filter `captured_at_ms` before. Finding each cluster's
     first and last capture is a query that runs at once; the report runs when it is needed.

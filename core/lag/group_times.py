@@ -49,7 +49,7 @@ class TimeFigures(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What is known of time beside a snapshot.
+    """The times known beside a snapshot.
 
     Args:
         ages_s: of the records that commits stand at.

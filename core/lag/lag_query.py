@@ -1,4 +1,4 @@
-"""What is asked of a capture, or of captures over a window."""
+"""The question of a lag report: of a capture, or of captures over a window."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class LagQuery:
-    """What is asked of a capture.
+    """A question about a capture.
 
     Args:
         groups: only these; None: every group.

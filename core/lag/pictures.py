@@ -1,4 +1,4 @@
-"""What the charts of a report are drawn from: few rows, whatever the size of the data.
+"""The data of a report's charts: few rows, whatever the size of the data.
 
 Each chart is a query that ends in a bounded number of rows: the groups with most lag, over at most
 so many stretches of time, so many partitions, so many members.
@@ -57,7 +57,7 @@ def picture_frames(
     *,
     verdict: str = "verdict",
 ) -> dict[str, Frame]:
-    """What pictures are drawn from, by their names in `Pictures`.
+    """The frames that pictures are drawn from, by their names in `Pictures`.
 
     Args:
         series: one row a partition of a group, from series.sql or snapshot.sql.

@@ -48,7 +48,7 @@ NOT_ROLLED: Final = (
     )
     + ">)"
 )
-"""What hours.sql calls `rolled`, of a capture."""
+"""The value of `rolled` (hours.sql) for a capture."""
 END_OF_TIME_MS: Final = (1 << 63) - 1
 
 

@@ -59,7 +59,7 @@ COMPARED_PLANS: Final[Mapping[str, bool]] = MappingProxyType(
 
 
 def compared_figures(query: LagQuery) -> Mapping[str, bool]:
-    """What two windows are compared by, and whether it is a number."""
+    """The columns that two windows are compared by, and whether each is a number."""
     if not query.assignors:
         return COMPARED
     figures = _planned(query.by, has_rates=True)
@@ -155,6 +155,6 @@ def _must_have(name: str, columns: Sequence[str], option: str) -> None:
 
 
 def guess(name: str, columns: Sequence[str]) -> str:
-    """What may have been meant, as the end of a sentence; empty where nothing is near."""
+    """Suggestions for a misspelled name, as the end of a sentence; empty where nothing is near."""
     near = get_close_matches(name.lower(), columns, 3)
     return "; did you mean " + " or ".join(f"`{choice}`" for choice in near) + "?" if near else ""

@@ -45,7 +45,7 @@ def check_sql(text: str, option: str) -> Iterator[str]:
 
 
 def _refused(root: "Condition") -> str | None:
-    """What Spark refuses in a filter, or has no meaning on the rows of one report."""
+    """Expressions that Spark refuses in a filter, or that mean nothing on rows of one report."""
     from sqlglot import exp
 
     if root.find(exp.Query):
@@ -73,7 +73,7 @@ def _opened_at(exc: "TokenError") -> str:
 
 
 def _what_and_where(exc: "ParseError") -> str:
-    """What is missing or too much, and at which character."""
+    """The token that is missing or too much, and at which character."""
     if not exc.errors:
         return "it is empty"
     error = exc.errors[0]

@@ -24,7 +24,7 @@ ROW_BYTES: Final = 512 << 10
 """Groups with more than fits take several rows, as a line has a length."""
 
 _COMMIT_BYTES, _TOPIC_BYTES, _SIGN_BYTES = 100, 200, 6
-"""What a commit and a topic take at most in a row, and a sign of a text (`\\u0001`)."""
+"""The most bytes of a commit and of a topic in a row, and of a character of a text (`\\u0001`)."""
 
 _Commit = tuple[int | None, int | None, str, int | None, int | None] | CommittedOffset
 _Place = tuple[int, _Commit, _Commit]

@@ -1,4 +1,4 @@
-"""What is deleted of groups, and what became of it: groups, their commits, members. Pure.
+"""Deletions from groups and their outcomes: groups, their commits, members. Pure.
 
 Only a group without members can be deleted; the broker refuses the others one by one. Here all
 of them are looked at first, so that a command can refuse as a whole.

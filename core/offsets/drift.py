@@ -1,4 +1,4 @@
-"""What has changed since a plan was saved: commits, groups, logs, members, now against then. Pure.
+"""Changes since a plan was saved: commits, groups, logs, members, now against then. Pure.
 
 Of commits `kgroups.core.offsets.undo` tells it, as it does for undo files.
 """
@@ -20,7 +20,7 @@ from kgroups.core.snapshot import CommittedOffset, Group, Member, Topic, TopicPa
 
 Drift = Literal["refuse", "accept", "skip"]
 DRIFTS: Final[tuple[Drift, ...]] = ("refuse", "accept", "skip")
-"""What is done with what has changed: nothing at all is written; it is written; it is left out."""
+"""Policies for what has changed: nothing at all is written; it is written; it is left out."""
 
 _NAMED: Final = 3
 _THEN: Final = "when the plan was saved"

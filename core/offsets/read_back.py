@@ -1,4 +1,4 @@
-"""What the cluster shows of the commits that were written: done, lost, or overwritten.
+"""Commits read back after they were written: done, lost, or overwritten.
 
 A coordinator that has just changed may show what stood there before for a while, and a write
 whose answer never came may be done later. So what is not seen is looked for again, until the

@@ -1,4 +1,4 @@
-"""What became of the items of a write: the words, the broker's answers, a look afterwards."""
+"""Outcomes of the items of a write: the words, the broker's answers, a look afterwards."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What stands there now against what stood there when a file was written: undo files, saved plans.
+"""Commits now against those when a file was written: undo files, saved plans.
 
 A row goes back to what an undo file replaced (`plan_undo`), or on to what the file
 (`plan_resume`) or a saved plan (`plan_saved`) began.

@@ -42,7 +42,7 @@ Command = Literal[
 
 
 class _Kind(NamedTuple):
-    """What is said of a file that is none, and of one that cannot be written."""
+    """The errors for a file that is none, and for one that cannot be written."""
 
     name: str
     source: str

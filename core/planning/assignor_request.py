@@ -316,7 +316,7 @@ def _named_alike(
 def _subscription(
     member_id: str, seat: Seat, brought: Round, strategy_name: str, library: str
 ) -> MemberSubscription:
-    """What a member says when it joins, in the words of its client library."""
+    """A member's subscription when it joins, as its client library writes it."""
     held, facts = brought.held.get(member_id), seat.member
     rack = facts.rack
     if seat.joins and facts.member_protocol == "classic":

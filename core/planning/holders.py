@@ -14,7 +14,7 @@ Kind = Literal["kept", "moved", "started", "ended"]
 
 
 class HoldersPlan(NamedTuple, Generic[Thing]):
-    """What the members of a group will hold.
+    """The partitions that the members of a group will hold.
 
     Args:
         before, after: member ids by thing; new members have ids that say so.
@@ -42,7 +42,7 @@ class HoldersPlan(NamedTuple, Generic[Thing]):
 
 
 def drawn(assigned: Callable[[random.Random], Holders[Thing]]) -> tuple[Holders[Thing], bool]:
-    """What is assigned when ids are drawn, and whether other ids give the same."""
+    """The assignment when ids are drawn, and whether other ids give the same."""
     plans = [assigned(random.Random(seed)) for seed in range(DRAWS)]
     return plans[0], all(plan == plans[0] for plan in plans)
 

@@ -110,7 +110,7 @@ def _overlooking(prospect: Prospect) -> str:
 
 
 def _coordinator_notes(roster: Roster, shown: Prospect, changed: bool) -> list[str]:
-    """What is peculiar to an assignment by the coordinator."""
+    """Notes on an assignment by the coordinator."""
     group = roster.group
     if not shown.strategy.runs_on_broker or group.type != "consumer":
         return []

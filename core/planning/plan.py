@@ -275,7 +275,7 @@ def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
 
 
 def _current(group: Group) -> Assigned:
-    """What the members have now."""
+    """The current assignment of the members."""
     members = group.members or ()
     unknown = [member.member_id for member in members if member.assignment is None]
     if unknown:

@@ -95,7 +95,7 @@ def settle(
 def _reader(
     strategy: Assignor, roster: Roster, brought: Round, leader: str | None
 ) -> Callable[[str, str], Hashable]:
-    """What the leader makes of a member's words, by the member and the library that it may have."""
+    """A member's subscription as the leader reads it, by member and possible library."""
     # Looked for by name: asking a runtime protocol takes as long as assigning to a small group.
     reads = getattr(strategy, "reads", None)
     if reads is None:

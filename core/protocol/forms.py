@@ -37,7 +37,7 @@ class Form:
     def maker(
         self, names: Sequence[str], absent: Mapping[str, Any]
     ) -> Callable[[Sequence[Any]], Any]:
-        """What makes an object of the values of these fields.
+        """The constructor of an object with these fields.
 
         Args:
             absent: default of each field that the version lacks.

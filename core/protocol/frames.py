@@ -40,7 +40,7 @@ def common_version(ours: VersionRange, theirs: VersionRange | None) -> int | Non
 
 
 class Header(NamedTuple):
-    """What every request starts with, readable whatever the API and version."""
+    """The header of every request, readable whatever the API and version."""
 
     api: int
     version: int

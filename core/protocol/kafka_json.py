@@ -92,7 +92,7 @@ def _struct_from_json(fields: list[Field], name: str, version: int, document: An
 
 
 def _within(place: str, read: Any, *arguments: Any) -> Any:
-    """What is read; an error says in which place it is."""
+    """The value read; an error says in which place it is."""
     try:
         return read(*arguments)
     except DecodeError as error:

@@ -1,4 +1,4 @@
-"""What a reader gets out of the answer to a Fetch: records, and why other offsets have none. Pure.
+"""The records in the answer to a Fetch, and why other offsets have none. Pure.
 
 Source: Kafka's CompletedFetch, for which transactions are aborted.
 """

@@ -68,7 +68,7 @@ Reader = Callable[[Cursor], Any]
 
 
 def decode(read: Reader, cursor: Cursor) -> Any:
-    """What a reader makes of the bytes from the cursor on.
+    """Reads a value from the cursor on.
 
     Raises:
         DecodeError: they are no such message, or end too early.
@@ -89,7 +89,7 @@ def decode(read: Reader, cursor: Cursor) -> Any:
 
 @cache
 def reader(table: Table, version: int, form: Form | None = None) -> Reader:
-    """What reads a message of this version; call it through `decode`.
+    """The reader of a message of this version; call it through `decode`.
 
     Args:
         form: the class to make of it. Without one, light tuples with the fields of all versions:
@@ -198,14 +198,14 @@ class Row(tuple[Any, ...]):
 def row_maker(
     name: str, names: Sequence[str], absent: dict[str, Any]
 ) -> Callable[[Sequence[Any]], Any]:
-    """What makes a row of values; what the version lacks is an attribute of its class."""
+    """The constructor of a row; fields that the version lacks are attributes of its class."""
     places = {name: property(itemgetter(at)) for at, name in enumerate(names)}
     kind = type(name, (Row,), {"__slots__": (), "_fields": tuple(names), **absent, **places})
     return partial(tuple.__new__, kind)
 
 
 def default_of(field: Field) -> Any:
-    """What a field is where it is left out: of a struct, one with nothing but defaults."""
+    """The default of a field: of a struct, one with nothing but defaults."""
     if field.kind != "struct" or field.is_array or field.default is None:
         return field.default
     if field.nullable:

@@ -25,7 +25,7 @@ Writer = Callable[[bytearray, Any], None]
 
 @cache
 def writer(table: Table, version: int, aliases: Aliases = ()) -> Writer:
-    """What writes a message of this version to the end of a buffer.
+    """The writer of a message of this version to the end of a buffer.
 
     It passes over attributes that the version lacks, takes the default for one that is missing and
     has one in the table, and raises AttributeError for any other that is missing.

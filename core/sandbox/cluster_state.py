@@ -1,4 +1,4 @@
-"""What there is in the embedded cluster, and what requests, faults and users do to it.
+"""The state of the embedded cluster, and what requests, faults and users do to it.
 
 Nothing here listens or serves: `cluster.Cluster` does.
 """

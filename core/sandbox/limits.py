@@ -1,4 +1,4 @@
-"""What clients may cost the embedded cluster: memory, connections, patience."""
+"""Limits of clients of the embedded cluster: memory, connections, patience."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ _MAX: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may cost the server.
+    """The limits of one client.
 
     Args:
         frame_bytes: longest request (`socket.request.max.bytes`).

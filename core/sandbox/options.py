@@ -1,4 +1,4 @@
-"""What an embedded cluster can be told when it is made."""
+"""Options of an embedded cluster."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -178,7 +178,7 @@ class Sandbox:
 
     @property
     def events(self) -> tuple[LogLine, ...]:
-        """What happened lately, oldest first."""
+        """The latest events, oldest first."""
         return self._running().events.lines()
 
     def request_counts(self) -> Mapping[str, Mapping[int, int]]:
@@ -247,7 +247,7 @@ class Sandbox:
         return self._cluster
 
     def _on_loop(self, work: Callable[[Cluster], T]) -> T:
-        """What `work` gives, done in the cluster's thread."""
+        """The result of `work`, done in the cluster's thread."""
 
         async def run(cluster: Cluster) -> T:
             return work(cluster)

@@ -52,7 +52,7 @@ class ConsumerOffsets(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` is given."""
+        """The arguments of `format`."""
         return "consumer_offsets"
 
     def schema(self) -> StructType:

@@ -65,7 +65,7 @@ class KafkaGroups(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` is given."""
+        """The arguments of `format`."""
         return "kafka_groups"
 
     def schema(self) -> StructType:

@@ -18,7 +18,7 @@ END_S: Final = 10.0
 
 
 class JobsDone(NamedTuple):
-    """What the jobs that are running have done; all 0 where none is.
+    """The progress of the jobs that are running; all 0 where none is.
 
     Args:
         stages, tasks: of how many; stages whose results are there already are not counted.

@@ -381,7 +381,7 @@ def _first_of_several(lines: Sequence[str]) -> list[str]:
 
 
 def first_line(exc: BaseException) -> str:
-    """What an exception says, on one line without a full stop.
+    """The message of an exception, on one line without a full stop.
 
     The first line of its text; of a Python worker's traceback the last, which names the failure;
     of several stages that failed at once the first one's.

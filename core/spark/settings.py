@@ -1,4 +1,4 @@
-"""What users set of Spark: `--conf KEY=VALUE`, `spark-defaults.conf`, and the master they name."""
+"""Users' settings of Spark: `--conf KEY=VALUE`, `spark-defaults.conf`, and the master they name."""
 
 import os
 import re

@@ -146,7 +146,7 @@ class ClientSession:
             self._enter(SessionState.CLOSED)
 
     def take(self) -> list[SessionEffect]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""
         effects, self._effects = self._effects, []
         return effects
 

@@ -99,7 +99,7 @@ class ZookeeperConsumer:
         return min((deadline for deadline in due if deadline is not None), default=None)
 
     def take(self) -> list[ConsumerEffect]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""
         effects, self._rebalancer.effects = self._rebalancer.effects, []
         return effects
 
@@ -259,7 +259,7 @@ class ZookeeperConsumer:
                 self._lanes.queue(LaneName.EVENTS, self._data_event(path))
 
     def _fired(self, event: WatchEvent) -> None:
-        """What ZkClient makes of a watch: a task for its event thread for each listener."""
+        """The tasks that ZkClient makes of a watch: one for its event thread for each listener."""
         self._rebalancer.tell(EventKind.WATCH_FIRED, f"{event.kind} {event.path}")
         listened: list[tuple[dict[str, str], EventType, Callable[[str], Routine[None]]]] = [
             (self._nodes.child_listeners, EventType.CHILDREN_CHANGED, self._children_event),

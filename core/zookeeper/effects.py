@@ -88,7 +88,7 @@ class Committed(NamedTuple):
 
 
 class EventKind(StrEnum):
-    """What a ZookeeperConsumerEvent tells about."""
+    """The kind of a ZookeeperConsumerEvent."""
 
     SESSION = "session"
     REGISTERED = "consumer registered"

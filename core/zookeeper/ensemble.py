@@ -54,7 +54,7 @@ def no_lag(server: int, zxid: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EnsembleConfig:
-    """What an ensemble is made of.
+    """The settings of an ensemble.
 
     Args:
         servers: how many; server 0 leads.
@@ -160,7 +160,7 @@ class Ensemble:
         return self._timers.next_deadline()
 
     def take(self) -> list[Delivery]:
-        """What servers have sent since the last call, in order."""
+        """The messages of servers since the last call, in order."""
         sent, self._out = self._out, []
         return sent
 

@@ -33,7 +33,7 @@ Routine = Generator[Demand, Reply | None, T]
 
 
 class RoutineError(Exception):
-    """What a routine cannot go on from; Java's exception ends the task in the same place."""
+    """An error that ends a routine, where Java's exception ends the task."""
 
 
 class ZkFailure(RoutineError):

@@ -1,4 +1,4 @@
-"""What a consumer does with nodes: reads that watch where it listens, writes with their parents.
+"""A consumer's use of nodes: reads that watch where it listens, writes with their parents.
 
 Each method is a routine for `lanes.py`. Source: kafka.utils.ZkUtils and org.I0Itec.zkclient's
 ZkClient, of Kafka 0.8.2.
@@ -46,7 +46,7 @@ def offset_path(group: str, partition: TopicPartition) -> str:
 
 
 class Subscription(NamedTuple):
-    """What a consumer registers.
+    """The registration of a consumer.
 
     Args:
         topics: (topic or pattern, streams), sorted.
@@ -69,7 +69,7 @@ def write_registration(subscription: Subscription, now_ms: int) -> str:
 
 @lru_cache(maxsize=4096)
 def read_registration(data: str) -> Subscription:
-    """What a consumer's node says."""
+    """The content of a consumer's node."""
     document = json.loads(data)
     topics = tuple(sorted(document["subscription"].items()))
     return Subscription(topics, document["pattern"] == WHITE_LIST)

@@ -1,4 +1,4 @@
-"""What a client asks of ZooKeeper, what it is answered, and what it is told unasked."""
+"""ZooKeeper's protocol: requests, answers, and notifications."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ class ZkError(StrEnum):
 
 
 class EventType(StrEnum):
-    """What a watch tells."""
+    """The event of a watch."""
 
     CREATED = "NodeCreated"
     DELETED = "NodeDeleted"

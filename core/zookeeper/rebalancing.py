@@ -70,7 +70,7 @@ class Rebalancer:
 
     @property
     def subscription(self) -> Subscription:
-        """What the consumer registers."""
+        """The registration of the consumer."""
         config = self.config
         if config.pattern is not None:
             return Subscription(((config.pattern, config.streams),), white_list=True)

@@ -110,7 +110,7 @@ class Rows:
         return self._classes[self._group.place_of(number)] * self._width + rack
 
     def price(self, row: int, member: int, total: int) -> int:
-        """What a partition of this row costs for being far from this member.
+        """The cost of a partition of this row for being far from this member.
 
         Args:
             total: number of partitions: no more than these can move.

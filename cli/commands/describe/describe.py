@@ -262,7 +262,7 @@ class Request(NamedTuple):
 
 
 def _isolation(request: Request, admin: ClusterAdmin | None) -> Isolation:
-    """What logs are asked for: of a few groups last stable offsets, one request more a leader."""
+    """The bounds to ask logs for: of few groups last stable offsets too, one request more each."""
     if admin is not None and "offsets" in request.views and request.choice.plain is not None:
         return "read_committed"
     fields = () if request.where is None else request.where.fields

@@ -116,7 +116,7 @@ VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
 """The columns of each view by their names."""
 
 SUMMED: Final = (*(name for name in LagSummary._fields if name != "lag_max"), "held_partitions")
-"""What the summary adds up of the groups' figures."""
+"""Figures of groups that the summary adds up."""
 
 NAMES_IN_A_NOTE = 3
 
@@ -302,7 +302,7 @@ def _state_rows(item: Item) -> list[Item]:
 
 
 def _sources(topology: list[Item] | None) -> str | None:
-    """What each part of a streams application reads: `0 (orders), 1 (app-by-key-repartition)`."""
+    """The topics of each subtopology: `0 (orders), 1 (app-by-key-repartition)`."""
     if topology is None:
         return None
     topics = ("source_topics", "repartition_source_topics")

@@ -1,4 +1,4 @@
-"""What `kgroups doctor` learns of the cluster around groups: a few requests for all of them."""
+"""Facts of `kgroups doctor` on the cluster around groups: a few requests for all of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress

@@ -184,7 +184,7 @@ def _captured(
     folder: Place,
     since: tuple[str, int],
 ) -> Captured:
-    """What captures tell of the groups before the look at them.
+    """Captures of the groups from before the first look at them.
 
     Args:
         since: the length of time for rates, and when histories begin.

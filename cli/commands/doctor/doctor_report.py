@@ -1,4 +1,4 @@
-"""What `kgroups doctor` found, as a report: facts, findings, and what was not examined."""
+"""The report of `kgroups doctor`: facts, findings, and what was not examined."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

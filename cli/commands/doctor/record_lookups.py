@@ -1,4 +1,4 @@
-"""What `kgroups doctor` learns of the records that groups have yet to read: age, size, gaps."""
+"""Facts of `kgroups doctor` on the records that groups have yet to read: age, size, gaps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What `kgroups check` found, as a report: items, the table of what counts against groups.
+"""The report of `kgroups check`: items, the table of what counts against groups.
 
 For monitors: JUnit's XML, and one line of a Nagios plugin.
 """

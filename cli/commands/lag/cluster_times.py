@@ -1,4 +1,4 @@
-"""What reports on lag ask the cluster about times: next records, past log ends."""
+"""Times that lag reports ask the cluster for: next records, past log ends."""
 
 from collections.abc import Mapping, Sequence
 

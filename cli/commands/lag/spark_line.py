@@ -1,4 +1,4 @@
-"""What Spark is doing, on the progress line of a terminal."""
+"""Spark's progress, on the progress line of a terminal."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -246,7 +246,7 @@ def _read(
     allowance: Allowance,
     isolation: Isolation,
 ) -> tuple[dict[TopicPartition, Sequence[Spot]], list[ItemError]]:
-    """What stands at each commit; partitions that could not be read."""
+    """The records at each commit; partitions that could not be read."""
     done = 0
 
     async def one(log: OffsetsLog, stand: Stand) -> list[Spot]:

@@ -1,4 +1,4 @@
-"""What plans have in common whose groups may have several holders of one thing: share, streams."""
+"""Common parts of plans whose partitions or tasks may have several holders: share, streams."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

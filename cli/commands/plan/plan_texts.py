@@ -1,4 +1,4 @@
-"""What `kgroups plan` was told: its texts, the groups they are about, and the plan of one group."""
+"""Texts of `kgroups plan`, the groups that they are about, and the plan of one group."""
 
 import sys
 import traceback

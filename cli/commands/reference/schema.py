@@ -17,7 +17,7 @@ from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.schema/1"
 COMMON: Final = "common"
-"""What the other schemas refer to."""
+"""The schema that the other schemas refer to."""
 REFERENCE: Final = f"urn:kgroups:schema:{COMMON}:1"
 
 HELP = """Print the JSON Schema of a command's document.

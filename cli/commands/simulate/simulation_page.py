@@ -65,7 +65,7 @@ def _name(item: Mapping[str, Any]) -> str:
 
 
 def _short_names(items: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
-    """What a legend is of, and its labels: only what differs, so that none is cut before it."""
+    """The title of a legend and its labels: only what differs, so that none is cut before it."""
     groups = {item["group"] for item in items}
     varied: dict[str, set[str]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""What is known of each group from look to look: figures, rates, rebalances since the start."""
+"""The state of each group from look to look: figures, rates, rebalances since the start."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence

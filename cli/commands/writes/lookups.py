@@ -1,4 +1,4 @@
-"""What the commands that change offsets look at first: groups that are free, topics, files."""
+"""Look-ups before offsets are changed: groups that are free, topics, files."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What is asked before a write, and how far a command may go without asking."""
+"""Prompts before a write, and how far a command may go without asking."""
 
 import sys
 from collections.abc import Sequence

@@ -141,7 +141,7 @@ RESULTS, one per partition
 """
 COMMAND = WriteCommand
 LAST = Path("last")
-"""What `--undo` takes for the newest undo file."""
+"""The argument of `--undo` for the newest undo file."""
 
 
 def reset_offsets(

@@ -1,4 +1,4 @@
-"""What a reset is asked to do: the target, the partitions, and what the target needs."""
+"""The request of a reset: the target, the partitions, and what the target needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

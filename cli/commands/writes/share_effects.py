@@ -1,4 +1,4 @@
-"""What writes do to share groups, counted in `__share_group_state`."""
+"""Effects of writes on share groups, counted in `__share_group_state`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What changes nothing: `--list`, `--describe`, `--validate-regex`."""
+"""Actions that change nothing: `--list`, `--describe`, `--validate-regex`."""
 
 from collections.abc import Iterator, Sequence
 

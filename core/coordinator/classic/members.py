@@ -144,7 +144,7 @@ class ClassicMembers:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def join_members(self) -> tuple[JoinGroupResponseMember, ...]:
-        """What the leader is told: every member with its bytes for the chosen protocol."""
+        """The members as the leader gets them: each with its bytes for the chosen protocol."""
         protocol = self.protocol or ""
         return tuple(
             JoinGroupResponseMember(member.member_id, member.instance_id, member.metadata(protocol))

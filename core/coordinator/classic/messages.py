@@ -54,7 +54,7 @@ class JoinGroupResponse:
 
 
 class SyncGroupAssignment(NamedTuple):
-    """What the leader decided for one member, as the member will get it."""
+    """The leader's assignment for one member, as the member will get it."""
 
     member_id: str
     assignment: bytes

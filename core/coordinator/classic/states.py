@@ -39,7 +39,7 @@ ALLOWED_PREVIOUS: Mapping[ClassicState, frozenset[ClassicState]] = {
 
 
 class Ask(StrEnum):
-    """What comes to a group: a request that passed its checks, or a timer."""
+    """The inputs of a group: a request that passed its checks, or a timer."""
 
     JOIN_NEW_DYNAMIC = "JoinGroup of a new member, version 4 on"
     JOIN_NEW = "JoinGroup of a new member, static or before version 4"
@@ -67,7 +67,7 @@ class Ask(StrEnum):
 
 
 class Act(Enum):
-    """What the group does about it."""
+    """The group's reactions."""
 
     REFUSE = "answer the error"
     ANSWER = "answer at once"
@@ -87,7 +87,7 @@ class Act(Enum):
 
 
 class Outcome(NamedTuple):
-    """What a state makes of a request.
+    """The reaction and the next state, by state and input.
 
     Args:
         error: code of the answer, when it is given now and not further on in the table.

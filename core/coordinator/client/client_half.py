@@ -1,4 +1,4 @@
-"""What every client half does, whatever its protocol: time, effects, its coordinator, back-off."""
+"""The common part of client halves, whatever the protocol: time, effects, coordinator, back-off."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class ClientHalf(ABC):
         return self.timers.next_deadline()
 
     def take(self) -> list[ClientEffect]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""
         effects, self.effects = self.effects, []
         return effects
 
@@ -86,7 +86,7 @@ class ClientHalf(ABC):
     # For drivers with very many members: most of what a member does is this.
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        """What `advance` has sent where a heartbeat is due now and nothing else is; else None.
+        """The request of `advance` where a heartbeat is due now and nothing else is; else None.
 
         None means that nothing was done; so it does below.
         """
@@ -97,7 +97,7 @@ class ClientHalf(ABC):
         return False
 
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
-        """What `CommitOffsets` and then `Poll` have sent, where they do nothing else; else None."""
+        """The request of `CommitOffsets` and then `Poll`, where they do nothing else; else None."""
         return None
 
     def commit_answered(self, now_ms: int, token: int, answer: Any) -> bool:
@@ -123,7 +123,7 @@ class ClientHalf(ABC):
 
     @abstractmethod
     def _take_answer(self, token: int, answer: Any) -> None:
-        """What an answer says; None if there is none."""
+        """The body of an answer; None if there is none."""
 
     @abstractmethod
     def _fire(self, timer: Any) -> None:

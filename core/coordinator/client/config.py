@@ -8,7 +8,7 @@ from kgroups.core.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manners:
-    """What a client library does whatever it is set to; the Java client's unless said.
+    """The behaviour of a client library whatever its settings; the Java client's unless said.
 
     Args:
         session_ends_membership: without an answer to a heartbeat for a session, give everything up

@@ -117,7 +117,7 @@ def _say(name: str, library: str, joining: Joining) -> bytes:
 
 
 def _user_data(strategy: Assignor, joining: Joining) -> bytes | None:
-    """What the strategy itself remembers; it does so across lost generations too."""
+    """The strategy's own memory, which outlives lost generations too."""
     name = strategy.name
     if isinstance(strategy, GuardedAssignor):
         last = None

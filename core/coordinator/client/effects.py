@@ -1,4 +1,4 @@
-"""What is told to the client half (commands) and what it asks for (effects)."""
+"""The commands of the client half and the effects that it asks for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ class Send(NamedTuple):
 
 
 class CallbackKind(StrEnum):
-    """What a rebalance listener is told."""
+    """The callbacks of a rebalance listener."""
 
     ASSIGNED = "assigned"
     REVOKED = "revoked"
@@ -141,7 +141,7 @@ class Callback:
 
 
 class ClientEventKind(StrEnum):
-    """What a ClientEvent tells about."""
+    """The kind of a ClientEvent."""
 
     STATE_CHANGED = "state changed"
     COORDINATOR_FOUND = "coordinator found"

@@ -21,7 +21,7 @@ FETCH_VERSION = 9
 
 
 class Refusal(Enum):
-    """What an OffsetFetch that was not answered makes a member do."""
+    """The reaction to an OffsetFetch that was not answered."""
 
     RETRY = "ask again after the back-off"
     FIND = "find the coordinator, then ask again"

@@ -1,4 +1,4 @@
-"""What a member needs done by code outside: its assignors with their bytes, and its positions.
+"""Ports of a member: its assignors with their bytes, and its positions.
 
 The assignors come in as functions, so that this package needs none;
 `client/default_assignors.py` fills them.
@@ -18,7 +18,7 @@ class PortError(ValueError):
 
 
 class Joining(NamedTuple):
-    """What a member's subscription bytes are made of.
+    """The fields of a member's subscription.
 
     Args:
         topics: subscribed to, sorted.
@@ -39,7 +39,7 @@ class Joining(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What a leader decided.
+    """The assignments of a leader.
 
     Args:
         topics: every topic that somebody in the group subscribes to.

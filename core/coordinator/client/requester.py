@@ -68,7 +68,7 @@ class Requester(ClientHalf):
         return token
 
     def _land(self, token: int) -> str | None:
-        """What was asked under this token, which is under way no more; None if nobody waits."""
+        """The request of this token, which is under way no more; None if nobody waits."""
         api, _ = self._flights.pop(token, (None, 0))
         if not self._flights:
             self.timers.cancel(REQUEST)

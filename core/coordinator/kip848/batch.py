@@ -85,7 +85,7 @@ class Batch:
         return group.state_name() if group is not None and group.kind is CONSUMER else None
 
     def _latest(self, group_id: str) -> str:
-        """What happened to the group last, in words; what moved it, if that is known."""
+        """The last event of the group, in words; what moved it, if that is known."""
         moves = [
             effect
             for effect in self.shard.effects

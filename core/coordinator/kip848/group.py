@@ -173,7 +173,7 @@ class Kip848Group(Group):
         return None if holder is None else (holder, self.members.get(holder))
 
     def target_of(self, member: Kip848Member) -> Partitions:
-        """What the target gives a member; a static one has what its instance id's holder has."""
+        """The target assignment of a member; a static one has that of its instance id's holder."""
         holder: str | None = member.member_id
         if member.instance_id is not None:
             holder = self.static_members.get(member.instance_id)
@@ -379,7 +379,7 @@ def target_epoch_record(group_id: str, epoch: int, timestamp_ms: int) -> Record:
 
 
 def _older_commit(member: Kip848Member, epoch: int, stale: ErrorCode) -> PartitionVerdict:
-    """What decides about a commit of an older epoch (KIP-1251).
+    """The facts that decide about a commit of an older epoch (KIP-1251).
 
     It counts for partitions that the member has, or must give back, since that epoch or longer.
     """

@@ -20,7 +20,7 @@ MAX_KEPT: Final = 4_096
 
 
 def topic_bytes(topic: TopicInfo) -> bytes:
-    """What the hash of a topic is taken over."""
+    """The bytes that the hash of a topic is taken over."""
     parts = [MAGIC, _uuid_halves(topic), _text(topic.name), struct.pack("<i", topic.partitions)]
     for partition in range(topic.partitions):
         parts.append(struct.pack("<i", partition))

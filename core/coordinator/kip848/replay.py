@@ -88,7 +88,7 @@ def _change_metadata(
     key: ConsumerGroupMemberMetadataKey,
     value: ConsumerGroupMemberMetadataValue | None,
 ) -> Undo:
-    """What a member said of itself; without a value it is gone."""
+    """The metadata of a member; without a value it is gone."""
     if value is None:
         return _change_member(group, key.member_id, None)
     member = group.members.get(key.member_id) or Kip848Member(key.member_id)
@@ -131,7 +131,7 @@ def _change_current(
     key: ConsumerGroupCurrentMemberAssignmentKey,
     value: ConsumerGroupCurrentMemberAssignmentValue | None,
 ) -> Undo | None:
-    """What a member has."""
+    """The partitions that a member has."""
     before = group.members.get(key.member_id)
     if value is None:
         if before is None:

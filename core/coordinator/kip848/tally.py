@@ -1,4 +1,4 @@
-"""What a consumer group counts of its members, kept up to date as they change.
+"""Counts of a consumer group's members, kept up to date as they change.
 
 Which topics are named and by how many, patterns, votes for assignors, classic members and what
 they offer, and the epoch in which each partition is held. Two questions about a group need the

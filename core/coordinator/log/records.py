@@ -121,7 +121,7 @@ class ClassicProtocol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassicMemberMetadata:
-    """What is kept of a member that speaks the classic protocol."""
+    """The state kept of a member that speaks the classic protocol."""
 
     session_timeout_ms: int
     supported_protocols: tuple[ClassicProtocol, ...]
@@ -190,7 +190,7 @@ class ConsumerGroupCurrentMemberAssignmentKey:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupCurrentMemberAssignmentValue:
-    """What a member has and what it must give back; `state` 0, 1 or 2 as on the wire."""
+    """Partitions that a member has and must give back; `state` 0, 1 or 2 as on the wire."""
 
     member_epoch: int
     previous_member_epoch: int

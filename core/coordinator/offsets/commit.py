@@ -86,7 +86,7 @@ def _commit_plainly(shard: Shard, token: Hashable, request: OffsetCommitRequest)
 def commit_at_once(
     shard: Shard, request: OffsetCommitRequest, group: Group
 ) -> tuple[Write, OffsetCommitResponse] | None:
-    """What `commit_offsets` writes and answers where a session only goes on; else None."""
+    """The record and the answer of `commit_offsets` where a session only goes on; else None."""
     records = _plain_records(shard, request, group)
     if not records:
         return None

@@ -17,7 +17,7 @@ NO_LEADER_EPOCH = -1
 
 
 class OffsetCommitPartition(NamedTuple):
-    """What is committed for one partition."""
+    """The commit of one partition."""
 
     partition_index: int
     committed_offset: int

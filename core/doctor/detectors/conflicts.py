@@ -44,7 +44,7 @@ def slow_revocation(facts: DoctorFacts) -> Iterator[Finding]:
 
 
 def _missing(member: Member) -> set[tuple[str, int]]:
-    """What a member is to have and has not."""
+    """Partitions assigned to a member that it does not have yet."""
     target, has = member.target_assignment or {}, member.assignment or {}
     return {(t, n) for t, numbers in target.items() for n in set(numbers) - set(has.get(t, ()))}
 

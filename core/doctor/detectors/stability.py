@@ -24,7 +24,7 @@ BY_DESIGN = frozenset({"deploy", "created", "protocol_changed", "second_round"})
 SCALING = frozenset({"member_joined", "member_left"})
 """Causes of the rebalances of a group that grows or shrinks: each client comes or goes once."""
 ECHOES = frozenset({"member_returned", "member_rejoined"})
-"""What follows of a rebalance before: its cause is the other one's."""
+"""Rebalances that follow from an earlier one, whose cause they share."""
 REMEDIES = {
     "session_timeout": "kgroups explain session.timeout.ms",
     "poll_timeout": "kgroups explain max.poll.interval.ms",

@@ -1,4 +1,4 @@
-"""What a cluster is asked, through librdkafka.
+"""Reads through librdkafka.
 
 librdkafka asks group by group and does not hand out everything: subscriptions, KIP-848 epochs and
 states, share and streams groups, the bytes of the last join, the metadata of commits. Those are
@@ -62,7 +62,7 @@ Partitions = dict[tuple[str, int], Any]
 
 
 class LibrdkafkaReads(LibrdkafkaSession):
-    """What a cluster is asked; arguments as of a session.
+    """Reads from a cluster; arguments as of a session.
 
     Every question raises BrokerFailure where the cluster cannot be asked.
     """

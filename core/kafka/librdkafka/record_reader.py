@@ -100,7 +100,7 @@ class RecordReader:
         return times
 
     def _heard(self) -> list[Any]:
-        """What has come: `consume` would wait until it has as many as it may give."""
+        """The records that have come: `consume` would wait until it has as many as it may give."""
         first = self._consumer.poll(POLL_S)
         return [] if first is None else [first, *self._consumer.consume(AT_ONCE, timeout=0)]
 

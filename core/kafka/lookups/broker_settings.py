@@ -1,4 +1,4 @@
-"""What brokers are set to, of which release they are and whether they serve KIP-848."""
+"""Settings of brokers, their release, and whether they serve KIP-848."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

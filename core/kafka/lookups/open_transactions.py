@@ -127,7 +127,7 @@ async def _producers_on(
 
 
 class _Told(NamedTuple):
-    """What a coordinator says of one transactional id."""
+    """A coordinator's description of one transactional id."""
 
     coordinator: int
     description: Any
@@ -136,7 +136,7 @@ class _Told(NamedTuple):
 async def _told(
     cluster: Cluster, producer_ids: Collection[int], deadline: Deadline
 ) -> tuple[dict[int, _Told], dict[int, str]]:
-    """What coordinators know, by producer id; Kafka's error name by broker that does not tell."""
+    """Transactions of coordinators by producer id; Kafka's error name by silent broker."""
 
     async def one(broker: int, limit: float) -> dict[int, _Told]:
         body = requests.list_transactions(sorted(producer_ids))

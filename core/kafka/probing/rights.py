@@ -1,4 +1,4 @@
-"""What can be done once we are in: brokers, groups, topics, `__consumer_offsets`, the clock."""
+"""Rights after the login: brokers, groups, topics, `__consumer_offsets`, the clock."""
 
 import asyncio
 import time
@@ -78,7 +78,7 @@ def groups(admin: ClusterAdmin) -> list[Step]:
 
 
 def _to_list(code: str, hint: str | None) -> str | None:
-    """What helps where groups cannot be listed."""
+    """Advice where groups cannot be listed."""
     if code == "CLUSTER_AUTHORIZATION_FAILED":
         return "grant DESCRIBE on the cluster, or on the groups by name"
     return hint

@@ -1,1 +1,1 @@
-"""What is asked of a cluster, one kind of answer a module."""
+"""Reads from a cluster, one kind of answer a module."""

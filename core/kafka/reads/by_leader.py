@@ -149,7 +149,7 @@ async def list_offsets(
     read: Callable[[Any], Answer],
     isolation: str = "read_uncommitted",
 ) -> dict[TopicPartition, Answer | str]:
-    """What a leader tells of the first record that is not older, or the name of the error.
+    """A leader's answer on the first record that is not older, or the name of the error.
 
     Args:
         times: by partition, epoch milliseconds, or EARLIEST or LATEST.

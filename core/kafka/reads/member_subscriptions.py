@@ -1,4 +1,4 @@
-"""What classic members told the group about themselves, read forgivingly: bytes of any library.
+"""Subscriptions of classic members, read forgivingly: bytes of any library.
 
 The layouts are those of `kgroups.assignors.wire`; what cannot be read is None here.
 """

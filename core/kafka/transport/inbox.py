@@ -1,4 +1,4 @@
-"""What a broker sends, cut into answers, and held against what it was asked."""
+"""The answers of a broker, cut out of its bytes and matched with requests."""
 
 import asyncio
 import struct
@@ -112,7 +112,7 @@ class Pending(NamedTuple):
     sent_at: float
 
     def traced(self, address: str, received: int | None, failure: str | None) -> RequestTrace:
-        """What can be told of it now that it is answered or given up."""
+        """Settles it, now that it is answered or given up."""
         passed = time.monotonic() - self.sent_at
         return RequestTrace(
             address,

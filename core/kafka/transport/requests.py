@@ -116,7 +116,7 @@ def list_offsets(
 def by_topic(
     partitions: Mapping[TopicPartition, Value], row: Callable[[int, Value], Row]
 ) -> dict[str, list[Row]]:
-    """What a request says of partitions, by topic, in the order given.
+    """The partitions of a request, by topic, in the order given.
 
     Args:
         row: made of a partition's number and its value.

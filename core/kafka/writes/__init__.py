@@ -1,1 +1,1 @@
-"""What is changed in a cluster, with an outcome for each item."""
+"""Writes to a cluster, with an outcome for each item."""

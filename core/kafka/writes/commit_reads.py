@@ -1,4 +1,4 @@
-"""What groups have committed, read after a write, again and again where that may help."""
+"""Commits of groups, read after a write, again and again where that may help."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -72,7 +72,7 @@ async def _leave(
     message: Struct,
     deadline: Deadline,
 ) -> dict[str, Failure]:
-    """What one request says of each member."""
+    """The entry of a request for each member."""
     names = [member.member_id for member in members]
     try:
         _, answer = await cluster.ask(broker, Api.LEAVE_GROUP, message, deadline.part(WRITING).at)

@@ -32,7 +32,7 @@ def broken(path: Place | str, why: str) -> ItemError:
 
 
 def _why_unreadable(file: ActiveFile) -> str | None:
-    """What is wrong with a file that the log knows; None if it is there as it was written."""
+    """The fault of a file that the log knows; None if it is there as it was written."""
     try:
         size = Path(file.path).stat().st_size
     except OSError as exc:
@@ -41,7 +41,7 @@ def _why_unreadable(file: ActiveFile) -> str | None:
 
 
 def _why_other(file: ActiveFile, size: int | None) -> str | None:
-    """What is wrong with a file of this size; None where it is as it was written."""
+    """The fault of a file of this size; None where it is as it was written."""
     if size is None:
         return "a file of the table is not there"
     return None if size == file.size else f"it has {size} bytes, the table says {file.size}"

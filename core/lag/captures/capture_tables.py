@@ -84,7 +84,7 @@ def plan_tables(
 
 
 class Subscriptions:
-    """What members read, patterns of KIP-848 resolved against the topics of one snapshot."""
+    """The topics that members read, patterns of KIP-848 resolved against those of one snapshot."""
 
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._topics = snapshot.topics
@@ -111,7 +111,7 @@ class Subscriptions:
 
 
 def cluster_name(snapshot: ClusterSnapshot) -> str:
-    """What tells this cluster from others: its id, else where it was reached."""
+    """The identity of this cluster: its id, else where it was reached."""
     return snapshot.cluster_id or snapshot.bootstrap or "unknown"
 
 

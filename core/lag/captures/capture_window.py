@@ -201,7 +201,7 @@ def _what_there_is(folder: Place) -> str:
 
 
 class _Look(NamedTuple):
-    """What the tables have of the days of a window.
+    """The files of the days of a window.
 
     Args:
         marks: of captures that are not rolled up.

@@ -174,7 +174,7 @@ def _group(name: str, rows: Sequence[Row], members: Sequence[Row]) -> Group:
 
 
 def _offsets(rows: Sequence[Row]) -> Mapping[str, Mapping[int, CommittedOffset]] | None:
-    """What a group had committed; None where that could not be read."""
+    """The commits of a group; None where they could not be read."""
     commits: dict[str, dict[int, CommittedOffset]] = {}
     for row in rows:
         if not row["commits_known"]:

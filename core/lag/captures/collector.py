@@ -22,7 +22,7 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 
 class Capture(NamedTuple):
-    """What one run of the collector did.
+    """The result of one run of the collector.
 
     Args:
         captured_at_ms: time of the snapshot; None if there is none.

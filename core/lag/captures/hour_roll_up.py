@@ -197,7 +197,7 @@ def _moves(name: str, moving: Known, ordered: _Ordered, count: int) -> dict[str,
 
 
 def reduced(operation: Any, start: int, values: Known, numbers: Longs, count: int) -> Known:
-    """What is known of each number, reduced to one."""
+    """The known values of each number, reduced to one."""
     results, has = np.full(count, start, np.int64), np.zeros(count, bool)
     operation.at(results, numbers[values.is_known], values.values[values.is_known])
     has[numbers[values.is_known]] = True

@@ -42,7 +42,7 @@ HOUR_MS: Final = 3_600_000
 HOURS_A_DAY: Final = 24
 DAY_MS: Final = HOURS_A_DAY * HOUR_MS
 LENGTHS: Final = ("hours", "days", "months")
-"""What captures are rolled up by."""
+"""The keys that captures are rolled up by."""
 MARKS, SERIES, PEAKS = "marks", "series", "peaks"
 PARTITIONS: Final = ("cluster", "date", "kind")
 HourKey = tuple[str, int]
@@ -198,7 +198,7 @@ class RolledHours(NamedTuple):
 
 
 def length_of(first_ms: int, last_ms: int) -> str:
-    """What is rolled up between two captures, as `LENGTHS` calls it."""
+    """The length of the roll-up between two captures, as `LENGTHS` calls it."""
     if first_ms // HOUR_MS == last_ms // HOUR_MS:
         return "hours"
     return "days" if first_ms // DAY_MS == last_ms // DAY_MS else "months"

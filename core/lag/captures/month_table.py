@@ -89,7 +89,7 @@ def read_rolled(
     since_ms: int | None,
     until_ms: int | None,
 ) -> tuple[RolledHours, tuple[ItemError, ...]]:
-    """What is rolled up of a window, each hour once, and what of it cannot be read.
+    """The roll-ups of a window, each hour once, and those that cannot be read.
 
     Args:
         days: that the window has a part of.
@@ -214,7 +214,7 @@ def write_month(
 
 
 def _month_of(files: Sequence[ActiveFile]) -> pa.Table:
-    """What `day_of` makes of all of them, a day at a time: it takes what it has made, too."""
+    """The result of `day_of` over all of them, a day at a time: it takes its own results, too."""
     schema = hours_schema().append(DATE)
     names = hours_schema().names
     parts: list[pa.Table] = []

@@ -43,7 +43,7 @@ POLL_S: Final = 0.02
 ORDER: Final = ("topics", "members", "rows", "captures")
 KEY: Final = pa.schema([pa.field("cluster", pa.string()), pa.field(TIME, pa.int64())])
 Key = tuple[str, int]
-"""What tells captures apart: a cluster and a time."""
+"""The key of a capture: a cluster and a time."""
 
 assert {*ORDER} == {*TABLES}
 
@@ -132,7 +132,7 @@ def _read(file: Path) -> dict[str, pa.Table]:
 
 
 def _new(folder: Place, table: str, content: Sequence[pa.Table]) -> list[pa.Table]:
-    """What is not in a table: a move that died has left some there, and two may be the same."""
+    """Captures not in a table yet: a move that died has left some there, and two may be equal."""
     keyed = {_keys(rows)[0]: rows for rows in content if rows.num_rows}
     if not keyed:
         return []

@@ -1,4 +1,4 @@
-"""What the pipeline's tables hold: their columns, for Arrow and, through that, for Spark.
+"""The columns of the pipeline's tables, for Arrow and, through that, for Spark.
 
 Three tables of facts: rows (one partition of a group), members and topics; and what a dry run of
 them takes and gives. `captured_at_ms` and `cluster` are in each table of facts, so that tables of

@@ -32,7 +32,7 @@ ACTIONS: Final = ("rolled_up", "late", "merged", "removed")
 
 
 class Upkeep(NamedTuple):
-    """What was done to a table of one cluster and date.
+    """The upkeep of a table of one cluster and date.
 
     Args:
         date: None where it is of all dates.

@@ -96,7 +96,7 @@ def _id_of(member: Mapping[str, Any]) -> str:
 def _request(
     members: Sequence[Mapping[str, Any]], topics: Sequence[Mapping[str, Any]]
 ) -> AssignmentRequest:
-    """What the assignor would be given: members own what they are assigned now."""
+    """The input of the assignor: members own what they are assigned now."""
     return AssignmentRequest(
         members=[
             MemberSubscription(

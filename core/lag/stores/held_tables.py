@@ -70,7 +70,7 @@ class HeldTables:
 
 
 def _stamp(place: Place, version: int) -> Stamp | None:
-    """What tells the file of a commit from others; None where it is gone."""
+    """The identity of the file of a commit; None where it is gone."""
     name = f"{version:020}.json"
     if isinstance(place, Store):
         (info,) = (place / "_delta_log").files().get_file_info([name])

@@ -83,7 +83,7 @@ class Store:
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """What delta-rs is to be given; its own limits are minutes."""
+        """Options for delta-rs, whose own time limits are minutes."""
         limits = dict.fromkeys(("timeout", "connect_timeout", "retry_timeout"), self.timeout_ms)
         return {
             "max_retries": str(RETRIES),
@@ -148,7 +148,7 @@ def within(place: Place, timeout_ms: int) -> Place:
 
 
 def storage_options(place: Place) -> dict[str, str] | None:
-    """What delta-rs is to be given for a place; None for a local one."""
+    """Options for delta-rs for a place; None for a local one."""
     return place.storage_options if isinstance(place, Store) else None
 
 
@@ -158,7 +158,7 @@ def key_in(place: Place, path: str) -> str:
 
 
 def parquet_source(place: Place) -> dict[str, Any]:
-    """What Arrow's readers and writers of Parquet need for files of a place: its file system."""
+    """The file system of a place, for Arrow's readers and writers of Parquet."""
     return {"filesystem": place.files()} if isinstance(place, Store) else {}
 
 
@@ -232,7 +232,7 @@ def check_file(store: Store) -> None:
 
 
 class Cause(NamedTuple):
-    """What a failure of a store means.
+    """The error that a failure of a store stands for.
 
     Args:
         sign: what delta-rs says of it.
@@ -320,7 +320,7 @@ def is_of_store(said: str) -> bool:
 
 
 def store_failure(place: Place, exc: BaseException) -> KgroupsError:
-    """What went wrong at a store, as one sentence that holds no login."""
+    """The failure of a store as one sentence, without credentials."""
     said, store = str(exc), place if isinstance(place, Store) else None
     why = _last_cause(said, store)
     parts = {

@@ -219,7 +219,7 @@ def decoded(
 
 
 def parse_rest(record: LogRecord) -> tuple[str | None, str | None, str | None, str | None]:
-    """What `RECORDS` has beside `COMMITS`; nulls for what cannot be read."""
+    """The columns that `RECORDS` has beside `COMMITS`; nulls for what cannot be read."""
     try:
         key = decode_key(record.key) if record.key is not None else None
         if key is None:

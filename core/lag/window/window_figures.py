@@ -1,4 +1,4 @@
-"""What the rows of a window say of each series, and the most lag of each key: SQL put together."""
+"""Figures of each series of a window, and the most lag of each key: SQL put together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ STRETCHES: Final = 60
 
 
 class Figures(NamedTuple):
-    """What is made of the rows of a window.
+    """The frames made of the rows of a window.
 
     Args:
         lagged: every row, from lagged.sql.

@@ -284,7 +284,7 @@ class Walk:
 
 
 def _known_of(group: Group, library: str, known: Known, *, alike: bool) -> Known:
-    """What is known of the members of a group whose leader has this library."""
+    """The evidence on the members of a group whose leader has this library."""
     members = group.members or ()
     if alike:
         ids = [member.member_id for member in members]

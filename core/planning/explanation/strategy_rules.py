@@ -200,7 +200,7 @@ def _mixed_rule(asked: Question) -> list[str]:
 
 
 def history(asked: Question) -> list[str]:
-    """What became of the owner before."""
+    """The fate of the previous owner."""
     plan, move = asked.plan, asked.move
     members = {member.member_id: member for member in plan.members}
     if move.source is None:

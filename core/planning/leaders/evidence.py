@@ -119,7 +119,7 @@ class Evidence:
         return any(map(self.may_have_come_back, self.group.members or ()))
 
     def _as_leader(self, member: Member) -> Libraries:
-        """What a member's library is if it leads; none if it cannot be the leader."""
+        """The library of a member if it leads; none if it cannot be the leader."""
         traces = self.traces[member.member_id] if self.writers else frozenset[Trace]()
         return _libraries(traces if self.may_have_come_back(member) else traces & self.writers)
 

@@ -325,7 +325,7 @@ def rack_told(library: str, strategy: str, rack: str | None) -> str | None:
 
 
 def _newest(library: str | None, strategy: str | None) -> Trace | None:
-    """What the library's releases of today show; None if that is not known."""
+    """The behaviour of the library's current releases; None if that is not known."""
     rows = [
         trace
         for trace in TRACES

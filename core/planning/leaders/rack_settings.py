@@ -116,7 +116,7 @@ def _leaderships(
 
 
 def _as_it_joined(member: Member) -> MemberSubscription:
-    """What it said when it joined last."""
+    """The subscription of its last join."""
     generation = member.generation
     return MemberSubscription(
         member.member_id,

@@ -73,7 +73,7 @@ class Failure:
 
     @property
     def message(self) -> str:
-        """What fails, one sentence."""
+        """The failure, one sentence."""
         return self.error.message
 
 

@@ -309,7 +309,7 @@ def _behind(
 
 
 def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], float]]:
-    """What may still be to come in the first round, and how likely that is."""
+    """The events that may still come in the first round, and how likely they are."""
     events = events_of(roster, strategy)
     if is_raced(roster, strategy):
         return later_ones(events, moved=False)

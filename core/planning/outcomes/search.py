@@ -119,7 +119,7 @@ def find_outcomes(
 
 
 def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Assumed], bool]:
-    """What only leaders see: everything that it may be, and whether that is all."""
+    """Facts that only leaders see: everything that they may be, and whether that is all."""
     likeness = [(False, 1.0)]
     if strategy.leader_client in PYTHON and strategy.assignor.name in STICKY_FAMILY:
         likeness = [(False, 1 - UNLIKE_WEIGHT), (True, UNLIKE_WEIGHT)]

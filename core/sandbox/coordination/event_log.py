@@ -1,4 +1,4 @@
-"""What happens in the cluster and its coordinators, as lines that a person can follow."""
+"""Events of the cluster and its coordinators, as lines that a person can follow."""
 
 import threading
 from collections import deque

@@ -23,7 +23,7 @@ class LoseRequest:
 
 
 Action = Drop | LoseRequest | int | None
-"""What happens after the delay: drop, lose, answer an error code, or None: go on as usual."""
+"""The action after the delay: drop, lose, answer an error code, or None: go on as usual."""
 
 
 NameOf = Callable[[UUID], str | None]
@@ -68,7 +68,7 @@ class Fault:
         )
 
     def describe(self) -> str:
-        """What it does, in words."""
+        """The fault in words."""
         match self.action:
             case Drop():
                 what = "connection dropped"

@@ -1,1 +1,1 @@
-"""What each API does: one function an API, from a call to the fields of its answer."""
+"""The handlers: one function an API, from a call to the fields of its answer."""

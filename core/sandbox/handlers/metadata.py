@@ -24,7 +24,7 @@ NO_OPERATIONS = -(2**31)
 
 
 def api_versions(call: Call) -> Message:
-    """What is offered; to who takes this for another broker, that it is none (KIP-1242)."""
+    """The APIs offered; whoever takes this for another broker is told that it is not (KIP-1242)."""
     place = call.cluster.cluster_id, call.broker.broker_id
     meant = None if call.version < NAMES_BROKER else (call.body.cluster_id, call.body.node_id)
     if meant is None or meant[0] is None or meant == place:
@@ -53,7 +53,7 @@ def metadata(call: Call) -> Struct:
 
 
 def _as_answered(asked: Sequence[Message]) -> list[Message]:
-    """What was asked for, in the order in which a broker answers; librdkafka's leaders go by it.
+    """The topics asked for, in the order in which a broker answers; librdkafka's leaders go by it.
 
     Source: KafkaApis.handleTopicMetadataRequest, which puts the names into a Scala set.
     """

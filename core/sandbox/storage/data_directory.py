@@ -120,7 +120,7 @@ class DataDirectory:
             asyncio.get_running_loop().call_soon(self._save)
 
     def read_meta(self) -> Meta | None:
-        """What the last run knew; None in a new directory.
+        """The state of the last run; None in a new directory.
 
         Raises:
             UsageError: the file is not what this program writes.

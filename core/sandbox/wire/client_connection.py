@@ -26,7 +26,7 @@ class CloseConnection(Exception):
 
 
 class FrameHandler(Protocol):
-    """What a connection hands its frames to."""
+    """The receiver of a connection's frames."""
 
     def handle(self, frame: bytes, peer: str) -> Answer | Awaitable[Answer]:
         """The answer, or an awaitable of it.

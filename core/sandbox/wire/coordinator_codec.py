@@ -100,7 +100,7 @@ def write_json(asked: Asked, response: object) -> Json:
 
 
 def _answer(asked: Asked, response: object) -> Message:
-    """What is written of an answer."""
+    """The bytes of an answer."""
     name = type(asked.request).__name__.removesuffix("Request") + "Response"
     if type(response).__name__ != name:
         raise UsageError(f"{type(response).__name__} does not answer {asked.api.kafka_name}")

@@ -110,7 +110,7 @@ def _plain(field: Field, version: int, source: Row) -> Any:
 
 
 _MEMORY_BYTES = 1 << 26
-"""What a request may take besides a few times its length; a real one has some thousand rows."""
+"""The memory of a request besides a few times its length; a real one has some thousand rows."""
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""What client libraries are like: their properties, defaults and ways."""
+"""Client libraries: their properties, defaults and ways."""

@@ -1,4 +1,4 @@
-"""What members of each client library do, beyond their settings.
+"""The behaviour of each client library, beyond its settings.
 
 Source: the libraries' own code, in the releases of `VERSIONS`. All of them say LeaveGroup when they
 are closed, but for static members; none does when its process dies.

@@ -1,4 +1,4 @@
-"""What client libraries without Kafka's property names call them in their own code.
+"""Own names of client libraries that do not use Kafka's property names.
 
 Source: sarama's Config, franz-go's options of kgo, kafkajs's configuration, the parameters of
 kafka-python's and aiokafka's consumers; `clients/libraries.py` has their releases.

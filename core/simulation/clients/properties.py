@@ -37,7 +37,7 @@ def plain_value(kind: PropertyKind, text: str) -> object | None:
 
 
 def out_of_range(name: str, value: object) -> str | None:
-    """What the Java consumer expects of a number that it would not start with; None if it would."""
+    """The bound of the Java consumer that a number violates; None if it would start with it."""
     least, most = JAVA_RANGES.get(name, (-inf, None))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -85,7 +85,7 @@ HINTS: Final[Mapping[str, str]] = {
 
 
 def hint_of(name: str) -> str | None:
-    """What to write in the place of a word that is known otherwise."""
+    """The name to write in the place of a word that is known otherwise."""
     library = next((owner for owner, names in OWN_NAMES.items() if name in names), None)
     if library is None:
         return HINTS.get(name)
@@ -93,7 +93,7 @@ def hint_of(name: str) -> str | None:
 
 
 def unknown_property(name: str, library: str, accepted: Iterable[str]) -> tuple[str, str | None]:
-    """What is said of a property that is not accepted, and a hint."""
+    """The message on a property that is not accepted, and a hint."""
     what = f"unknown property `{name[:60]}` of {SHOWN.get(library, library)}"
     for other, table in TABLES.items():
         if name in table and other != library:

@@ -1,4 +1,4 @@
-"""What is to be done when, in virtual time; equals in the order of planning."""
+"""Planned calls in virtual time; those of one time in the order of planning."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -44,7 +44,7 @@ class Agenda:
             self._carry_out(at_ms)
 
     def _carry_out(self, at_ms: int) -> None:
-        """What is due at the first of all times, as far as nothing earlier is planned meanwhile."""
+        """The calls due at the earliest time, as far as nothing earlier is planned meanwhile."""
         times, due = self._times, self._due[at_ms]
         heappop(times)
         done = 0

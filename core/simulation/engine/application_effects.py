@@ -1,4 +1,4 @@
-"""What applications do by events: pause and resume partitions, change and end subscriptions."""
+"""Events of applications: pause and resume partitions, change and end subscriptions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -88,7 +88,7 @@ def change_subscription(world: World, event: ChangeSubscription) -> None:
 
 
 def _retire(world: World, state: GroupState) -> None:
-    """What no member reads any more needs no owner."""
+    """Partitions that no member reads any more need no owner."""
     members = tuple(seat.reads for seat in state.seats.values() if not seat.retired)
     group = replace(state.plan, members=members, templates=())
     read = [name for name in world.brokers.topology.topics if reads(group, name)]

@@ -1,4 +1,4 @@
-"""What happens to brokers in a run, and to a whole zone or the spot instances of a group."""
+"""Events of brokers in a run, of a whole zone, and of the spot instances of a group."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What the events of a scenario do to its world: one function an event."""
+"""Effects of the events of a scenario on its world: one function an event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

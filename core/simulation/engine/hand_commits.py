@@ -13,7 +13,7 @@ POLL_MS: Final = 100
 
 
 def to_commit(process: Process) -> dict[TopicPartition, int]:
-    """What is not committed already, of everything that a client names; one at least."""
+    """The commits of a client that are not committed already; one at least."""
     stored, positions = process.group.ledger.committed, process.app.positions
     changed = {partition: at for partition, at in positions.items() if stored.get(partition) != at}
     return changed or dict([next(iter(positions.items()))])

@@ -183,7 +183,7 @@ class Network(ABC):
         return round(min(app.next_arrival(), now_ms + wait_ms))
 
     def _set_up(self, process: Process, idle_ms: int) -> int:
-        """What a request waits for a connection that was closed because nothing was sent on it.
+        """The wait of a request for a connection that was closed because it was idle.
 
         TCP's handshake and ApiVersions go there and back first.
         """

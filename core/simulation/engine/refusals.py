@@ -119,7 +119,7 @@ def _hint(error: ErrorCode, config: CoordinatorConfig) -> str | None:
 
 
 def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any:
-    """What a coordinator answers to the first request by which the member joins; None: it waits."""
+    """The coordinator's answer to the first request by which the member joins; None: it waits."""
     numbers = count(1)
     topology = Topology()
 

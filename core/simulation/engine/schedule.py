@@ -1,4 +1,4 @@
-"""What is still to come: parts of events, before which a run is not over, and rates by the hour."""
+"""Scheduled parts of events, before which a run is not over, and rates by the hour."""
 
 from collections.abc import Callable
 from typing import Final

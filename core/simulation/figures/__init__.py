@@ -1,1 +1,1 @@
-"""What is counted in a run, and its results."""
+"""The figures of a run, and its results."""

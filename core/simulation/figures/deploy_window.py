@@ -1,4 +1,4 @@
-"""What each deploy cost its group: the figures from its start until everybody had settled again."""
+"""The cost of each deploy to its group: figures from its start until all had settled again."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple

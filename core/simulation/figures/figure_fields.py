@@ -74,7 +74,7 @@ SIMULATION_FIELDS: Final = Fields("a simulation", _rows())
 
 
 def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
-    """What the fields come to for one group in all its runs; durations in seconds."""
+    """The values of the fields for one group in all its runs; durations in seconds."""
     values: dict[str, Value] = {}
     for name, read in _READ.items():
         figures = [read(run) for run in runs]

@@ -1,4 +1,4 @@
-"""What must hold in every run, checked as it happens and never by looking through everything.
+"""Invariants of every run, checked as it happens and never by looking through everything.
 
 * A partition has one owner, unless the other one is no member any more, or its generation is over
   (a static member that did not join the next one), and it has not heard of it; within a

@@ -69,7 +69,7 @@ class Highest:
 
 
 class BrokenInvariant(Exception):
-    """What can never be has happened: a bug in the coordinator, the client half or the simulation.
+    """An invariant is broken: a bug in the coordinator, the client half or the simulation.
 
     Args:
         seed: of the run; the same scenario with it breaks again.

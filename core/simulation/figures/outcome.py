@@ -1,4 +1,4 @@
-"""What came out of a run, as values: per group and per member, in virtual ms from its start."""
+"""The outcome of a run, as values: per group and per member, in virtual ms from its start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

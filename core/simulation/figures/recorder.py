@@ -1,4 +1,4 @@
-"""What a run is told by, while it goes on: rebalances with their causes, requests, the timeline.
+"""The recorder of a run: rebalances with their causes, requests, the timeline.
 
 Nothing here grows with virtual time but the list of rebalances, which is cut off at a length; the
 timeline is handed on line by line.
@@ -73,7 +73,7 @@ class Rebalance:
 
 
 class Told:
-    """What one group's run has shown so far."""
+    """The record of one group's run so far."""
 
     def __init__(self) -> None:
         self.rebalances: list[Rebalance] = []
@@ -227,7 +227,7 @@ def error_name(response: Any) -> str:
 
 
 def answer_text(response: Any) -> str:
-    """What a good answer says, in a few words."""
+    """A good answer in a few words."""
     parts = []
     if hasattr(response, "generation_id"):
         parts.append(f"generation {response.generation_id}")

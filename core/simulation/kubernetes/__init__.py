@@ -1,1 +1,1 @@
-"""What Kubernetes does to members: deployments, stateful sets, autoscalers."""
+"""Members under Kubernetes: deployments, stateful sets, autoscalers."""

@@ -43,7 +43,7 @@ def fenceposts(surge: Amount, unavailable: Amount, replicas: int) -> tuple[int, 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the new version has otherwise than the old one; None, or nothing: as before.
+    """The differences of the new version from the old one; None, or nothing: as before.
 
     Args:
         settings: field of `MemberSettings` -> value.

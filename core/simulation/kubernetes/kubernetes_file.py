@@ -53,7 +53,7 @@ def read_entry(cursor: Cursor, group: GroupPlan) -> str:
 
 
 def read_change(cursor: Cursor, group: GroupPlan) -> Change:
-    """What is new."""
+    """The changes."""
 
     def read_protocol(value: Cursor) -> Protocol:
         if group.protocol == "zookeeper":

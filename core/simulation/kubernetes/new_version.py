@@ -1,4 +1,4 @@
-"""What a group and its members are like in the version that a deploy brings."""
+"""A group and its members in the version that a deploy brings."""
 
 from dataclasses import replace
 from typing import Any

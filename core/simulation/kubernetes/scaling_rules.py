@@ -23,7 +23,7 @@ GRACE_MS: Final = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """What scales the members of a group.
+    """The autoscaler of the members of a group.
 
     Args:
         keda: whether KEDA is in front of the HPA: it scales to zero, and caps the lag.
@@ -92,7 +92,7 @@ def most_after(current: int) -> int:
 def stabilised(
     plan: Autoscaler, current: int, wanted: Iterable[tuple[int, int]], now_ms: int
 ) -> int:
-    """What is left of the wishes when the windows and the policies have had their say.
+    """The replicas after the windows and the policies.
 
     Args:
         wanted: (time, pods) of every wish so far, the present one included.

@@ -142,7 +142,7 @@ def _record_ms(load: MeasuredLoad | None) -> float:
 def _told(
     load: MeasuredLoad | None, topics: Iterable[TopicPlan], record_ms: float
 ) -> tuple[tuple[str, ...], list[str]]:
-    """What was measured and what was assumed about the load, a sentence each."""
+    """The measured and the assumed figures of the load, a sentence each."""
     measured: list[str] = []
     assumed: list[str] = []
     over = "" if load is None else f" over {load.over_ms / 1_000:g} s"

@@ -1,4 +1,4 @@
-"""What a group receives and how long its records take, from two or more looks at its offsets. Pure.
+"""The load of a group and the time its records take, from two or more looks at its offsets. Pure.
 
 The rate of a partition is what its log grew by, over the time between the looks. A member that is
 behind at two looks was busy in between, so the time divided by the records that it committed is
@@ -47,7 +47,7 @@ class Look(NamedTuple):
 
 
 class MeasuredLoad(NamedTuple):
-    """What came of the looks.
+    """The result of the looks.
 
     Args:
         over_ms: from the first look to the last.

@@ -1,4 +1,4 @@
-"""What a scenario says that cannot be, found without a run: names, numbers, events in order.
+"""Contradictions in a scenario, found without a run: names, numbers, events in order.
 
 Each is told with the places in a file that may be to blame, nearest first.
 """
@@ -120,7 +120,7 @@ def _of_autoscalers(scenario: Scenario) -> Iterator[Contradiction]:
 
 
 def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
-    """What members are like after each deploy of the original version, with the event's number."""
+    """Settings of members after each deploy of the original version, with the event's number."""
     for number, scheduled in enumerate(scenario.events):
         event = scheduled.event
         group = scenario.group(event.group) if isinstance(event, Deploy) else None
@@ -136,7 +136,7 @@ def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
 
 
 def in_deploy(number: int, problem: Contradiction) -> Contradiction:
-    """What is wrong with a deployed member is the event's fault."""
+    """Blames the event for the faults of a deployed member."""
     change: Path = ("events", number, "deploy", "change")
     key = problem.paths[0][-1]
     return replace(problem, paths=((*change, "settings", key), (*change, key), change[:2]))
@@ -199,7 +199,7 @@ def _of_assign(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Iterat
 
 
 def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
-    """What the members' library cannot do."""
+    """The features that the members' library lacks."""
     traits, able = LIBRARIES[plan.library], ", ".join
     if group.protocol == "consumer" and not traits.kip848:
         what = f"{plan.library} does not speak the consumer protocol (KIP-848)"

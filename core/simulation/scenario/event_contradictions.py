@@ -1,4 +1,4 @@
-"""What events say that cannot be, found without a run: one after the other, in order of time."""
+"""Contradictions in events, found without a run: one after the other, in order of time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,7 +37,7 @@ from kgroups.core.simulation.scenario.subscriptions import close_to, pattern_mat
 SAID: Final = {"topics": "topics", "pattern": "a pattern"}
 OF_CLASSIC_MEMBERS: Final = frozenset(FAILING_APIS) - {"ConsumerGroupHeartbeat"}
 SENT: Final = {"consumer": {"ConsumerGroupHeartbeat"}, "zookeeper": set[str]()}
-"""What members send, by protocol, where it is not the classic one."""
+"""The heartbeat request of members, by protocol, where it is not the classic one."""
 # What is wrong: at which key, in one sentence, with a hint.
 Found = Iterator[tuple[str, str, str | None]]
 
@@ -140,7 +140,7 @@ def _of_change(
 def _of_application(
     scenario: Scenario, event: ApplicationEvent, partitions: dict[str, int]
 ) -> Found:
-    """What an application asks of its consumer: whether the library can do it."""
+    """Checks whether the library can do what an application asks of its consumer."""
     topics = set(partitions)
     if isinstance(event, ChangeSubscription):
         made = (event.event for event in scenario.events)

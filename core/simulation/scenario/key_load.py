@@ -27,7 +27,7 @@ class KeyLoad:
     named: tuple[tuple[str, float], ...] = ()
 
     def shares(self, partitions: int) -> tuple[float, ...]:
-        """What share of the records goes to each of so many partitions."""
+        """The share of the records that goes to each of so many partitions."""
         return _shares(self, partitions)
 
 

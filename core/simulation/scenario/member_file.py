@@ -82,7 +82,7 @@ PLAIN_KEYS: Final[Readers] = {
 def read_members(
     label: str, cursor: Cursor, group: Fields, name: str, protocol: Protocol
 ) -> tuple[MemberPlan, list[MemberPlan]]:
-    """What one entry stands for: what its members are like; `label`, or `label-1`, ...
+    """The members that one entry stands for: `label`, or `label-1`, ...
 
     Args:
         group: the fields of the entry's group, called `name`.

@@ -51,7 +51,7 @@ _BY_DURATION: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MemberSettings:
-    """What a member is configured with; times in ms, names as in `SETTINGS`.
+    """The configuration of a member; times in ms, names as in `SETTINGS`.
 
     Args:
         rebalance_timeout_ms: None: that of max.poll.interval.ms, as Java and librdkafka do.
@@ -274,7 +274,7 @@ assert {name for name, _ in SETTINGS.values() if name} | _RESET_FIELDS == {
 
 
 class Given(NamedTuple):
-    """What was given for a member so far.
+    """The settings given for a member so far.
 
     Args:
         identity: `client.id` and the like, by property.
@@ -333,7 +333,7 @@ def _laid_over(
     library: Library,
     accepted: set[str],
 ) -> Given:
-    """What was given by name as (value, the setting that it is) on top of `base`."""
+    """The settings given by name as (value, setting), on top of `base`."""
     for name, _ in cursor.entries():
         if name not in accepted:
             what, hint = unknown_property(name, library, accepted)

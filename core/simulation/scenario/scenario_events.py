@@ -1,4 +1,4 @@
-"""What happens to a simulated cluster, as data: one class an event.
+"""Events of a simulated cluster, as data: one class an event.
 
 Members are named by their plan's name, or `NAME-3` for the third of a plan that has several;
 a tuple of names that is empty stands for every member of the group.

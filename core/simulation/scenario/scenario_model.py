@@ -37,7 +37,7 @@ UNITS: Final[tuple[CommitUnit, ...]] = ("poll", "partition")
 
 @dataclass(frozen=True, slots=True)
 class CommitPlan:
-    """What stands in the place of auto-commit.
+    """The commit policy in the place of auto-commit.
 
     Args:
         mode: `commitSync`, `commitAsync`; `outside`: offsets are stored with the results, and
@@ -102,7 +102,7 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class ListenerPlan:
-    """What an application does when partitions come and go: commit, flush, restore state.
+    """The work of an application when partitions come and go: commit, flush, restore state.
 
     Args:
         on_assigned, on_revoked, on_lost: how long it takes; none where there are no partitions.
@@ -216,7 +216,7 @@ class GroupPlan:
     long_running: bool = False
 
     def like(self, name: str | None) -> MemberPlan | None:
-        """What a further member is like: a member's or an entry's name, None for the first."""
+        """The model of a further member: a member's or an entry's name, None for the first."""
         members = (*self.members, *self.templates)
         return next((member for member in members if name is None or member.name == name), None)
 

@@ -1,4 +1,4 @@
-"""What a search makes as small as it can: arithmetic over figures, as `moved + lag`."""
+"""The objective that a search minimises: arithmetic over figures, as `moved + lag`."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -69,7 +69,7 @@ class Objective:
             raise UsageError(f"`{name}` is not a figure of a simulation", hint=hint)
 
     def value(self, values: Mapping[str, Value]) -> float:
-        """What it comes to; infinity for what cannot be computed."""
+        """Its value; infinity for what cannot be computed."""
         try:
             value = self._value(self._tree, values)
         except (ZeroDivisionError, OverflowError):

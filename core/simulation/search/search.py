@@ -57,7 +57,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of a search.
+    """The result of a search.
 
     Args:
         tried: in order; the scenario as it is comes first.

@@ -1,1 +1,1 @@
-"""What the engine drives: consumers, brokers, ZooKeeper."""
+"""Actors that the engine drives: consumers, brokers, ZooKeeper."""

@@ -1,4 +1,4 @@
-"""What the world drives: consumers and services, both without I/O, clock and randomness.
+"""Actors of the world: consumers and services, both without I/O, clock and randomness.
 
 The world (`world.py`) owns the virtual clock, the network and the applications. It calls a
 machine's methods with the time, then takes what the machine wants done, and calls `advance` no
@@ -140,7 +140,7 @@ class Consumer(ABC):
         self.busy_ms = 0
 
     def take(self) -> list[ConsumerOutput]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""
         outputs, self.outputs = self.outputs, []
         return outputs
 
@@ -190,14 +190,14 @@ class Consumer(ABC):
         """The answer to an Ask; None: the connection broke, nobody knows what became of it."""
 
     def beat(self, now_ms: int) -> Ask | None:
-        """What `advance` asks, where it is a heartbeat as always and all that is due; else None.
+        """The request of `advance`, where it is a mere heartbeat and all that is due; else None.
 
         The world calls it first where the consumer is settled, and `beat_answered` with the answer.
         """
         return None
 
     def commit_alone(self, now_ms: int, offsets: Offsets) -> Ask | None:
-        """What `commit` and then `poll` ask, where they do nothing else; None, nothing done: they.
+        """The request of `commit` and then `poll`, where they do nothing else; None: call them.
 
         The world calls it first where the consumer is settled.
         """
@@ -371,4 +371,4 @@ class Service(ABC):
 
     @abstractmethod
     def take(self) -> list[ServiceOutput]:
-        """What to carry out since the last call, in order."""
+        """The effects to carry out since the last call, in order."""

@@ -1,4 +1,4 @@
-"""What the process around a consumer does: it polls, gets records, processes them, polls again.
+"""The process around a consumer: it polls, gets records, processes them, polls again.
 
 Between two moments at which anything else happens, nobody looks; so nothing is on the world's
 heap for it. `run_to` makes up for the time since the last look, poll after poll, and where a
@@ -52,7 +52,7 @@ class WorkerPool:
             self.handed[partition] = end
 
     def freeze(self, now_ms: float, for_ms: float) -> None:
-        """What is in work is done so much later."""
+        """Delays the records in work by so much."""
         self._free = [max(at_ms, now_ms) + for_ms for at_ms in self._free]
         left = [job for job in self._work if job[0] > now_ms]
         self._work = [(at_ms + for_ms, partition, offset) for at_ms, partition, offset in left]
@@ -240,7 +240,7 @@ class Application(ReadPartitions):
         self.free_ms = at_ms + takes_ms
 
     def _record_ms(self) -> float:
-        """What a worker takes for a record; the first one longer, where one is poison."""
+        """The time that a worker takes for a record; the first one longer, where one is poison."""
         delay_ms, self._delay_ms = self._delay_ms, 0.0
         return self._plan.record.draw(self._random) + delay_ms
 

@@ -112,7 +112,7 @@ class OffsetsLog:
             partition[record[0]] = record
 
     def records(self, partition: int) -> list[Record]:
-        """What a coordinator that takes the partition over reads, in the order of first writes."""
+        """Records that a coordinator reads as it takes over the partition, as first written."""
         return list(self._partitions.get(partition, {}).values())
 
 

@@ -22,7 +22,7 @@ Taken = tuple[TopicPartition, int, int]
 
 
 class _Node:
-    """What is asked of one broker.
+    """A fetch request to one broker.
 
     Attributes:
         sent_ms: when the request that is under way was sent; None if none is.
@@ -70,7 +70,7 @@ class Fetcher:
     def take(
         self, at_ms: float, room: int, positions: Mapping[TopicPartition, int], dry_ms: float
     ) -> list[Taken]:
-        """What a poll gives now, at most `room` records; then the next requests are sent.
+        """The records of a poll now, at most `room`; then the next requests are sent.
 
         Args:
             positions: next offset to hand over of each partition.
@@ -173,7 +173,7 @@ class Fetcher:
         )
 
     def _answer(self, node: _Node, at_ms: float) -> list[Taken]:
-        """What the broker answers at this time; the next answer begins with another partition."""
+        """The broker's answer at this time; the next one begins with another partition."""
         settings, taken = self._settings, list[Taken]()
         room = settings.fetch_max_bytes
         asked = node.asked[node.first :] + node.asked[: node.first]

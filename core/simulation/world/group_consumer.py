@@ -86,7 +86,7 @@ class GroupConsumer(Consumer):
 
     @abstractmethod
     def _subscription(self, topology: Topology) -> Subscribe:
-        """What it reads, as far as the client has to know the topics."""
+        """The topics that it reads, as far as the client has to know them."""
 
     def _lookup_identity(self) -> tuple[str | None, int]:
         """Member id and epoch in OffsetFetch, of KIP-848."""
@@ -198,7 +198,7 @@ class GroupConsumer(Consumer):
         return self._client.commit_answered(now_ms, token, response)
 
     def update_topics(self, now_ms: int, topology: Topology) -> None:
-        """What a pattern stands for may have changed; a leader watches the partitions."""
+        """The topics of a pattern may have changed; a leader watches the partitions."""
         self._tell(now_ms, self._subscription(topology))
         self._tell(now_ms, UpdateTopics(topology.topics))
         self._go_on(now_ms)

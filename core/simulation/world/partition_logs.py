@@ -78,7 +78,7 @@ class CommittedRecords:
 
 
 class FetchedRecords:
-    """What a consumer has fetched of a partition that it fetches no more.
+    """The records that a consumer has fetched of a partition that it fetches no more.
 
     Args:
         limit: offset after the last record.
@@ -128,7 +128,7 @@ class Logs:
     def fetched(
         self, partition: TopicPartition, position: int, settings: MemberSettings, at_ms: float
     ) -> FetchedRecords:
-        """What a consumer that has read so far has fetched of a partition, at most."""
+        """The most that a consumer that has read so far can have fetched of a partition."""
         seen = self.seen(partition, committed=settings.isolation_level == "read_committed")
         most = settings.max_partition_fetch_bytes // self.sizes[partition.topic] + CHANNEL
         return FetchedRecords(min(seen.end(at_ms), position + most))
@@ -170,7 +170,7 @@ class Logs:
             self.partitions[TopicPartition(name, index)].set_rate(now_ms, share)
 
     def _share(self, name: str, index: int, partitions: int) -> float:
-        """What comes to one of so many partitions; one beyond the weights begins them anew."""
+        """The share of one of so many partitions; one beyond the weights begins them anew."""
         plan = self._plans[name]
         rate, weights = plan.rate / 1_000, plan.weights
         if plan.keys is not None:

@@ -273,7 +273,7 @@ class GroupState:
 def both(
     before: Callable[[], None] | None, other: Callable[[], None] | None
 ) -> Callable[[], None] | None:
-    """What is to be done at the end of a process, of two that want something."""
+    """The action at the end of a process, of two that want something."""
     if before is None or other is None:
         return before or other
     first, second = before, other

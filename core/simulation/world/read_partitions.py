@@ -20,7 +20,7 @@ EASY_SHARE: Final = 0.8
 
 
 class ReadPartitions:
-    """What one life of a process reads.
+    """The partitions that one life of a process reads.
 
     Args:
         plan: how many records a poll gives, how long it takes.

@@ -81,7 +81,7 @@ class Reception(NamedTuple):
 
 
 def kind_of(message: ToServer) -> str:
-    """What a message is counted and shown by."""
+    """The name that a message is counted and shown by."""
     if isinstance(message, protocol.Call):
         return message.request.api
     return KINDS[type(message)]

@@ -1,4 +1,4 @@
-"""What a member does with an answer: the meaning of its error from the tables, then the news in it.
+"""A member's handling of an answer: the meaning of its error from the tables, then the news in it.
 
 Source: the response handlers of `AbstractCoordinator` and `ConsumerCoordinator`.
 """

@@ -1,4 +1,4 @@
-"""What a member sends to find its coordinator, to join, to sync and to stay.
+"""Requests of a member to find its coordinator, to join, to sync and to stay.
 
 Source: `AbstractCoordinator`; KIP-394 (member id first), KIP-345 (static members), KIP-429
 (cooperative rebalancing), KIP-800 (reasons), KIP-814 (a static leader that may skip assigning).

@@ -1,4 +1,4 @@
-"""What one member knows, and the little that every part of the client half does to it."""
+"""The state of one member, and the little that every part of the client half does to it."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from kgroups.core.coordinator.topology import TopicInfo
 
 
 class ClientTimer(Enum):
-    """What a member's timers are for."""
+    """The purposes of a member's timers."""
 
     # Enum's own is written in Python, and every heartbeat looks timers up several times.
     __hash__ = object.__hash__

@@ -1,4 +1,4 @@
-"""What a member of a classic group does, as tables: states, what comes, what follows from it.
+"""A member of a classic group as tables: states, inputs, reactions.
 
 The client half looks its outcomes up here. `scripts/draw_states.py` draws the diagram from
 the tables. Where the coordinator is does not belong to the state: a member can lose it in any of
@@ -49,7 +49,7 @@ class Step(Enum):
 
 
 class ClientAsk(StrEnum):
-    """What comes to a member: a command, an answer's meaning, a timer, the end of its steps."""
+    """The inputs of a member: a command, an answer's meaning, a timer, the end of its steps."""
 
     POLL = "poll, a join being due"
     PREPARED = "prepared"
@@ -68,7 +68,7 @@ class ClientAsk(StrEnum):
 
 
 class ClientAct(Enum):
-    """What the member does about it."""
+    """The member's reactions."""
 
     IGNORE = "nothing"
     GO = "go on to the next state"
@@ -78,7 +78,7 @@ class ClientAct(Enum):
 
 
 class ClientOutcome(NamedTuple):
-    """What a state makes of an ask; `to` is the state after, None if it stays."""
+    """The reaction of a state to an input; `to` is the state after, None if it stays."""
 
     act: ClientAct
     to: ClientState | None = None
@@ -173,7 +173,7 @@ FIND, BEAT, COMMIT = Api.FIND, Api.HEARTBEAT, Api.COMMIT
 
 
 class Reaction(Enum):
-    """What an answer's error makes a member do."""
+    """The reactions of a member to an answer's error."""
 
     PROCEED = "go on"
     RETRY = "ask again after the back-off"
@@ -232,5 +232,5 @@ OTHERWISE: Mapping[Api, Reaction] = {
 
 
 def reaction_to(api: Api, error: ErrorCode) -> Reaction:
-    """What a member does about this error in the answer to that request."""
+    """The reaction to this error in the answer to that request."""
     return REACTIONS[api].get(error, OTHERWISE[api])

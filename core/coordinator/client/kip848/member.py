@@ -1,4 +1,4 @@
-"""What a member of a consumer group (KIP-848) knows: its states, what an error means, what it has.
+"""The state of a member of a consumer group (KIP-848), and what errors mean to it.
 
 Source: `MemberState`, `ConsumerMembershipManager`, `ConsumerHeartbeatRequestManager`.
 """
@@ -70,7 +70,7 @@ THROWN_OUT: Final = frozenset({S.FENCED, S.STALE})
 
 
 class BeatReaction(Enum):
-    """What the answer to a heartbeat makes a member do."""
+    """The reactions of a member to the answer to a heartbeat."""
 
     PROCEED = "take the answer in"
     RETRY = "ask again after the back-off"

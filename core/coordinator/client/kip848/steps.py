@@ -109,7 +109,7 @@ class Kip848Commits(Kip848ClientMember):
 
 
 class Kip848ClientSteps(Kip848Commits):
-    """What a member does when something is to be changed; attributes as `Kip848ClientMember`'s."""
+    """The changes that a member has to make; attributes as `Kip848ClientMember`'s."""
 
     __slots__ = ()
 

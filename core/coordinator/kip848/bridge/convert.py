@@ -79,7 +79,7 @@ def _upgrade_obstacle(shard: Shard, group: ClassicGroup) -> str | None:
 
 
 def upgrade_group(batch: Batch, group: ClassicGroup) -> Kip848Group:
-    """What a classic group with members will be as a consumer group; the batch makes it so."""
+    """A classic group with members as the consumer group that it will be; the batch makes it so."""
     shard = batch.shard
     batch.convert(group.tombstones())
     group_id, epoch = group.group_id, group.generation

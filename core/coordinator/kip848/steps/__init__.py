@@ -1,1 +1,1 @@
-"""What a heartbeat and its timers do to a KIP-848 group."""
+"""Effects of a heartbeat and its timers on a KIP-848 group."""

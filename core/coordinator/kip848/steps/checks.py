@@ -1,4 +1,4 @@
-"""What is wrong with a ConsumerGroupHeartbeat, in the order in which Kafka looks.
+"""Faults of a ConsumerGroupHeartbeat, in the order in which Kafka looks.
 
 Source: `GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid`,
 `GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid` and what stands around it.
@@ -40,7 +40,7 @@ class Refusal(NamedTuple):
 def check_request(
     request: ConsumerGroupHeartbeatRequest, assignors: Iterable[str]
 ) -> Refusal | None:
-    """What is wrong with the request whatever the group is; None if nothing."""
+    """The fault of the request whatever the group is; None if it has none."""
     text = _invalid(request)
     if text is not None:
         return Refusal(ErrorCode.INVALID_REQUEST, text)
@@ -191,7 +191,7 @@ def check_epoch(
 def owned_partitions(
     topics: tuple[TopicPartitions, ...] | None,
 ) -> Mapping[UUID, frozenset[int]] | None:
-    """What the request says to own; None if it does not say."""
+    """The partitions that the request says are owned; None if it does not say."""
     if topics is None:
         return None
     owned: dict[UUID, frozenset[int]] = {}

@@ -198,7 +198,7 @@ def answer_heartbeat(
 def _tell_newcomer(
     shard: Shard, group_id: str, existing: Group | None, member_id: str, *, is_new: bool
 ) -> None:
-    """What the request makes of the group and its members."""
+    """The group and its members after the request."""
     if existing is None:
         shard.event(EventKind.GROUP_CREATED, group_id, reason="a member joined")
     elif not isinstance(existing, Kip848Group):
@@ -365,7 +365,7 @@ def _given(new: str | None, old: str | None) -> str | None:
 def _assignment(
     before: Owned, after: Owned, request: ConsumerGroupHeartbeatRequest
 ) -> tuple[TopicPartitions, ...] | None:
-    """What the member is told to have: on joining, in answer to a full request, on change."""
+    """The assignment in the answer: on joining, after a full request, on change."""
     full = (
         request.rebalance_timeout_ms != -1
         and (

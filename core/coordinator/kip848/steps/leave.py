@@ -109,7 +109,7 @@ def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> 
 
 
 def fences(reason: str) -> TimerHandler:
-    """What ends a timer by fencing its member."""
+    """The end of a timer that fences its member."""
     return lambda shard, group_id, member_id, _: _fence(shard, group_id, member_id, reason)
 
 

@@ -186,7 +186,7 @@ def _compute_target(
 def _assignment_spec(
     shard: Shard, group: Kip848Group, after: Kip848Member, *, homogeneous: bool
 ) -> AssignmentSpec:
-    """What the assignor sees: all members, with the one whose request this is as it will be.
+    """The members as the assignor sees them, with the one whose request this is as it will be.
 
     In the order of the `HashMap` that Kafka makes for this: new members come last.
     """

@@ -47,7 +47,7 @@ class Situation(StrEnum):
 
 
 class Move(Enum):
-    """What is done about it."""
+    """The next step."""
 
     STAY = "nothing"
     DROP = "revoke topics that it no longer subscribes to"
@@ -76,7 +76,7 @@ IsHeld = Callable[[UUID, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What one member's next step depends on.
+    """The facts that decide a member's next step.
 
     Args:
         target_epoch, target: of the group's target assignment.

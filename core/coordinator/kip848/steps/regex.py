@@ -30,7 +30,7 @@ MIN_INTERVAL_MS = 10_000
 
 
 class RegexStatus(NamedTuple):
-    """What a request changes about its member's pattern.
+    """The change of its member's pattern by a request.
 
     Args:
         changed: it is another one than before.
@@ -51,7 +51,7 @@ NOTHING_NEW = RegexStatus()
 def regex_status(
     shard: Shard, group: Kip848Group, before: Kip848Member, after: Kip848Member
 ) -> RegexStatus | Refusal:
-    """What a request changes about its member's pattern; a Refusal if it does not compile."""
+    """The change of its member's pattern by a request; a Refusal if it does not compile."""
     old, new, users = (
         before.subscribed_topic_regex,
         after.subscribed_topic_regex,

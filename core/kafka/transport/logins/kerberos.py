@@ -94,7 +94,7 @@ def _messages(context: Any, settings: KerberosSettings, host: str) -> Messages:
 
 
 def _said(error: Any) -> str:
-    """What the library says of the cause, in one line: the minor status, unless it is empty."""
+    """The cause as the library gives it, in one line: the minor status, unless it is empty."""
     said = ""
     for code, is_major in ((error.min_code, False), (error.maj_code, True)):
         texts = (

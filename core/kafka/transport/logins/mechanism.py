@@ -1,4 +1,4 @@
-"""What a mechanism of SASL is here: the messages of one login."""
+"""The interface of a SASL mechanism: the messages of one login."""
 
 from collections.abc import Generator
 

@@ -139,7 +139,7 @@ def _unreachable(name: str, error: Exception) -> BrokerFailure:
 
 
 def _refused(settings: OAuthSettings, name: str, status: int, data: bytes) -> BrokerFailure:
-    """What an answer other than a token says (RFC 6749, section 5.2)."""
+    """The error in an answer other than a token (RFC 6749, section 5.2)."""
     said = ""
     with suppress(KgroupsError, BrokerFailure):
         answer = read_answer(data, name)
