@@ -165,6 +165,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
 def test_a_wide_table_is_whole(browser: Browser, long: Path, paper: tuple[float, float]) -> None:
     """Each row has its verdict, each page the headings; charts have their tables opened."""

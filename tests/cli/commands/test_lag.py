@@ -70,6 +70,7 @@ def _check_metrics(document: dict[str, Any], by: str, text: str) -> None:
     assert len(found) == len(numbers) + 2  # when and how it was read
 
 
+@pytest.mark.slow("a start of Spark; reports on the session of the tests are in every run")
 def test_table_and_progress(files: Path) -> None:
     """The table is on stdout, files beside it; stderr tells what is waited for, in our words."""
     code, stdout, stderr = finish(
