@@ -12,7 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from kgroups.core.errors import UsageError
 from kgroups.core.group_item import describe_item
 from kgroups.core.input_files.document import parse_document
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    PartitionLog,
+    Topic,
+)
 from kgroups.core.snapshot_file import (
     parse_snapshot,
     read_snapshot,
@@ -38,6 +44,17 @@ def test_round_trip(tmp_path: Path, suffix: str, snapshot: ClusterSnapshot) -> N
         for member, copy in zip(before.members or (), after.members or (), strict=True):
             assert list((member.assignment or {}).items()) == list((copy.assignment or {}).items())
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_lag_that_a_coordinator_told(tmp_path: Path) -> None:
+    """Of a share group: less than the log has after its start offset, as the file says."""
+    offsets = {"orders": {0: CommittedOffset(3, lag=2)}}
+    group = Group("g", "share", "Stable", offsets=offsets)
+    topics = {"orders": Topic("orders", {0: PartitionLog(0, 10)})}
+    snapshot = ClusterSnapshot(0, (group,), topics)
+    path = tmp_path / "cluster.json"
+    write_snapshot(snapshot, path)
+    assert read_snapshot(path) == snapshot
 
 
 def test_read_what_another_tool_wrote(tmp_path: Path) -> None:

@@ -7,6 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.create_topics.v7.request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from kio.schema.create_topics.v7.response import CreateTopicsResponse
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i16, i32
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -14,7 +22,9 @@ from kgroups.core.kafka.config.settings import CANONICAL, read_settings
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
-from tests.support.kafka.workload import commit_offsets, create_topics
+from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import admin_of, commit_offsets
 from tests.support.requirements import requires
 
 pytestmark = pytest.mark.kafka
@@ -145,11 +155,35 @@ def test_ipv6(spread: KafkaCluster) -> None:
     assert steps["TCP"]["status"] == "ok"
 
 
+def create_topic(address: str, name: str) -> None:
+    """One partition on broker 1, asked of the broker at this address.
+
+    librdkafka would ask the broker that metadata call the controller: any, the lost one too.
+    """
+    placed = CreatableReplicaAssignment(partition_index=i32(0), broker_ids=(BrokerId(1),))
+    topic = CreatableTopic(
+        name=TopicName(name),
+        num_partitions=i32(-1),
+        replication_factor=i16(-1),
+        assignments=(placed,),
+        configs=(),
+    )
+    with WireConnection(address, timeout_s=60) as connection:
+        connection.ask(CreateTopicsRequest(topics=(topic,)), CreateTopicsResponse)
+    admin = admin_of(address)
+
+    def is_led() -> bool:
+        known = admin.list_topics(name, timeout=60).topics[name]
+        return known.error is None and known.partitions[0].leader == 1
+
+    wait_until(is_led, f"{name} has its leader")
+
+
 @SLOW
 @requires("IPv6")
 def test_an_advertised_name_that_nobody_knows(spread: KafkaCluster) -> None:
     """Which name and which broker; what the others coordinate is there."""
-    create_topics(spread.address(1), {"spread": 1}, replicas={"spread": [[1]]})
+    create_topic(spread.address(1), "spread")
     names = [f"spread-{number}" for number in range(20)]
     with ClusterAdmin(read_settings(spread.address(1)), timeout_ms=60_000) as admin:
         placed = admin.coordinators(names).coordinators
