@@ -41,7 +41,7 @@ Part = Literal[
     "deliveries",
     "retention",
 ]
-"""The needs of a detector besides the group's state; `long_rates` are over `STUCK_S` at least.
+"""Facts that a detector needs besides the group's state; `long_rates` are over `STUCK_S` at least.
 
 `retention` of topics is a figure of one finding, which is found without it, too.
 """

@@ -42,7 +42,7 @@ Command = Literal[
 
 
 class _Kind(NamedTuple):
-    """The errors for a file that is none, and for one that cannot be written."""
+    """The words for a file that cannot be read as one, and for one that cannot be written."""
 
     name: str
     source: str

@@ -68,7 +68,7 @@ Reader = Callable[[Cursor], Any]
 
 
 def decode(read: Reader, cursor: Cursor) -> Any:
-    """Reads a value from the cursor on.
+    """The value that a reader finds from the cursor on.
 
     Raises:
         DecodeError: they are no such message, or end too early.

@@ -51,7 +51,7 @@ def starts_noted(started: list[subprocess.Popen[bytes]]) -> Iterator[None]:
 
 
 def _killed_with_us(before: Callable[[], object] | None) -> Callable[[], None]:
-    """Runs in a new process before it becomes the JVM.
+    """Code for a new process to run before it becomes the JVM.
 
     Args:
         before: what it would have done.

@@ -87,7 +87,7 @@ class Act(Enum):
 
 
 class Outcome(NamedTuple):
-    """The reaction and the next state, by state and input.
+    """The outcome of a request in a state.
 
     Args:
         error: code of the answer, when it is given now and not further on in the table.

@@ -131,9 +131,8 @@ class LibrdkafkaClient(LibrdkafkaReads):
             errors[name] = doubts.error(name, name, failure)
         doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
         missing: list[ItemError] = []
-        looking = (
-            self.fresh() if doubtful else self
-        )  # the other one may be stuck, or be backing off
+        # A client without an answer may be stuck, or be backing off.
+        looking = self.fresh() if doubtful else self
         for group in looking.describe(list(doubtful), missing):
             errors[group.group] = doubtful[group.group].refuted
         errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}

@@ -112,7 +112,7 @@ class Pending(NamedTuple):
     sent_at: float
 
     def traced(self, address: str, received: int | None, failure: str | None) -> RequestTrace:
-        """Settles it, now that it is answered or given up."""
+        """The trace of the request, now that it is answered or given up."""
         passed = time.monotonic() - self.sent_at
         return RequestTrace(
             address,

@@ -329,7 +329,7 @@ def alter_start_request(
     _ids: Mapping[str, bytes],
     _version: int,
 ) -> Struct:
-    """The request that puts a group's partitions elsewhere."""
+    """The request that alters the start offsets of a share group."""
     given = {at: commit.offset for at, commit in offsets.items() if commit is not None}
     rows = by_topic(given, lambda number, at: Struct(partition_index=number, start_offset=at))
     topics = [Struct(topic_name=topic, partitions=parts) for topic, parts in rows.items()]
@@ -342,7 +342,7 @@ def delete_start_request(
     _ids: Mapping[str, bytes],
     _version: int,
 ) -> Struct:
-    """The request that deletes a group's start offsets of these topics."""
+    """The request that deletes the start offsets of a share group on these topics."""
     topics = [Struct(topic_name=topic) for topic in dict.fromkeys(topic for topic, _ in offsets)]
     return Struct(group_id=group, topics=topics)
 

@@ -201,7 +201,7 @@ def _what_there_is(folder: Place) -> str:
 
 
 class _Look(NamedTuple):
-    """The files of the days of a window.
+    """The contents of the tables for the days of a window.
 
     Args:
         marks: of captures that are not rolled up.

@@ -140,7 +140,7 @@ def _of_change(
 def _of_application(
     scenario: Scenario, event: ApplicationEvent, partitions: dict[str, int]
 ) -> Found:
-    """Checks whether the library can do what an application asks of its consumer."""
+    """Calls of an application that the library of its consumer lacks."""
     topics = set(partitions)
     if isinstance(event, ChangeSubscription):
         made = (event.event for event in scenario.events)
