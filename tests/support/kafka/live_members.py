@@ -53,6 +53,7 @@ class LiveMember:
     def __init__(self, settings: Mapping[str, str | int | bool], spec: MemberSpec) -> None:
         self.spec = spec
         self.assignment: set[TopicPartition] = set()  # what the consumer itself believes to own
+        self.complaint = ""  # the last error that a poll returned
         self._asked: queue.SimpleQueue[tuple[Callable[[Consumer], None], Future[None]]]
         self._asked = queue.SimpleQueue()
         self._stop = threading.Event()
@@ -109,7 +110,9 @@ class LiveMember:
     def _poll(self, consumer: Consumer) -> None:
         try:
             while not self._stop.is_set():
-                consumer.poll(0.1)
+                message = consumer.poll(0.1)
+                if message is not None and (error := message.error()) is not None:
+                    self.complaint = str(error)
                 while not self._asked.empty():
                     action, done = self._asked.get_nowait()
                     try:
@@ -120,6 +123,27 @@ class LiveMember:
             consumer.close()
         except BaseException as failure:
             self.failure = failure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Partitions of each member by its client id: as the coordinator answers, and as it believes.
+
+    Args:
+        partitions: how many are to be assigned in all.
+        complaints: the last error of each member that had one.
+    """
+
+    described: Mapping[str, set[TopicPartition]]
+    believed: Mapping[str, set[TopicPartition]]
+    partitions: int
+    complaints: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        """Whether the two agree, and all partitions are assigned."""
+        return self.described == self.believed and self.partitions == sum(
+            map(len, self.believed.values())
+        )
 
 
 class LiveGroup:
@@ -195,9 +219,12 @@ class LiveGroup:
         """Wait until the group is stable with all its members and `partitions` of them assigned.
 
         The broker's picture and the members' own must agree.
+
+        Raises:
+            BaseException: what ended a member's polling.
         """
         wait_until(
-            lambda: self._settled(partitions),
+            lambda: self._picture(partitions),
             f"group {self.group!r} is stable with {len(self.members)} members",
             timeout_s=timeout_s,
         )
@@ -240,11 +267,14 @@ class LiveGroup:
         if failures:
             raise failures[0]
 
-    def _settled(self, partitions: int) -> bool:
-        """Whether the broker's picture is whole and equals what the members believe."""
+    def _picture(self, partitions: int) -> Picture:
+        for member in self.members:
+            if member.failure is not None:
+                raise member.failure
         described = {
             client_id: {(each.topic, each.partition) for each in found.assignment.topic_partitions}
             for client_id, found in self.described().items()
         }
         believed = {member.spec.client_id: member.assignment for member in self.members}
-        return described == believed and sum(map(len, believed.values())) == partitions
+        complaints = {m.spec.client_id: m.complaint for m in self.members if m.complaint}
+        return Picture(described, believed, partitions, complaints)
