@@ -171,23 +171,30 @@ class Walk:
         wait_until(come, what)
 
     def settle(self, after: str) -> None:
-        """Until every member has what the last assignment gives it."""
+        """Until every member has what the last assignment gives it.
+
+        What a member was told to subscribe to counts, not what the coordinator knows of it yet: a
+        plan made in between would be of a group that is about to change.
+        """
 
         def settled() -> bool:
             found = self.snapshot().groups  # none before the first member is there
             members = [member for group in found for member in group.members or ()]
             epochs = {epoch for group in found for epoch in (group.group_epoch, group.target_epoch)}
             epochs.update(member.member_epoch for member in members)
-            names = sorted(member.client_id for member in members)
-            read = {topic for member in members for topic in member.subscription or ()}
-            wanted = {(topic, number) for topic in read for number in range(self.counts[topic])}
+            read = {member.client_id: set(member.subscription or ()) for member in members}
+            wanted = {
+                (topic, number)
+                for topic in set().union(*read.values())
+                for number in range(self.counts[topic])
+            }
             has = {
                 (topic, number)
                 for member in members
                 for topic, numbers in (member.assignment or {}).items()
                 for number in numbers
             }
-            return len(epochs) == 1 and names == sorted(self.members.names) and has == wanted
+            return len(epochs) == 1 and read == self.members.topics and has == wanted
 
         self.wait(settled, f"{after}: settled")
 

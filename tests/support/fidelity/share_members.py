@@ -12,11 +12,14 @@ class ShareMembers:
 
     Args:
         java: where its Java members live.
+    Attributes:
+        topics: by client id, what each was told to subscribe to.
     """
 
     def __init__(self, bootstrap: str, group: str, java: JavaMembers) -> None:
         self._bootstrap, self._group, self._java = bootstrap, group, java
         self._members: dict[str, Sharer | None] = {}  # None: in Java
+        self.topics: dict[str, set[str]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -32,6 +35,7 @@ class ShareMembers:
 
     def join(self, name: str, topics: Sequence[str], *, in_java: bool) -> None:
         """One more member, which subscribes to these topics."""
+        self.topics[name] = set(topics)
         if not in_java:
             self._members[name] = Sharer(self._bootstrap, self._group, topics, name)
             return
@@ -46,6 +50,7 @@ class ShareMembers:
     def leave(self, name: str) -> None:
         """A member leaves its group."""
         sharer = self._members.pop(name)
+        del self.topics[name]
         if sharer is None:
             self._java.close(name)
         else:
@@ -53,6 +58,7 @@ class ShareMembers:
 
     def subscribe(self, name: str, topics: Sequence[str]) -> None:
         """A member subscribes to other topics."""
+        self.topics[name] = set(topics)
         sharer = self._members[name]
         if sharer is None:
             self._java.subscribe(name, topics)
