@@ -189,7 +189,7 @@ def offsets_since(
         LateError: the moment is before 1970, which is a code of another meaning on the wire.
     """
     if moment < 0:
-        raise LateError(exception_text("UNSUPPORTED_VERSION"))
+        raise LateError(WRAPPER + exception_text("UNSUPPORTED_VERSION"))
     inside = {at for scope in scopes.values() for at in scope}
     asked = {
         name: Topic(

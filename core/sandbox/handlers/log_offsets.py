@@ -12,6 +12,8 @@ from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition
 
 MAX_TIMESTAMP = -3
+SPECIAL_TIMES = {-1: 0, -2: 0, MAX_TIMESTAMP: 7, -4: 8, -5: 9, -6: 11}
+"""Times that are none, and the version of ListOffsets since which brokers know each."""
 HIGH_WATERMARK = -1
 """DeleteRecords: everything that is there."""
 
@@ -50,8 +52,11 @@ def _found_offset(call: Call, name: str, asked: Message) -> tuple[ErrorCode, int
     code = leader_error(call, partition, asked.current_leader_epoch)
     if code is not ErrorCode.NONE:
         return code, -1, -1, -1
+    time = asked.timestamp
+    if time < 0 and (time not in SPECIAL_TIMES or call.version < SPECIAL_TIMES[time]):
+        return ErrorCode.UNSUPPORTED_VERSION, -1, -1, -1
     try:
-        timestamp, offset = _find(partition.log, asked.timestamp)
+        timestamp, offset = _find(partition.log, time)
     except CorruptBatch:
         return ErrorCode.CORRUPT_MESSAGE, -1, -1, -1
     epoch = partition.log.latest_epoch() if offset >= 0 else -1

@@ -17,6 +17,7 @@ from kgroups.core.coordinator.releases import V4_4_0, Release
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.broker_settings import broker_support
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
@@ -291,6 +292,15 @@ def test_partition_that_was_never_committed_is_absent(
     assert commits["con-coop"] == {}
     assert list((commits["con-range"] or {})[ORDERS]) == [0]
     assert snapshot.topics[ORDERS].partitions[3].log_end_offset == 40
+
+
+def test_times_before_1970(
+    admin: ClusterAdmin, live: dict[str, LiveGroup], release: Release
+) -> None:
+    """Newer brokers take them for special times that they do not know."""
+    times = {(AUDIT, 0): -(2**41), (AUDIT, 1): 0}
+    refused = "UNSUPPORTED_VERSION" if release >= Release(3, 9, 0) else 0
+    assert offsets_at_times(admin, times) == {(AUDIT, 0): refused, (AUDIT, 1): 0}
 
 
 def test_group_is_placed_on_its_offsets_partition(
