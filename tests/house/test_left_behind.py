@@ -18,8 +18,8 @@ print("up", flush=True)
 while True: signal.pause()
 """
 MEMBER = """
-from tests.support.sandbox.foreign_clients import ForeignMember, build
-held = ForeignMember(build({client!r}), "127.0.0.1:1", "t", "g")
+from tests.support.fidelity.hosts.pool import HostPool
+held = HostPool().alone({client!r})
 """
 KINDS: Mapping[str, str] = {
     "a program that hears no signal and reads no input": (

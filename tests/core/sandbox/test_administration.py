@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
     IsolationLevel,
     KafkaException,
     TopicPartition,
@@ -108,19 +109,26 @@ def test_list_offsets(cluster: Sandbox, admin: AdminClient) -> None:
     assert 4 <= latest.offset <= 9
 
 
-def test_groups(cluster: Sandbox, admin: AdminClient) -> None:
+@pytest.mark.parametrize(
+    ("kind", "assignor"),
+    [(ConsumerGroupType.CLASSIC, "range"), (ConsumerGroupType.CONSUMER, "uniform")],
+)
+def test_groups(
+    cluster: Sandbox, admin: AdminClient, kind: ConsumerGroupType, assignor: str
+) -> None:
     """A group is listed, described, refused while it lives, and deleted when it is empty."""
-    servers = cluster.bootstrap_servers
-    with Member(servers, "admin-g", ["t"], "m1") as member:
+    servers, protocol = cluster.bootstrap_servers, kind.name.lower()
+    with Member(servers, "admin-g", ["t"], "m1", group_protocol=protocol) as member:
         wait_until(lambda: len(member.partitions()) == 4, what="the partitions")
         listing = admin.list_consumer_groups(states={ConsumerGroupState.STABLE}).result(60)
-        assert "admin-g" in {group.group_id for group in listing.valid}
+        assert {group.group_id: group.type for group in listing.valid}["admin-g"] is kind
         assert listing.errors == []
         described = one_result(admin.describe_consumer_groups(["admin-g"]))
         assert described.state is ConsumerGroupState.STABLE
-        assert described.partition_assignor == "range"
+        assert described.partition_assignor == assignor
         (one,) = described.members
         assert (one.client_id, one.host) == ("m1", "/127.0.0.1")
+        assert len(one.assignment.topic_partitions) == 4
         with pytest.raises(KafkaException, match="NON_EMPTY_GROUP"):
             one_result(admin.delete_consumer_groups(["admin-g"]))
     wait_until(lambda: _state(admin) is ConsumerGroupState.EMPTY, what="an empty group")

@@ -10,7 +10,6 @@ from kgroups.core.sandbox.caps import API_VERSIONS, RELEASES, caps_of
 from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.options import parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.sandbox.shared_suites import SANDBOX_LACKS
 
 REFUSED = [
     ("no brokers", {"brokers": 0}, "number of brokers is 0, not 1 to 100"),
@@ -103,9 +102,3 @@ def test_consumer_groups_came_with_3_7() -> None:
 def test_every_api_has_a_handler() -> None:
     """What is in the table of versions is handled."""
     assert set(HANDLERS) == set(API_VERSIONS)
-
-
-def test_what_is_missing_has_a_reason() -> None:
-    """The table of gaps gives a reason for each."""
-    assert {"share groups", "ACLs", "TLS", "transactions"} <= set(SANDBOX_LACKS)
-    assert all(reason for reason in SANDBOX_LACKS.values())

@@ -7,7 +7,7 @@ is no member any more has said so, and whoever has said nothing is one until its
 import inspect
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -54,11 +54,6 @@ def run(client: str, **changes: Any) -> GroupOutcome:
 
 
 # ---------------------------------------------------------------------- defaults
-
-
-def test_every_library_has_defaults_and_traits() -> None:
-    """The same names in both tables."""
-    assert set(get_args(Library)) == LIBRARIES.keys() == LIBRARY_DEFAULTS.keys()
 
 
 def compared(ours: MemberSettings, theirs: dict[str, Any]) -> set[str]:

@@ -59,13 +59,6 @@ def load_of(*looks: ClusterSnapshot) -> MeasuredLoad:
     return measured_load([look_at(one, one.groups[0]) for one in looks])
 
 
-def test_rates_and_the_time_of_a_record() -> None:
-    """100/s and 20/s came; m-0 was behind and read 6,000 records in a minute: 10 ms each."""
-    load = load_of(snapshot(BUSY, AT_MS), snapshot(BUSY_LATER, AT_MS + MINUTE_MS))
-    assert load.rates == {("t", 0): 100.0, ("t", 1): 20.0}
-    assert (load.record_ms, load.busy, load.over_ms) == (10.0, 1, MINUTE_MS)
-
-
 def test_members_that_keep_up_say_only_how_long_it_takes_at_most() -> None:
     """595 records in a minute: no more than 101 ms each."""
     load = load_of(snapshot(KEPT_UP, AT_MS), snapshot(KEPT_UP_LATER, AT_MS + MINUTE_MS))

@@ -83,25 +83,18 @@ def stored_names(tree: ast.AST) -> set[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_a_file_goes_through_the_doors(path: Path) -> None:
-    """Neither assignors nor the coordinator's inside are imported."""
-    for module in imports_of(ast.parse(path.read_text())):
+def test_a_file_leaves_groups_to_the_coordinator(path: Path) -> None:
+    """Only doors are imported, no group state is stored, and no request is made that changes it.
+
+    State is what has a name that the coordinator has for it; requests come out of client halves.
+    """
+    tree = ast.parse(path.read_text())
+    for module in imports_of(tree):
         assert not module.startswith("kgroups.assignors"), module
         if module.startswith("kgroups.core.coordinator"):
             assert module in DOORS, module
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_a_file_stores_no_group_state(path: Path) -> None:
-    """No attribute and no field has a name that the coordinator has for a group's state."""
-    assert stored_names(ast.parse(path.read_text())) & STATE == set()
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_a_file_makes_no_request_of_its_own(path: Path) -> None:
-    """Requests that change a group come out of the client halves."""
-    names = {n.id for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Name)}
-    assert names & REQUESTS == set()
+    assert stored_names(tree) & STATE == set()
+    assert {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & REQUESTS == set()
 
 
 def test_the_names_are_those_of_real_groups() -> None:

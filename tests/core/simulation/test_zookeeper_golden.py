@@ -10,7 +10,6 @@ import pytest
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.outcome_item import HERD
-from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.core.simulation.test_golden import FOLDER, UPDATE, figures, story
 from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario, with_event
@@ -62,11 +61,6 @@ def test_an_event_changes_the_result_as_the_file_says(kind: str) -> None:
     if UPDATE:
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
-
-
-def test_every_event_is_there() -> None:
-    """No kind of event is left out but those that concern a coordinator."""
-    assert set(EVENTS) == set(SCENARIO_EVENTS)
 
 
 def test_a_group_without_coordinator_does_not_care_where_it_is() -> None:

@@ -5,18 +5,13 @@ from collections.abc import Mapping, Sequence
 from tests.support.fidelity.hosts.process import HostProcess
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
-from tests.support.kafka.releases import NEWEST
 
 
 class JavaMembers(HostProcess):
-    """The JVM; safe to use from many threads.
+    """The JVM; safe to use from many threads."""
 
-    Args:
-        release: of kafka-clients, one of `RELEASES`.
-    """
-
-    def __init__(self, release: str = NEWEST) -> None:
-        super().__init__(java_command(class_path(release), "LiveConsumers", log_level="ERROR"))
+    def __init__(self) -> None:
+        super().__init__(java_command(class_path(), "LiveConsumers", log_level="ERROR"))
 
     def open(
         self, name: str, config: Mapping[str, str], subscription: Mapping[str, object]

@@ -1,4 +1,6 @@
-"""librdkafka joins: eager, cooperative, static; it produces, commits, leaves, takes over."""
+"""librdkafka joins: eager, cooperative, static, KIP-848; it produces, commits, leaves."""
+
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -6,6 +8,8 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.librdkafka_members import FAST, Member, members, produce, wait_for_shares
+
+PROTOCOLS = ("classic", "consumer")
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
@@ -22,14 +26,22 @@ def test_produce_and_consume(cluster: Sandbox, compression: str) -> None:
     assert reader.errors == []
 
 
-@pytest.mark.parametrize(
-    "strategy", ["range", "roundrobin", "cooperative-sticky"], ids=lambda name: name
-)
-def test_join_share_leave(cluster: Sandbox, strategy: str) -> None:
+STRATEGIES = [
+    ("classic", "range"),
+    ("classic", "roundrobin"),
+    ("classic", "cooperative-sticky"),
+    ("consumer", "range"),
+    ("consumer", "uniform"),
+]
+
+
+@pytest.mark.parametrize(("protocol", "strategy"), STRATEGIES)
+def test_join_share_leave(cluster: Sandbox, protocol: str, strategy: str) -> None:
     """Two members share, a third joins, one leaves: every partition has one reader throughout."""
     servers = cluster.bootstrap_servers
-    group = f"share-{strategy}"
-    setting = {"partition_assignment_strategy": strategy}
+    group = f"share-{protocol}-{strategy}"
+    assignor = "partition_assignment_strategy" if protocol == "classic" else "group_remote_assignor"
+    setting = {"group_protocol": protocol, assignor: strategy}
     with members(servers, group, ["t"], ["a", "b"], **setting) as (first, second):
         wait_for_shares([2, 2], first, second)
         with Member(servers, group, ["t"], "c", **setting) as third:
@@ -42,15 +54,17 @@ def test_join_share_leave(cluster: Sandbox, strategy: str) -> None:
         assert all(len(partitions) < 4 for _, partitions in kept[:-1]), "nobody gave up all"
 
 
-def test_offsets_survive_the_members(cluster: Sandbox) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_offsets_survive_the_members(cluster: Sandbox, protocol: str) -> None:
     """What one member committed the next one does not read again."""
-    cluster.create_topic("once", 4)
+    topic, new = f"once-{protocol}", {"group_protocol": protocol}
+    cluster.create_topic(topic, 4)
     servers = cluster.bootstrap_servers
-    produce(servers, "once", 100)
-    with Member(servers, "once", ["once"], "first") as first:
+    produce(servers, topic, 100)
+    with Member(servers, topic, [topic], "first", **new) as first:
         wait_until(lambda: len(first.values) == 100, what="100 records")
-    produce(servers, "once", 60)
-    with Member(servers, "once", ["once"], "second") as second:
+    produce(servers, topic, 60)
+    with Member(servers, topic, [topic], "second", **new) as second:
         wait_until(lambda: len(second.values) == 60, what="60 more records")
     assert sorted(second.values) == sorted(f"v{number}" for number in range(60))
 
@@ -100,17 +114,20 @@ def test_commit_by_hand(cluster: Sandbox) -> None:
     consumer.close()
 
 
-def test_subscription_to_a_pattern(cluster: Sandbox) -> None:
-    """A topic that appears later and fits the pattern is read."""
-    servers = cluster.bootstrap_servers
-    cluster.create_topic("logs.a", 1)
-    fresh = {"topic_metadata_refresh_interval_ms": 300, "metadata_max_age_ms": 300}
-    with Member(servers, "pattern", ["^logs\\..*"], "reader", **fresh) as reader:
-        produce(servers, "logs.a", 3, partitions=1)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_subscription_to_a_pattern(cluster: Sandbox, protocol: str) -> None:
+    """A topic that appears later and fits the pattern is read; under KIP-848 the broker matches."""
+    servers, logs = cluster.bootstrap_servers, f"{protocol}-logs"
+    cluster.create_topic(f"{logs}.a", 1)
+    fresh: dict[str, Any] = {"topic_metadata_refresh_interval_ms": 300, "metadata_max_age_ms": 300}
+    fresh["group_protocol"] = protocol
+    with Member(servers, logs, [f"^{logs}\\..*"], "reader", **fresh) as reader:
+        produce(servers, f"{logs}.a", 3, partitions=1)
         wait_until(lambda: len(reader.values) == 3, what="records of the first topic")
-        cluster.create_topic("logs.b", 1)
-        produce(servers, "logs.b", 3, partitions=1)
-        wait_until(lambda: len(reader.values) == 6, what="records of the new topic")
+        if protocol == "classic":  # a broker looks for new topics every ten seconds
+            cluster.create_topic(f"{logs}.b", 1)
+            produce(servers, f"{logs}.b", 3, partitions=1)
+            wait_until(lambda: len(reader.values) == 6, what="records of the new topic")
 
 
 START_POSITIONS = [

@@ -103,8 +103,18 @@ def test_records_and_captures_together(recorded: Recorded) -> None:
         assert (item["within_seconds"] is not None) == is_captured
         if is_captured and item["kind"] == "rebalance":
             assert item["certainty"] == "likely"
-    alone = recorded.history("-b", recorded.servers)
-    assert len(member_events(alone["items"])) < len(member_events(document["items"]))
+
+
+def test_records_alone(recorded: Recorded) -> None:
+    """The generations that compaction removed are a gap, and what came after is told as ever."""
+    document = recorded.history("-b", recorded.servers)
+    gap = next(item for item in document["items"] if item["kind"] == "gap")
+    assert gap["cause"] == "compaction"
+    left = {client for *_, gone, _ in member_events(document["items"]) for client in gone}
+    assert left == {"a", "c", "d"}
+    assert [note["code"] for note in document["notes"]] == ["HISTORY_COMPACTED"]
+    (summary,) = document["summary"]["groups"]
+    assert summary["whole_since_at"] is not None
 
 
 def test_captures_alone(recorded: Recorded) -> None:

@@ -1,6 +1,7 @@
 """Each fault has its effect, on the wire and on a real client that must live with it."""
 
 import time
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -14,6 +15,7 @@ from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.frame_client import WireClient, join_body
 from tests.support.sandbox.librdkafka_members import Member, members, produce, wait_for_shares
 
+PROTOCOLS = ("classic", "consumer")
 NOT_COORDINATOR, LOADING, UNKNOWN_MEMBER = 16, 14, 25
 RETRY = {
     "reconnect_backoff_max_ms": 200,
@@ -128,20 +130,22 @@ def test_real_client_comes_through(fault: Fault) -> None:
         assert fault.hits > 0
 
 
-def test_coordinator_moves(cluster: Sandbox) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_coordinator_moves(cluster: Sandbox, protocol: str) -> None:
     """The old broker answers 16, the members go over and keep their partitions."""
-    servers = cluster.bootstrap_servers
-    cluster.create_topic("moves", 4)
-    with members(servers, "moves", ["moves"], ["a", "b"], **RETRY) as (first, second):
+    servers, name = cluster.bootstrap_servers, f"moves-{protocol}"
+    settings: dict[str, Any] = {**RETRY, "group_protocol": protocol}
+    cluster.create_topic(name, 4)
+    with members(servers, name, [name], ["a", "b"], **settings) as (first, second):
         wait_for_shares([2, 2], first, second)
         had = first.partitions()
         events = len(first.events)
-        moved_to = cluster.move_coordinator("moves")
+        moved_to = cluster.move_coordinator(name)
         old = next(broker for broker in cluster.brokers if broker.id != moved_to)
         with WireClient(f"{old.host}:{old.port}") as client:
-            beat = {**HEARTBEAT, "group_id": "moves"}
+            beat = {**HEARTBEAT, "group_id": name}
             assert client.ask(Api.HEARTBEAT, 4, beat)["error_code"] == NOT_COORDINATOR
-        produce(servers, "moves", 8)
+        produce(servers, name, 8)
         wait_until(lambda: len(first.values) + len(second.values) == 8, what="8 records")
         assert first.partitions() == had
         assert len(first.events) == events, "no rebalance: the group came with its members"
@@ -179,17 +183,18 @@ def test_all_brokers_of_a_partition_down() -> None:
             cluster.stop_broker(3)
 
 
-def test_member_expires(cluster: Sandbox) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_member_expires(cluster: Sandbox, protocol: str) -> None:
     """A member whose session is ended loses its partitions to the others, then joins again."""
-    servers = cluster.bootstrap_servers
-    cluster.create_topic("expires", 4)
-    with members(servers, "expires", ["expires"], ["a", "b"], **RETRY) as (first, second):
+    servers, group = cluster.bootstrap_servers, f"expires-{protocol}"
+    settings: dict[str, Any] = {**RETRY, "group_protocol": protocol}
+    with members(servers, group, ["t"], ["a", "b"], **settings) as (first, second):
         wait_for_shares([2, 2], first, second)
-        cluster.expire_member("expires", "a")
+        cluster.expire_member(group, "a")
         wait_until(lambda: any(event[0] == "lost" for event in first.events), what="loss noticed")
         wait_for_shares([2, 2], first, second)
         with pytest.raises(NotFoundError, match="no member"):
-            cluster.expire_member("expires", "nobody")
+            cluster.expire_member(group, "nobody")
 
 
 @pytest.mark.parametrize("topic", ["t", "other"])

@@ -9,7 +9,8 @@ from tests.support.fidelity.hosts.process import HostProcess
 from tests.support.fidelity.libraries import Library
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
-from tests.support.sandbox.foreign_clients import CACHE, FOUND, build
+from tests.support.kafka.releases import NEWEST
+from tests.support.sandbox.foreign_clients import FOUND, build
 
 PYTHON_LIBRARIES: tuple[Library, ...] = ("librdkafka", "kafka-python", "aiokafka")
 PYTHON = [sys.executable, "-m", "tests.support.fidelity.hosts.host"]
@@ -27,10 +28,13 @@ class HostPool:
 
     Args:
         told: called with what members tell unasked.
+        release: of kafka-clients, one of `RELEASES`.
     """
 
-    def __init__(self, told: Callable[[Mapping[str, Any]], None] | None = None) -> None:
-        self._told = told
+    def __init__(
+        self, told: Callable[[Mapping[str, Any]], None] | None = None, release: str = NEWEST
+    ) -> None:
+        self._told, self._release = told, release
         self._lock = threading.Lock()
         self._shared: dict[str, HostProcess] = {}
         self._commands: dict[Library, list[str]] = {}
@@ -71,19 +75,16 @@ class HostPool:
 
     def _start(self, library: Library) -> HostProcess:
         if library not in self._commands:
-            self._commands[library] = _command(library)
+            self._commands[library] = _command(library, self._release)
         host = HostProcess(self._commands[library], self._told)
         self._all.append(host)
         return host
 
 
-def _command(library: Library) -> list[str]:
+def _command(library: Library, release: str) -> list[str]:
     if library == "java":
-        return java_command(class_path(), "LiveConsumers", log_level="ERROR")
-    if library == "kafkajs":
-        build("kafkajs")
-        return ["node", str(CACHE / "host.js")]
-    if library in ("sarama", "franz-go"):
+        return java_command(class_path(release), "LiveConsumers", log_level="ERROR")
+    if library not in PYTHON_LIBRARIES:
         return build(library)
     return [*PYTHON, library]
 
