@@ -2,7 +2,6 @@
 
 import pytest
 
-from kgroups.core.simulation.engine.run import simulate
 from tests.support.simulation.sample_scenarios import (
     BASE,
     in_protocol,
@@ -70,10 +69,7 @@ def test_sarama_hands_out_what_it_had_fetched(client: str) -> None:
     )
     text = text.replace("      max.poll.interval.ms: 60s\n", "")
     event = {"at": "60s", "pause": {"group": "app", "for": "5m"}}
-    at_pause, later = (
-        simulate(scenario(text, events=[event], until=until)).groups[0].records
-        for until in ("60s", "5m")
-    )
+    at_pause, later = (ran(text, events=[event], until=until).records for until in ("60s", "5m"))
     assert later - at_pause == pytest.approx(6 * (1_048 + 256) if client == "sarama" else 0, abs=6)
 
 
@@ -104,9 +100,7 @@ def test_members_that_commit_each_poll_read_on_at_once() -> None:
     [
         ("group: app, topics: [order], for: 1m", "there is no topic `order` yet"),
         ("group: app, member: m-9, for: 1m", "there is no member `m-9` at that time"),
-        ("group: app", "`for`"),
         ("group: app, topics: orders, for: 1m", "list"),
-        ("group: app, for: soon", "`soon` is not a duration"),
     ],
 )
 def test_wrong_pauses_are_told_with_their_line(fields: str, message: str) -> None:

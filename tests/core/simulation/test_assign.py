@@ -158,7 +158,7 @@ def test_an_assignor_may_give_partitions_to_all() -> None:
     """`broadcast`: everybody reads everything, so all but the first reads again."""
     settings = {"partition.assignment.strategy": "broadcast"}
     members = {"m": {"count": 3, "topics": ["orders"], "settings": settings}}
-    found = simulate(scenario(BASE, groups={"app": {"members": members}}, until="2m")).groups[0]
+    found = ran(BASE, groups={"app": {"members": members}}, until="2m")
     assert found.settled
     assert [member.partitions for member in found.members] == [6, 6, 6]
     assert found.doubled_ms > 0

@@ -15,7 +15,7 @@ from kgroups.core.simulation.kubernetes.scaling_rules import (
     wanted_for_cpu,
     wanted_for_lag,
 )
-from tests.support.simulation.sample_scenarios import refused, scenario
+from tests.support.simulation.sample_scenarios import ran, refused, scenario
 
 # A record takes 10 ms: a member reads 100 a second.
 TEXT = """\
@@ -33,7 +33,7 @@ groups:
 def scaled(autoscaler: str, *events: dict[str, Any], **keys: Any) -> GroupOutcome:
     """What an autoscaler makes of a group."""
     text = TEXT.replace("AUTOSCALER", f"autoscaler: {autoscaler}")
-    (group,) = simulate(scenario(text, events=list(events), **keys)).groups
+    group = ran(text, events=list(events), **keys)
     return group
 
 
@@ -208,7 +208,7 @@ def test_the_rate_follows_the_hours() -> None:
     text = TEXT.replace("AUTOSCALER", "")
     counts = []
     for until in ("1h", "2h", "3h"):
-        (group,) = simulate(scenario(text, topics=topics, until=until)).groups
+        group = ran(text, topics=topics, until=until)
         counts.append(ends(group))
     steps = [after - before for before, after in zip([0, *counts], counts, strict=False)]
     assert steps == [pytest.approx(n * 36_000, abs=120) for n in (1, 2, 0)]
@@ -218,9 +218,9 @@ def test_an_uneven_backlog_takes_as_long_as_its_largest_part() -> None:
     """6,000 records in one partition at 100 a second: a minute, though three members share."""
     topics = {"orders": {"partitions": 3, "rate": 3, "backlog": [6000, 0, 0]}}
     text = TEXT.replace("AUTOSCALER", "").replace("count: 1", "count: 3")
-    (uneven,) = simulate(scenario(text, topics=topics, until="5m")).groups
+    uneven = ran(text, topics=topics, until="5m")
     topics["orders"]["backlog"] = 6000
-    (even,) = simulate(scenario(text, topics=topics, until="5m")).groups
+    even = ran(text, topics=topics, until="5m")
     assert uneven.catch_up_ms == pytest.approx(60_000, abs=4_000)
     assert even.catch_up_ms == pytest.approx(20_000, abs=4_000)
 

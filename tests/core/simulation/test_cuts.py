@@ -12,7 +12,7 @@ from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
 from kgroups.core.simulation.world.link import Link
-from tests.support.simulation.sample_scenarios import scenario, told
+from tests.support.simulation.sample_scenarios import ran, scenario, told
 
 CUT = """\
 cluster: {group.min.session.timeout.ms: 1s, group.initial.rebalance.delay.ms: 0}
@@ -207,8 +207,7 @@ RESTART = CUT + "events:\n  - {at: 30s, broker_down: {broker: 0, for: 5s}}\n"
 def rebalances_of(text: str) -> set[int]:
     """Rebalances after the start, over ten seeds."""
     return {
-        sum(one.at_ms > 30_000 for one in simulate(scenario(text), seed=seed).groups[0].rebalances)
-        for seed in range(10)
+        sum(one.at_ms > 30_000 for one in ran(text, seed=seed).rebalances) for seed in range(10)
     }
 
 
@@ -272,7 +271,7 @@ def test_the_attempts_of_franz_go_are_20_percent_apart() -> None:
     text = RESTART.replace("count: 3,", "count: 1, client: franz-go,").replace("5s}", "40s}")
 
     def back(seed: int) -> int:
-        return simulate(scenario(text), seed=seed).groups[0].longest_unowned_ms
+        return ran(text, seed=seed).longest_unowned_ms
 
     found = [back(seed) for seed in range(8)]
     assert len(set(found)) > 4
@@ -286,7 +285,7 @@ def test_who_wakes_up_reads_on_or_hears_first_that_it_is_no_member() -> None:
     text = text.replace("events:", f"{settings}events:")
     text = "network: {latency: {exponential: 20ms}}\n" + text
 
-    found = [simulate(scenario(text), seed=seed).groups[0].read_again for seed in range(40)]
+    found = [ran(text, seed=seed).read_again for seed in range(40)]
     assert any(one < 200 for one in found)
     assert any(one >= 400 for one in found)
 
@@ -334,7 +333,7 @@ def test_who_does_not_forget_the_topics_does_not_rebalance() -> None:
 def test_nobody_reads_while_no_broker_is_up() -> None:
     """librdkafka's members give up meanwhile, and read again only what they had not committed."""
     text = RESTART.replace("count: 3,", "count: 3, client: librdkafka,").replace("5s}", "60s}")
-    (group,) = simulate(scenario(text)).groups
+    group = ran(text)
     assert group.longest_unowned_ms > 10_000
     assert group.read_again <= 60 * 6
 

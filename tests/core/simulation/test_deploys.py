@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.figure_fields import values_of
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.kubernetes.deploy_event import Amount, Deploy, fenceposts
@@ -15,6 +14,7 @@ from kgroups.core.simulation.scenario.event_file import parse_event
 from tests.support.simulation.sample_scenarios import (
     BASE,
     in_protocol,
+    ran,
     refused_event,
     scenario,
     told,
@@ -200,7 +200,7 @@ def test_a_deploy_takes_over_from_another() -> None:
         {"at": "60s", "deploy": {"group": "app", "change": {"protocol": "cooperative"}}},
         {"at": "72s", "deploy": {"group": "app", "change": {"client_id": "v3"}}},
     ]
-    (group,) = simulate(scenario(FOUR, events=events)).groups
+    group = ran(FOUR, events=events)
     first, second = group.deploys
     assert (first.completed, first.failure) == (False, "another deploy took over")
     assert (second.completed, second.replicas) == (True, 4)
@@ -214,7 +214,7 @@ def test_scaling_waits_for_a_deploy() -> None:
         {"at": "60s", "deploy": {"group": "app"}},
         {"at": "61s", "scale_in": {"group": "app", "count": 1}},
     ]
-    (group,) = simulate(scenario(FOUR, events=events)).groups
+    group = ran(FOUR, events=events)
     assert group.deploys[0].replicas == 4
     assert sum(one.running for one in group.members) == 3
 
@@ -226,7 +226,7 @@ def test_a_pod_that_dies_meanwhile_is_started_again() -> None:
         {"at": "60s", "deploy": {"group": "app", "maxUnavailable": 1, "maxSurge": 0}},
         {"at": "67s", "crash": {"group": "app", "member": "m-5"}},
     ]
-    (group,) = simulate(scenario(FOUR, events=events)).groups
+    group = ran(FOUR, events=events)
     assert group.deploys[0].completed
     lives = {one.name: (one.lives, one.running) for one in group.members}
     assert lives["m-1"] == (1, False)

@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import yaml
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.world.fetcher import Fetcher, fetches_matter
 from kgroups.core.simulation.world.partition_logs import PartitionRecords
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import ran
 
 WAY_MS = 5.0
 BYTES = 1_000
@@ -161,8 +159,7 @@ def run(settings: dict[str, Any], **topic: Any) -> GroupOutcome:
         "topics": {"t": {"partitions": 1, **topic}},
         "groups": {"g": {"members": {"m": member}}},
     }
-    (group,) = simulate(scenario(yaml.safe_dump(value))).groups
-    return group
+    return ran(value)
 
 
 def test_limits_in_bytes_set_the_time_to_catch_up() -> None:

@@ -8,7 +8,7 @@ from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.key_load import KeyLoad, murmur2, partition_of
 from kgroups.core.simulation.scenario.variation import varied
-from tests.support.simulation.sample_scenarios import BASE, refused, scenario
+from tests.support.simulation.sample_scenarios import BASE, ran, refused, scenario
 
 # The hashes that the tests of Kafka's `Utils` name.
 JAVA = {
@@ -59,7 +59,7 @@ def with_keys(keys: str) -> str:
 def test_one_key_is_read_by_one_member() -> None:
     """However many partitions: 60 a second at 30 ms each are too much for it, and all are not."""
     slow = with_keys("{named: {acme: 1}}").replace("2ms", "30ms")
-    hot = simulate(scenario(slow)).groups[0]
+    hot = ran(slow)
     spread = simulate(scenario(slow.replace("{named: {acme: 1}}", "{count: 50000, skew: 0}")))
     assert hot.unread == pytest.approx((60 - 1000 / 30) * 114, rel=0.1)
     assert spread.groups[0].unread < 20
@@ -71,7 +71,7 @@ def test_keys_move_when_partitions_are_added() -> None:
     """What comes in all stays the same, but for what `latest` misses."""
     # A second before the members' metadata are refreshed.
     event = {"at": "74s", "add_partitions": {"topic": "orders", "partitions": 9}}
-    found = simulate(scenario(with_keys("1000"), events=[event])).groups[0]
+    found = ran(with_keys("1000"), events=[event])
     assert found.records == pytest.approx(60 * 120, rel=0.02)
     assert len(found.partitions) == 9
 

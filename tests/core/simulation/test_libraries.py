@@ -10,25 +10,21 @@ from itertools import pairwise
 from typing import Any, Final
 
 import pytest
-import yaml
 from aiokafka import AIOKafkaConsumer
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import parse_document
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.simulation.clients.libraries import LIBRARIES, Library
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
-from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.support.fidelity.hosts.pool import HostPool, java_settings, present_libraries
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.kafka_python import KafkaConsumer
-from tests.support.simulation.sample_scenarios import told
+from tests.support.simulation.sample_scenarios import checked, ran, told
 
 SESSION_MS: Final = 300_000
 # One in C with threads of its own, one with an event loop.
@@ -42,10 +38,7 @@ def scenario_of(client: str, **changes: Any) -> Scenario:
     member |= changes.pop("member", {})
     group: dict[str, Any] = {"members": {"m": member}, **changes.pop("group", {})}
     value = {"topics": {"t": {"partitions": 4, "rate": 4}}, "groups": {"g": group}, **changes}
-    document = parse_document(yaml.safe_dump(value), "s.yaml", "yaml")
-    scenario = parse_simulation(document)
-    check_scenario(scenario, document)
-    return scenario
+    return checked(value)
 
 
 def run(client: str, **changes: Any) -> GroupOutcome:
@@ -271,9 +264,7 @@ def test_a_pattern_of_kafkajs_is_resolved_once() -> None:
             "groups": {"g": {"members": {"m": {"client": client, "pattern": "^t.*"}}}},
             "events": [event],
         }
-        found = parse_simulation(parse_document(yaml.safe_dump(value), "s", "yaml"))
-        (group,) = simulate(found).groups
-        return {one.topic for one in group.partitions if one.owner is not None}
+        return {one.topic for one in ran(value).partitions if one.owner is not None}
 
     assert topics("kafkajs") == {"t"}
     assert topics("librdkafka") == {"t", "t2"}

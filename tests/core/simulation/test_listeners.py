@@ -5,13 +5,11 @@ from statistics import fmean
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from kgroups.core.errors import UsageError
-from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.spread import Spread
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import ran
 
 
 def run(listener: object = None, protocol: str = "eager", **changes: Any) -> GroupOutcome:
@@ -26,8 +24,7 @@ def run(listener: object = None, protocol: str = "eager", **changes: Any) -> Gro
         "events": [{"at": "60s", "scale_out": {"group": "g"}}],
         **changes,
     }
-    (group,) = simulate(scenario(yaml.safe_dump(value))).groups
-    return group
+    return ran(value)
 
 
 def test_an_eager_group_waits_for_its_listeners() -> None:

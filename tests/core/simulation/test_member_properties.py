@@ -18,7 +18,7 @@ from kgroups.core.simulation.scenario.member_file import with_properties
 from kgroups.core.simulation.scenario.member_settings import SETTINGS
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan, Scenario
-from tests.support.simulation.sample_scenarios import BASE, scenario
+from tests.support.simulation.sample_scenarios import BASE, checked, ran, scenario
 
 SCHEMA: Final = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 FILE: Final = """\
@@ -186,10 +186,7 @@ def outcome(settings: dict[str, Any], **changes: Any) -> GroupOutcome:
     member: dict[str, Any] = {"topics": ["t"], "settings": settings, **changes.pop("member", {})}
     group: dict[str, Any] = {"members": {"m": member}, **changes.pop("group", {})}
     value = {"until": "2m", "topics": {"t": topic}, "groups": {"g": group}, **changes}
-    document = parse_document(yaml.safe_dump(value), "s.yaml", "yaml")
-    found = parse_simulation(document)
-    check_scenario(found, document)
-    return simulate(found).groups[0]
+    return simulate(checked(value)).groups[0]
 
 
 def test_read_committed_waits_for_the_end_of_transactions() -> None:
@@ -215,7 +212,7 @@ def test_a_pattern_leaves_internal_topics_out() -> None:
             "topics": {"t": 1},
             "groups": {"g": {"protocol": protocol, "members": {"m": {**member, **settings}}}},
         }
-        (group,) = simulate(scenario(yaml.safe_dump(value))).groups
+        group = ran(value)
         return {one.topic for one in group.partitions if one.owner is not None}
 
     both = {"t", "__consumer_offsets"}
@@ -239,7 +236,7 @@ def test_a_consumer_that_does_not_leave_is_missed_when_its_session_is_over() -> 
             },
             "events": [{"at": "60s", "scale_in": {"group": "g"}}],
         }
-        (group,) = simulate(scenario(yaml.safe_dump(value))).groups
+        group = ran(value)
         assert group.rebalance_count == 2
         return group.longest_unowned_ms
 
@@ -300,7 +297,7 @@ def test_an_idle_connection_is_closed_and_set_up_again() -> None:
             "events": [{"at": "60s", "scale_in": {"group": "g", "members": ["m-2"]}}],
         }
         base["enable.auto.commit"] = False
-        (group,) = simulate(scenario(yaml.safe_dump(value))).groups
+        group = ran(value)
         return group.longest_unowned_ms
 
     # m-1 hears of it with its next heartbeat; TCP and ApiVersions take 400 ms before that.

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kgroups.core.simulation.engine.run import simulate
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import ran
 from tests.support.simulation_truth.carrying_out import simulated
 from tests.support.simulation_truth.rows import ROWS, Row
 
@@ -22,7 +21,7 @@ def noticed_ms(text: str, at: str, **settings: str) -> set[int]:
     """When the member asks for a rebalance because there are more partitions: of nine seeds."""
     event = {"at": at, "add_partitions": {"topic": "orders", "partitions": 9}}
     text += f"    settings: {settings}\n"
-    runs = [simulate(scenario(text, events=[event]), seed=n).groups[0] for n in range(9)]
+    runs = [ran(text, events=[event], seed=n) for n in range(9)]
     return {one.rebalances[-1].at_ms for one in runs}
 
 

@@ -22,7 +22,7 @@ from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 from kgroups.core.simulation.world.actors import Hold
 from kgroups.core.simulation.world.partition_logs import PartitionRecords
-from tests.support.simulation.sample_scenarios import BASE, scenario, told, with_event
+from tests.support.simulation.sample_scenarios import BASE, ran, scenario, told, with_event
 
 LOSSY: dict[str, Any] = {
     "network": {"latency": {"normal": "3ms", "deviation": "2ms"}, "loss": 0.02}
@@ -44,8 +44,8 @@ def test_members_of_long_standing_send_heartbeats_at_times_of_their_own(protocol
     """Who heard first waits for the last one, up to `heartbeat.interval.ms` (3 s; 5 s)."""
     fresh = JOINED_BY_ONE.replace("app:", f"app:\n    protocol: {protocol}", 1)
     old = fresh.replace("long_running: false", "long_running: true")
-    (together,) = {simulate(scenario(fresh), seed=n).groups[0].unowned_ms for n in range(5)}
-    found = [simulate(scenario(old), seed=n).groups[0] for n in range(9)]
+    (together,) = {ran(fresh, seed=n).unowned_ms for n in range(5)}
+    found = [ran(old, seed=n) for n in range(9)]
     assert len({one.unowned_ms for one in found}) > 5
     if protocol == "eager":
         stops = [max(member.longest_stop_ms for member in one.members) for one in found]
@@ -271,7 +271,7 @@ groups:
 @pytest.mark.parametrize("rate", ["0", "6/h"])
 def test_members_without_records_go_on_polling(rate: str) -> None:
     """Without auto-commit too: nobody is thrown out for not polling."""
-    (group,) = simulate(scenario(QUIET.replace("RATE", rate))).groups
+    group = ran(QUIET.replace("RATE", rate))
     assert group.rebalance_count == 1
     assert group.unowned_ms == 0
 
@@ -279,7 +279,7 @@ def test_members_without_records_go_on_polling(rate: str) -> None:
 def test_members_without_records_rebalance_at_once() -> None:
     """A poll that waits for records is no poll that waits to join."""
     event = {"at": "10m", "scale_out": {"group": "g"}}
-    (group,) = simulate(scenario(QUIET.replace("RATE", "6/h"), events=[event])).groups
+    group = ran(QUIET.replace("RATE", "6/h"), events=[event])
     (_, second) = group.rebalances
     assert second.until_ms is not None
     assert second.until_ms - second.at_ms < 3_500  # a heartbeat
@@ -298,7 +298,7 @@ def test_cost_follows_what_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     text = QUIET.replace("RATE", "0").replace("enable.auto.commit: false", "max.poll.records: 100")
     text = text.replace("topics: {orders", "topics: {busy: {partitions: 3, rate: 30}, orders")
     text = text.replace("partitions: 6", "partitions: 300").replace("[orders]", "[orders, busy]")
-    (group,) = simulate(scenario(text)).groups
+    group = ran(text)
     assert group.records > 50_000
     samples = SAMPLES_A_RUN + 1
     assert looks[True] > 3 * samples

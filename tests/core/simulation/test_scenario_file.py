@@ -27,13 +27,6 @@ from tests.support.simulation.sample_scenarios import BASE, EVENTS, in_protocol,
 SCHEMA = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 
 
-def complaint(text: str) -> str:
-    """What is said of a file."""
-    with pytest.raises(UsageError) as raised:
-        parse_simulation(parse_document(text, "s.yaml", "yaml"))
-    return f"{raised.value.message} | {raised.value.hint}"
-
-
 def test_members_are_numbered_and_settings_are_laid_over_each_other() -> None:
     """Library, then group, then member."""
     text = BASE.replace(
@@ -46,47 +39,6 @@ def test_members_are_numbered_and_settings_are_laid_over_each_other() -> None:
     assert one.settings.max_poll_records == 1
     assert one.settings.session_timeout_ms == 10_000
     assert one.settings.auto_commit_interval_ms == 5_000
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("session.timeout.ms", "session.timeout", "line 12, `groups.app.settings.session.timeout`"),
-        ("60s\n", "60 parsecs\n", "`60 parsecs` is not a duration"),
-        ("rate: 60", "rate: much", "`much` is not a rate"),
-        ("protocol: eager", "protocol: lazy", "expected one of `classic`, `eager`, `cooperative`"),
-        ("topics: [orders], ", "", "no subscription"),
-        ("count: 3", "count: -3", "at least 0"),
-        ("brokers: 3", "brokers: 0", "at least 1"),
-        ("processing: 2ms", "processing: {heavy: 2ms, tail: 1}", "expected a number above 1"),
-    ],
-)
-def test_a_wrong_file_is_told_with_line_and_what_is_accepted(old: str, new: str, said: str) -> None:
-    """Each complaint names the place."""
-    assert old in BASE
-    text = complaint(BASE.replace(old, new))
-    assert said in text
-    assert "`s.yaml`, line " in text
-
-
-@pytest.mark.parametrize(
-    ("event", "said"),
-    [
-        ({"at": 1, "crash": {"group": "nobody"}}, "there is no group `nobody`"),
-        ({"at": 1, "crash": {"group": "app", "member": "x"}}, "there is no member `x`"),
-        ({"at": 1, "gc_pause": {"group": "app"}}, "missing key `for`"),
-        ({"crash": {"group": "app"}}, "expected either `at` (once) or `every`"),
-        (
-            {"at": 1, "every": 2, "crash": {"group": "app"}},
-            "expected either `at` (once) or `every`",
-        ),
-        ({"at": 1}, "expected one event, found 0"),
-        ({"at": 1, "broker_down": {"broker": 3}}, "at most 2"),
-    ],
-)
-def test_a_wrong_event_is_told(event: dict[str, object], said: str) -> None:
-    """Names are looked up, numbers bounded."""
-    assert said in complaint(yaml.safe_dump({**yaml.safe_load(BASE), "events": [event]}))
 
 
 def test_the_command_lines_events_are_those_of_a_file() -> None:

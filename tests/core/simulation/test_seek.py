@@ -94,18 +94,9 @@ WRONG = {
     "before everything": ("seek: {group: app, to: -1}", "0"),
     "at no time": ("seek: {group: app, to: 'timestamp:soon'}", "`soon` is not a duration"),
     "in the future": ("seek: {group: app, to: 'timestamp:3m'}", "later than the event"),
-    "an unknown key": ("seek: {group: app, to: end, partition: 1}", "unknown key `partition`"),
     "a partition that is not there": (
         "seek: {group: app, to: end, partitions: [6]}",
         "there is no partition 6",
-    ),
-    "a topic that is not there": (
-        "seek: {group: app, to: end, topics: [order]}",
-        "there is no topic `order` yet",
-    ),
-    "a member that is not there": (
-        "seek: {group: app, to: end, member: m-9}",
-        "there is no member `m-9` at that time",
     ),
 }
 

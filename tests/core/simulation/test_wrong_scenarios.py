@@ -5,7 +5,7 @@ import pytest
 from kgroups.core.errors import UsageError
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.variation import check_name, varied
-from tests.support.simulation.sample_scenarios import checked, refused, scenario
+from tests.support.simulation.sample_scenarios import checked, ran, refused, scenario
 
 TEXT = """\
 topics:
@@ -30,6 +30,22 @@ LIBRDKAFKA = ", client: librdkafka}"
 STRATEGY = "partition.assignment.strategy"
 # What is replaced by what; the line; what is said.
 WRONG = {
+    "no duration": ("interval.ms: 60s", "interval.ms: 60 parsecs", 10, "is not a duration"),
+    "no rate": ("rate: 60", "rate: much", 2, "`much` is not a rate"),
+    "no protocol": ("eager", "lazy", 5, "expected one of `classic`, `eager`, `cooperative`"),
+    "no brokers": ("topics:\n", "brokers: 0\ntopics:\n", 1, "at least 1"),
+    "no subscription": (MEMBERS, "m: {count: 3}", 7, "no subscription"),
+    "less than nobody": (MEMBERS, "m: {count: -3, topics: [orders]}", 7, "at least 0"),
+    "a tail without a mean": (
+        *(MEMBERS, "m: {topics: [orders], processing: {heavy: 2ms, tail: 1}}", 7),
+        "expected a number above 1",
+    ),
+    "no such group": (EVENT, "- {at: 1, crash: {group: x}}", 12, "there is no group `x`"),
+    "no end of a pause": (EVENT, "- {at: 1, gc_pause: {group: app}}", 12, "missing key `for`"),
+    "no time": (EVENT, "- crash: {group: app}", 12, "expected either `at` (once) or `every`"),
+    "two times": (EVENT, "- {at: 1, every: 2, crash: {group: app}}", 12, "expected either `at`"),
+    "no event": (EVENT, "- {at: 1}", 12, "expected one event, found 0"),
+    "no such broker": (EVENT, "- {at: 1, broker_down: {broker: 9}}", 12, "at most"),
     "an unknown assignor": (SETTING, f"{STRATEGY}: rangy", 9, "unknown assignor `rangy`"),
     "an assignor that does not import": (SETTING, f"{STRATEGY}: no.such:Thing", 9, "No module"),
     "no assignor": (SETTING, f"{STRATEGY}: []", 9, "expected an assignor"),
@@ -242,7 +258,7 @@ def test_a_pattern_that_matches_nothing_yet(client: str) -> None:
     """A member joins with nothing to read, and reads what comes."""
     event = {"at": "1m", "create_topic": {"topic": "events", "partitions": 3}}
     text = TEXT.replace("topics: [orders]", f"pattern: '^events', client: {client}")
-    (group,) = simulate(scenario(text, events=[event])).groups
+    group = ran(text, events=[event])
     assert [one.partitions for one in group.members] == [1, 1, 1]
 
 
@@ -258,7 +274,7 @@ def test_a_new_topic_costs_a_group_with_a_pattern_one_generation(
     text = text.replace("protocol: eager", f"protocol: {protocol}")
     event = {"at": "1m", "create_topic": {"topic": "offers", "partitions": 10}}
     for seed in range(5):
-        (group,) = simulate(scenario(text, events=[event]), seed=seed).groups
+        group = ran(text, events=[event], seed=seed)
         assert group.epoch == 2
         assert group.rebalances[-1].at_ms > 60_000
 

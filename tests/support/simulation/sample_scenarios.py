@@ -77,15 +77,24 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
 }
 
 
-def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
-    """The scenario of a text, with top-level keys replaced."""
-    value = {**yaml.safe_load(text), **changes}
+Keys = Mapping[str, Any]
+"""The top level of a scenario's file."""
+
+
+def scenario(text: str | Keys = BASE, /, **changes: Any) -> Scenario:
+    """The scenario of a file, with top-level keys replaced."""
+    value = {**(yaml.safe_load(text) if isinstance(text, str) else text), **changes}
     return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))
 
 
-def ran(text: str, *events: dict[str, Any], seed: int = 1) -> GroupOutcome:
-    """The group of a run with these events."""
-    return simulate(scenario(text, events=list(events)), seed=seed).groups[0]
+def ran(
+    text: str | Keys, /, *events: dict[str, Any], seed: int | None = None, **changes: Any
+) -> GroupOutcome:
+    """The only group of a run, with these events and top-level keys replaced."""
+    if events:
+        changes["events"] = list(events)
+    (group,) = simulate(scenario(text, **changes), seed=seed).groups
+    return group
 
 
 def told(
@@ -102,8 +111,9 @@ def told(
     return ended[0], found
 
 
-def checked(text: str) -> Scenario:
+def checked(text: str | Keys) -> Scenario:
     """The scenario of a file, as the command line reads it."""
+    text = text if isinstance(text, str) else yaml.safe_dump(text)
     document = parse_document(text, "s.yaml", "yaml")
     found = parse_simulation(document)
     check_scenario(found, document)

@@ -7,6 +7,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, expire_records
 from tests.support.sandbox.librdkafka_members import FAST, Member, members, produce, wait_for_shares
 
 PROTOCOLS = ("classic", "consumer")
@@ -162,17 +163,11 @@ def test_start_positions(cluster: Sandbox, reset: str, old: int) -> None:
 
 def test_offset_out_of_range_starts_anew(cluster: Sandbox) -> None:
     """A commit whose records were deleted: reading goes on by auto.offset.reset."""
-    from confluent_kafka.admin import AdminClient
-
     cluster.create_topic("cut", 1)
     servers = cluster.bootstrap_servers
     produce(servers, "cut", 20, partitions=1)
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": "cut", "log_level": 0})
-    consumer.commit(offsets=[TopicPartition("cut", 0, 3)], asynchronous=False)
-    consumer.close()
-    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
-    deleted = admin.delete_records([TopicPartition("cut", 0, 12)])
-    assert next(iter(deleted.values())).result(60).low_watermark == 12
+    commit_offsets(servers, {"cut": {("cut", 0): 3}})
+    expire_records(servers, {("cut", 0): 12})
     with Member(servers, "cut", ["cut"], "reader") as reader:
         wait_until(lambda: len(reader.values) == 8, what="what is left")
     assert reader.values == [f"v{number}" for number in range(12, 20)]

@@ -7,23 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.sandbox.librdkafka_members import Member, members, produce, wait_for_shares
 from tests.support.sandbox.sandbox_process import SandboxProcess
-
-
-def committed(servers: str, group: str, topic: str) -> dict[int, int]:
-    """Offsets of a group by partition."""
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "log_level": 0})
-    try:
-        found = consumer.committed([TopicPartition(topic, n) for n in range(4)], timeout=60)
-    finally:
-        consumer.close()
-    return {one.partition: one.offset for one in found if one.offset >= 0}
 
 
 def test_restart(tmp_path: Path) -> None:
@@ -38,7 +28,7 @@ def test_restart(tmp_path: Path) -> None:
         assert cluster.cluster_id == cluster_id
         assert cluster.log_end_offsets("t") == {0: 10, 1: 10, 2: 10, 3: 10}
         assert cluster.log_end_offsets("new") == {0: 0}
-        assert committed(servers, "g", "t") == {0: 10, 1: 10, 2: 10, 3: 10}
+        assert fetch_offsets(servers, "g") == {("t", number): 10 for number in range(4)}
         produce(servers, "t", 8, enable_idempotence=True)
         with Member(servers, "g", ["t"], "m") as member:
             wait_until(lambda: len(member.values) == 8, what="8 more records")
@@ -47,15 +37,11 @@ def test_restart(tmp_path: Path) -> None:
 def test_kill_loses_no_commit(tmp_path: Path) -> None:
     """kill -9 right after a commit: the commit is there when it comes back."""
     with SandboxProcess("--topic", "t=4", "--data-dir", str(tmp_path)) as server:
-        consumer = Consumer(
-            {"bootstrap.servers": server.bootstrap_servers, "group.id": "g", "log_level": 0}
-        )
         for offset in range(1, 31):
-            consumer.commit(offsets=[TopicPartition("t", 1, offset)], asynchronous=False)
+            commit_offsets(server.bootstrap_servers, {"g": {("t", 1): offset}})
         assert server.stop(signal.SIGKILL) == -signal.SIGKILL
-        consumer.close()
     with SandboxProcess("--data-dir", str(tmp_path)) as server:
-        assert committed(server.bootstrap_servers, "g", "t") == {1: 30}
+        assert fetch_offsets(server.bootstrap_servers, "g") == {("t", 1): 30}
 
 
 def test_torn_tail(tmp_path: Path) -> None:
