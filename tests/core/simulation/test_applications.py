@@ -6,7 +6,6 @@ from tests.support.simulation.sample_scenarios import (
     BASE,
     in_protocol,
     ran,
-    refused_event,
     scenario,
     told,
 )
@@ -93,16 +92,3 @@ def test_members_that_commit_each_poll_read_on_at_once() -> None:
     assert found.peak_unread == pytest.approx(PAUSED_RECORDS, rel=0.05)
     assert found.catch_up_ms < 70_000
     assert found.unread == ran(by_hand).unread
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ("group: app, topics: [order], for: 1m", "there is no topic `order` yet"),
-        ("group: app, member: m-9, for: 1m", "there is no member `m-9` at that time"),
-        ("group: app, topics: orders, for: 1m", "list"),
-    ],
-)
-def test_wrong_pauses_are_told_with_their_line(fields: str, message: str) -> None:
-    """File and line, and what is wrong."""
-    assert message in refused_event(f"pause: {{{fields}}}")

@@ -15,7 +15,6 @@ from tests.support.simulation.sample_scenarios import (
     BASE,
     in_protocol,
     ran,
-    refused_event,
     scenario,
     told,
 )
@@ -231,37 +230,6 @@ def test_a_pod_that_dies_meanwhile_is_started_again() -> None:
     lives = {one.name: (one.lives, one.running) for one in group.members}
     assert lives["m-1"] == (1, False)
     assert lives["m-5"] == (2, True)
-
-
-WRONG = {
-    "a share of nothing": ("maxSurge: half", "`half` is not an amount"),
-    "more than all": ("maxUnavailable: 120%", "expected at most 100%"),
-    "another kind": ("kind: DaemonSet", "expected one of `Deployment`, `StatefulSet`"),
-    "a surge of a StatefulSet": (
-        *("kind: StatefulSet, maxSurge: 2", "a StatefulSet has no `maxSurge`"),
-    ),
-    "no such entry": ("entry: x", "expected one of `m`"),
-    "an unknown change": ("change: {colour: red}", "unknown key `colour`"),
-    "a session of the new protocol": (
-        "change: {protocol: consumer, settings: {session.timeout.ms: 9s}}",
-        "`session.timeout.ms` cannot be set with protocol consumer",
-    ),
-    "a topic that is not there": ("change: {topics: [order]}", "there is no topic `order`"),
-    "an assignor that is not there": (
-        *("change: {settings: {partition.assignment.strategy: x}}", "unknown assignor `x`"),
-    ),
-    "a session out of bounds": (
-        *("change: {settings: {session.timeout.ms: 5s}}", "INVALID_SESSION_TIMEOUT"),
-    ),
-    "the ZooKeeper era": ("change: {protocol: zookeeper}", "expected one of `classic`"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_deploy_is_refused_with_its_line(name: str) -> None:
-    """In the file's words."""
-    keys, said = WRONG[name]
-    assert said in refused_event(f"deploy: {{group: app, {keys}}}")
 
 
 def test_the_command_line_spells_changes_with_dots() -> None:

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.errors import UsageError
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.figures.outcome import GroupOutcome
-from tests.support.simulation.sample_scenarios import BASE, ZONES, in_protocol, scenario, told
+from tests.support.simulation.sample_scenarios import BASE, ZONES, scenario, told
 
 
 def struck(
@@ -98,13 +96,6 @@ def test_only_requests_of_the_member_fail_so_many_times() -> None:
     }
 
 
-def test_a_request_that_nobody_sends_is_refused() -> None:
-    """A KIP-848 group knows no SyncGroup."""
-    event = {"at": "60s", "request_error": {"group": "app", "error": "UNKNOWN_MEMBER_ID"}}
-    with pytest.raises(UsageError, match="members of protocol consumer send no SyncGroup"):
-        check_scenario(scenario(in_protocol(BASE, "consumer"), events=[event]))
-
-
 def test_a_slow_broker_costs_sessions_when_it_is_slower_than_they_are() -> None:
     """Two seconds more are nothing to a session of ten; forty are too many."""
     slow = {"at": "60s", "slow_broker": {"broker": 0, "by": "2s", "for": "2m"}}
@@ -140,28 +131,3 @@ def test_a_cut_of_answers_keeps_the_session_alive() -> None:
     assert found["both"].rebalance_count >= found["answers"].rebalance_count
     assert found["answers"].rebalance_count == 1
     assert found["both"].rebalance_count > 1
-
-
-@pytest.mark.parametrize(
-    ("event", "said"),
-    [
-        ({"zone_outage": {"rack": "y", "for": "1s"}}, "no member is in rack `y`"),
-        ({"spot_eviction": {"group": "app", "rack": "y"}}, "no member is in rack `y`"),
-        ({"zone_outage": {"rack": "z", "brokers": [7], "for": "1s"}}, "at most 2"),
-        ({"slow_broker": {"broker": 0, "for": "1s"}}, "missing key `by`"),
-        ({"request_error": {"group": "app", "error": "NOPE"}}, "expected one of"),
-        (
-            {"request_error": {"group": "app", "error": "FENCED_INSTANCE_ID", "api": "Fetch"}},
-            "expected one of `SyncGroup`",
-        ),
-        (
-            {"network_partition": {"group": "app", "for": "1s", "lost": "half"}},
-            "expected one of `both`",
-        ),
-    ],
-)
-def test_a_wrong_fault_is_refused(event: dict[str, Any], said: str) -> None:
-    """Names are looked up, numbers bounded."""
-    with pytest.raises(UsageError) as raised:
-        check_scenario(scenario(ZONES, events=[{"at": "60s", **event}]))
-    assert said in raised.value.message

@@ -7,7 +7,7 @@ import pytest
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.event_file import parse_event
-from tests.support.simulation.sample_scenarios import BASE, in_protocol, refused_event, scenario
+from tests.support.simulation.sample_scenarios import BASE, in_protocol, scenario
 
 PROTOCOLS = ("eager", "cooperative", "consumer")
 
@@ -86,37 +86,3 @@ def test_the_command_line_spells_it() -> None:
     ):
         event = parse_event(text, one).event
         assert str(getattr(event, "to", "")) == shown
-
-
-WRONG = {
-    "nowhere": ("seek: {group: app}", "`to`"),
-    "somewhere": ("seek: {group: app, to: middle}", "`middle` is not a place in a log"),
-    "before everything": ("seek: {group: app, to: -1}", "0"),
-    "at no time": ("seek: {group: app, to: 'timestamp:soon'}", "`soon` is not a duration"),
-    "in the future": ("seek: {group: app, to: 'timestamp:3m'}", "later than the event"),
-    "a partition that is not there": (
-        "seek: {group: app, to: end, partitions: [6]}",
-        "there is no partition 6",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
-    """One sentence."""
-    event, said = WRONG[name]
-    assert said in refused_event(event)
-
-
-def test_a_consumer_of_sarama_cannot_seek_while_it_runs() -> None:
-    """Its session reads on; where to begin is chosen when one begins."""
-    text = BASE.replace("count: 3,", "count: 3, client: sarama,")
-    text = text.replace("      max.poll.interval.ms: 60s\n", "")
-    said = refused_event("seek: {group: app, to: end}", text)
-    assert "a consumer of sarama that runs cannot seek" in said
-
-
-def test_members_of_the_zookeeper_era_cannot_seek() -> None:
-    """They have no such call."""
-    text = in_protocol(BASE, "zookeeper")
-    assert "cannot seek" in refused_event("seek: {group: app, to: end}", text)

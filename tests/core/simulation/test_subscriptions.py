@@ -10,7 +10,6 @@ from tests.support.simulation.sample_scenarios import (
     TWO_TOPICS,
     in_protocol,
     ran,
-    refused_event,
     scenario,
 )
 
@@ -111,43 +110,6 @@ def test_from_topics_to_a_pattern_by_unsubscribing(protocol: str) -> None:
     pattern = {"at": "3m", "subscribe": {"group": "app", "pattern": ".*s"}}
     found = ran(text, {"at": "2m", "unsubscribe": {"group": "app"}}, pattern)
     assert owners(found) == {"bills": 3, "orders": 6}
-
-
-SUBSCRIBE = "subscribe: {group: app, "
-WRONG = {
-    "nothing": (SUBSCRIBE + "member: m-1}", "no subscription"),
-    "a topic that is not there": (SUBSCRIBE + "topics: [order]}", "there is no topic `order` yet"),
-    "no list of topics": (SUBSCRIBE + "topics: orders}", "list"),
-    "both": (SUBSCRIBE + "topics: [orders], pattern: 'o.*'}", "either to topics or to a pattern"),
-    "a broken pattern": (SUBSCRIBE + "pattern: '(o'}", "pattern"),
-    "a pattern after topics": (SUBSCRIBE + "pattern: 'o.*'}", "must unsubscribe before"),
-}
-LIBRARIES = {
-    "kafkajs": (SUBSCRIBE + "topics: [orders]}", "kafkajs cannot change the subscription"),
-    "sarama": ("unsubscribe: {group: app}", "sarama cannot unsubscribe"),
-    "franz-go": ("unsubscribe: {group: app}", "franz-go cannot unsubscribe"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
-    """One sentence."""
-    event, said = WRONG[name]
-    assert said in refused_event(event)
-
-
-@pytest.mark.parametrize("client", LIBRARIES)
-def test_what_a_library_cannot_do_is_refused(client: str) -> None:
-    """With what to write in its place."""
-    event, said = LIBRARIES[client]
-    assert said in refused_event(event, BASE.replace("count: 3", f"count: 3, client: {client}"))
-
-
-def test_members_of_the_zookeeper_era_change_nothing() -> None:
-    """They were subscribed once."""
-    text = in_protocol(BASE, "zookeeper")
-    for event in (SUBSCRIBE + "topics: [orders]}", "unsubscribe: {group: app}"):
-        assert "cannot change what it reads" in refused_event(event, text)
 
 
 def test_to_subscribe_to_nothing_is_to_unsubscribe() -> None:
