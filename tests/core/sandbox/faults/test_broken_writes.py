@@ -3,6 +3,7 @@
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,11 +32,18 @@ def cluster() -> Iterator[Sandbox]:
         yield running
 
 
-def reset(cluster: Sandbox, folder: Path, *more: str) -> "subprocess.Popen[str]":
-    """A reset of all groups by +5, under way."""
+@contextmanager
+def second_batch(
+    cluster: Sandbox, folder: Path, *more: str, delay_ms: int = 600_000, times: int | None = None
+) -> Iterator["subprocess.Popen[str]"]:
+    """A reset of all groups by +5 whose second batch is on its way, and arrives late."""
+    late = Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=delay_ms, times=times)
+    fault = cluster.add_fault(late)
     line = ("reset-offsets", "broken-*", "--to", "+5", "--all-topics", "--yes", "-o", "csv")
     long = ("-b", cluster.bootstrap_servers, "--timeout", "60s")
-    return start(*long, *line, "--undo-dir", str(folder), *more)
+    with start(*long, *line, "--undo-dir", str(folder), *more) as process:
+        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+        yield process
 
 
 def held(cluster: Sandbox) -> dict[str, int]:
@@ -46,11 +54,7 @@ def held(cluster: Sandbox) -> dict[str, int]:
 
 def test_killed_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
     """The first batch is written, the others are not; the undo file tells which; resume ends it."""
-    fault = cluster.add_fault(
-        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
-    )
-    with reset(cluster, tmp_path) as process:
-        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+    with second_batch(cluster, tmp_path) as process:
         process.kill()
     cluster.clear_faults()
     (undo,) = tmp_path.iterdir()
@@ -70,9 +74,7 @@ def test_killed_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
 
 def test_ctrl_c_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
     """The batch is ended, the third is not begun; the note names the file that resumes it."""
-    fault = cluster.add_fault(Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=500, times=1))
-    with reset(cluster, tmp_path) as process:
-        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+    with second_batch(cluster, tmp_path, delay_ms=500, times=1) as process:
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
@@ -87,11 +89,7 @@ def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
     """What was written is done, what was sent is unknown, the rest failed: exit code 3; resume
     settles it.
     """
-    fault = cluster.add_fault(
-        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
-    )
-    with reset(cluster, tmp_path, "--timeout", "8s") as process:
-        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+    with second_batch(cluster, tmp_path, "--timeout", "8s") as process:
         cluster.stop_broker(1)
         stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 3, stderr
@@ -110,11 +108,7 @@ def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
 
 def test_the_broker_comes_back_in_time(cluster: Sandbox, tmp_path: Path) -> None:
     """Requests are sent again within --timeout, and everything is done."""
-    fault = cluster.add_fault(
-        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
-    )
-    with reset(cluster, tmp_path, "--timeout", "60s") as process:
-        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+    with second_batch(cluster, tmp_path, "--timeout", "60s") as process:
         cluster.stop_broker(1)
         cluster.clear_faults()
         cluster.start_broker(1)
