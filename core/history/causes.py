@@ -61,7 +61,7 @@ RULES: Final = (
     Rule("unfinished", "certain", lambda s: s.change.kind == "gap"),
     Rule("protocol_changed", "certain", lambda s: "converted" in s.change.facts),
     Rule("static_return", "certain", lambda s: s.change.kind == "members"),
-    Rule("created", "certain", lambda s: "first" in s.change.facts and not s.change.is_torn),
+    Rule("created", "certain", lambda s: "first" in s.change.facts),
     Rule(POLL, "likely", lambda s: s.polls and s.returns and not s.sessions),
     Rule(POLL, "possible", lambda s: s.polls and s.returns),
     Rule("deploy", "likely", lambda s: s.is_deploy),
@@ -89,7 +89,7 @@ def with_causes(changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _with_cause(scene: Scene) -> Change:
-    if scene.change.kind in ("commits", "deleted"):
+    if scene.change.kind in ("commits", "deleted") or "older" in scene.change.facts:
         return scene.change
     rule = next((rule for rule in RULES if rule.holds(scene)), None)
     if rule is None:

@@ -229,7 +229,7 @@ class HistoryReader:
         if before is None:
             if "converted" in self._facts:
                 return True
-            self._facts.add("first")
+            self._facts.add("older" if self._is_torn and number > 1 else "first")
             before = 0
         if number < before:  # made anew, and compaction has removed the deletion
             before = 0
@@ -262,12 +262,13 @@ class HistoryReader:
     def _rebalance(
         self, at_ms: int, number: int | None, leader: str | None, protocol: str | None
     ) -> None:
-        members = self._difference(at_ms)
+        is_older = "older" in self._facts  # members that are there may have joined long before
+        members = Difference() if is_older else self._difference(at_ms)
         had, has = _all_of(self._before), _all_of(self._now)
         is_classic = self._type == "classic"
         if is_classic:
             self._expect(has, at_ms)
-        if is_classic and has != had:
+        if is_classic and has != had and not is_older:
             is_second = bool(has - had) and has - had <= self._lost
             self._facts.add("second_round" if is_second else "partitions")
         self._lost = had - has
@@ -287,7 +288,7 @@ class HistoryReader:
                 member_count=len(self._now),
                 members=members,
                 partitions=len(has) if is_classic else None,
-                moved=_moved(self._before, self._now) if is_classic else None,
+                moved=_moved(self._before, self._now) if is_classic and not is_older else None,
                 is_torn=self._is_torn,
                 facts=frozenset(self._facts),
                 since_previous_ms=_since(at_ms, before_ms),

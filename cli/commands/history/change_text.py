@@ -56,7 +56,10 @@ def _members(change: Change) -> str:
         ("replaced", [pair.new.client_id for pair in change.members.replaced]),
     )
     parts = [f"{_names(names)} {word}" for word, names in did if names]
-    return "; ".join(parts) or "same members"
+    same = (
+        counted(change.member_count or 0, "member") if "older" in change.facts else "same members"
+    )
+    return "; ".join(parts) or same
 
 
 def _names(names: Sequence[str]) -> str:

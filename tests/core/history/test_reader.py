@@ -52,8 +52,14 @@ def test_history_that_begins_in_the_middle() -> None:
     """The members that are there first did not join then."""
     log = GroupLog().compacted().group(7, member(A)).group(8, member(A), member(B))
     log.group(9, member(B))
-    assert lines(log)[0] == "1-6 gap compaction"
-    *_, last = log.read()
+    assert lines(log) == [
+        "1-6 gap compaction",
+        "7 rebalance None",
+        f"8 rebalance +{B} member_joined",
+        f"9 rebalance -{A} member_left",
+    ]
+    _, first, *_, last = log.read()
+    assert (first.member_count, first.moved) == (1, None)
     (gone,) = last.members.left
     assert gone.stayed_ms is None
 
