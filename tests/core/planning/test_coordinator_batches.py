@@ -19,9 +19,9 @@ from kgroups.core.planning.changes.kinds import (
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.outcomes.coordinator_batches import sequences
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.snapshot import Group
 from kgroups.core.uuids import uuid_text
 from tests.support.planning.coordinated_group import CoordinatedGroup
+from tests.support.planning.ends import End, end_of, ends
 
 GROUPS = 12
 LOOKUPS = 6  # rests after which a pattern has been looked up
@@ -48,30 +48,11 @@ def group_at_rest(dice: random.Random, interval_ms: int = 0) -> CoordinatedGroup
     return driven
 
 
-def ends_of(plan: Plan, newcomers: Sequence[str]) -> set[frozenset[tuple[str, str, int]]]:
+def ends_of(plan: Plan, newcomers: Sequence[str]) -> set[End]:
     """The outcomes of a plan, with every way of naming its newcomers, which are all alike."""
     named = [m.member_id for m in plan.members if m.joins]
-    return {
-        frozenset(
-            (names.get(who, who), topic, number)
-            for who, held in outcome.settled.shares.items()
-            for topic, numbers in held.items()
-            for number in numbers
-        )
-        for order in permutations(newcomers)
-        for names in [dict(zip(named, order, strict=True))]
-        for outcome in plan.outcomes.each
-    }
-
-
-def end_of(group: Group) -> frozenset[tuple[str, str, int]]:
-    """Who has what."""
-    return frozenset(
-        (member.member_id, topic, number)
-        for member in group.members or ()
-        for topic, numbers in (member.assignment or {}).items()
-        for number in numbers
-    )
+    orders = [dict(zip(named, order, strict=True)) for order in permutations(newcomers)]
+    return set().union(*(ends(plan, names) for names in orders))
 
 
 @pytest.mark.share(4)
@@ -121,7 +102,7 @@ def test_members_that_leave(seed: int, together: bool) -> None:
         if plan.members and not together:
             driven.settle()
     if plan.members:
-        assert end_of(driven.settle()) in ends_of(plan, [])
+        assert end_of(driven.settle()) in ends(plan)
 
 
 @pytest.mark.share(4)
@@ -150,9 +131,9 @@ def test_a_member_that_restarts(seed: int, pattern: str) -> None:
     driven.settle()
     back = join()
     assert plan.confidence == "exact"
-    (end,) = ends_of(plan, [])
+    (end,) = ends(plan)
     assert end_of(driven.described()) == {
-        (who if who == stays else back, topic, number) for who, topic, number in end
+        (topic, number, who if who == stays else back) for topic, number, who in end
     }
 
 
@@ -169,7 +150,7 @@ def test_members_that_subscribe_anew_come_one_after_another(seed: int) -> None:
     for member in members:
         if member.subscription != ("t",):
             driven.subscribe(member.member_id, ("t",))
-    assert end_of(driven.settle()) in ends_of(plan, [])
+    assert end_of(driven.settle()) in ends(plan)
 
 
 @pytest.mark.share(4)
@@ -192,15 +173,7 @@ def test_members_whose_pattern_is_looked_up_late(seed: int) -> None:
     after = driven.settle()
     by_pattern, by_name = (m.member_id for m in plan.members if m.joins)
     named = {by_pattern: late, by_name: other}
-    assert end_of(after) in {
-        frozenset(
-            (named.get(who, who), topic, number)
-            for who, held in outcome.settled.shares.items()
-            for topic, numbers in held.items()
-            for number in numbers
-        )
-        for outcome in plan.outcomes.each
-    }
+    assert end_of(after) in ends(plan, named)
 
 
 def test_sequences_of_lookups_are_counted() -> None:
@@ -265,7 +238,7 @@ def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
     plan = plan_group(driven.snapshot(before), before, [RemoveMember(ids[0])])
     driven.leave(ids[0])
     assert plan.confidence == "exact"
-    assert ends_of(plan, ()) == {end_of(driven.settle())}
+    assert ends(plan) == {end_of(driven.settle())}
 
 
 @pytest.mark.share(4)
@@ -284,7 +257,7 @@ def test_others_leave_with_the_last_member_of_a_pattern(
         if not together:
             driven.settle()
     assert plan.confidence in ("exact", "outcomes")
-    assert end_of(driven.settle()) in ends_of(plan, ())
+    assert end_of(driven.settle()) in ends(plan)
 
 
 @pytest.mark.share(4)
@@ -303,12 +276,4 @@ def test_which_of_two_clients_comes_first(first: str, seed: int) -> None:
         driven.join(ids[name], topics)
         driven.settle()
     named = {m.member_id: ids[m.client_id] for m in plan.members if m.joins}
-    assert end_of(driven.settle()) in {
-        frozenset(
-            (named.get(who, who), topic, number)
-            for who, held in outcome.settled.shares.items()
-            for topic, numbers in held.items()
-            for number in numbers
-        )
-        for outcome in plan.outcomes.each
-    }
+    assert end_of(driven.settle()) in ends(plan, named)

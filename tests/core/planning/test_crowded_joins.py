@@ -13,9 +13,10 @@ import pytest
 from kgroups.assignors.order.hash_maps import TimelineHashMap, grown_orders
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember
 from kgroups.core.planning.plan import plan_group
-from tests.core.planning.test_coordinator_batches import end_of, ends_of
+from tests.core.planning.test_coordinator_batches import ends_of
 from tests.support.planning.coordinated_group import CoordinatedGroup
 from tests.support.planning.crowded_ids import CrowdedIds
+from tests.support.planning.ends import end_of
 
 GIVEN = os.environ.get("KGROUPS_FUZZ_PLANS")
 SEED = os.environ.get("KGROUPS_FUZZ_SEED", "0")

@@ -28,7 +28,8 @@ from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.change_order import without_topics
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group, Member
-from tests.core.planning.test_races import ends_of, planned
+from tests.core.planning.test_races import ends_by_client, planned
+from tests.support.planning.ends import ends
 from tests.support.planning.simulated_group import Life, lived
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
@@ -49,7 +50,7 @@ def test_what_late_members_come_to_is_among_the_outcomes(seed: int) -> None:
     """One of them missed a round in three of these runs, and the group ended otherwise."""
     before, came = lived(LATE, seed)
     plan = planned(LATE, before)
-    assert came in ends_of(plan)
+    assert came in ends_by_client(plan)
     assert plan.confidence == "outcomes"
 
 
@@ -116,9 +117,8 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
         has = {name: had.get(name, {}) if name in late else each for name, each in given.items()}
         missed = dict.fromkeys(late & had.keys(), generation)
     plan = plan_group(snapshot, group, [join], leader="java")
-    ends = {ownership(each.settled.shares) for each in plan.outcomes.each}
-    assert ownership(has) in ends
-    assert (plan.confidence, len(ends)) == ("outcomes", 2)
+    assert ownership(has) in ends(plan)
+    assert (plan.confidence, len(ends(plan))) == ("outcomes", 2)
 
 
 def of_kafka_python(*members: Member) -> Group:
@@ -148,7 +148,7 @@ def test_kafka_python_may_throw_away_what_a_round_gave_it() -> None:
         z2: {"b": [0, 6], "c": [*range(5)], "f": [3]},
         "y3-new-1": {"b": [1, 2, 3, 4, 5], "f": [0, 1, 2]},
     }
-    assert ownership(came) in {ownership(each.settled.shares) for each in plan.outcomes.each}
+    assert ownership(came) in ends(plan)
     assert plan.confidence == "counts"
 
 

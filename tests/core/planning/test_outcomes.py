@@ -7,10 +7,12 @@ import pytest
 
 from kgroups.assignors.order.java_order import spread, string_hash
 from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.outcomes.ids import drawn_uuid
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from kgroups.core.uuids import uuid_text
+from tests.support.planning.ends import End, ends
 from tests.support.planning.small_groups import cluster_of, group_of, member, topics_of
 
 STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server range")
@@ -47,27 +49,11 @@ def _new_id(dice: random.Random, server: bool) -> str:
     return uuid_text(drawn) if server else f"app-{drawn}"
 
 
-def shares_of(plan: Plan, newcomer: str) -> frozenset[tuple[str, str, int]]:
+def end_with(plan: Plan, newcomer: str) -> End:
     """Who gets what, the newcomer under one name."""
-    return frozenset(
-        ("new" if m.member_id == newcomer else m.member_id, topic, number)
-        for m in plan.members
-        for topic, numbers in m.assignment.items()
-        for number in numbers
+    return ownership(
+        {"new" if m.member_id == newcomer else m.member_id: m.assignment for m in plan.members}
     )
-
-
-def named_ends(plan: Plan, newcomer: str) -> set[frozenset[tuple[str, str, int]]]:
-    """The outcomes of a plan, the newcomer under one name."""
-    return {
-        frozenset(
-            ("new" if who == newcomer else who, topic, number)
-            for who, held in outcome.settled.shares.items()
-            for topic, numbers in held.items()
-            for number in numbers
-        )
-        for outcome in plan.outcomes.each
-    }
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -78,14 +64,14 @@ def test_every_newcomer_ends_in_the_set(strategy: str) -> None:
     for _ in range(TRIES):
         cluster, group = random_group(dice, strategy)
         before = plan_group(cluster, group, [AddMembers()], leader="java")
-        named = named_ends(before, "app-new-1")
+        named = ends(before, {"app-new-1": "new"})
         undecided += len(named) > 1
         for _ in range(TRIES):
             drawn = _new_id(dice, group.type == "consumer")
             known = plan_group(cluster, group, [AddMembers(member_id=drawn)], leader="java")
-            assert shares_of(known, drawn) in named or not before.outcomes.complete
+            assert end_with(known, drawn) in named or not before.outcomes.complete
             assert known.confidence in ("exact", "outcomes")
-            assert named_ends(known, drawn) <= named or not before.outcomes.complete
+            assert ends(known, {drawn: "new"}) <= named or not before.outcomes.complete
     # A newcomer of a sticky group gets what others have too much, whatever its id.
     assert undecided or "sticky" in strategy
 
@@ -101,10 +87,10 @@ def test_hash_order_decides_for_kafka_python_with_static_members() -> None:
     cluster = cluster_of(group, {"t": 6})
     plan = plan_group(cluster, group, [AddMembers(client_id="zz")], leader="kafka-python")
     assert plan.confidence == "outcomes"
-    ends = set()
+    came = set()
     for number in range(200):
         known = AddMembers(client_id="zz", member_id=f"zz-{drawn_uuid('x', number)}")
         then = plan_group(cluster, group, [known], leader="kafka-python")
-        ends.add(shares_of(then, known.member_id or ""))
-    assert len(ends) > 1
-    assert ends <= named_ends(plan, "zz-new-1")
+        came.add(end_with(then, known.member_id or ""))
+    assert len(came) > 1
+    assert came <= ends(plan, {"zz-new-1": "new"})

@@ -197,10 +197,6 @@ REFUSALS = [
             "no members"),
     Refusal("instance taken", group_of(member("a", {"t": [0]}, instance_id="i")),
             [AddMembers(instance_id="i")], UsageError, "taken"),
-    Refusal("rebalancing", Group("g", "classic", "PreparingRebalance", "consumer", "range",
-            members=(cluster_of(TWO, {}).groups[0].members or ())[:0]
-            + (group_of(member("a", {})).members or ())),
-            [RemoveMember("zzz")], NotFoundError, "zzz"),
     Refusal("share group", Group("g", "share", "Stable", members=()), [], RefusedError, "share"),
     Refusal("connect group", Group("g", "classic", "Stable", "connect", "sessioned", members=()),
             [], RefusedError, "`connect`"),

@@ -24,7 +24,8 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot
-from tests.support.planning.simulated_group import Life, Shares, lived
+from tests.support.planning.ends import End, ends
+from tests.support.planning.simulated_group import Life, lived
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 GROUPS: Final = 12
@@ -64,18 +65,9 @@ def planned(life: Life, snapshot: ClusterSnapshot) -> Plan:
     return plan_group(snapshot, snapshot.groups[0], changes, leader="java")
 
 
-def ends_of(plan: Plan) -> set[Shares]:
+def ends_by_client(plan: Plan) -> set[End]:
     """Every outcome that a plan names, by client id."""
-    clients = {member.member_id: member.client_id for member in plan.members}
-    return {
-        frozenset(
-            (clients[name], (topic, number))
-            for name, held in outcome.settled.shares.items()
-            for topic, numbers in held.items()
-            for number in numbers
-        )
-        for outcome in plan.outcomes.each
-    }
+    return ends(plan, {member.member_id: member.client_id for member in plan.members})
 
 
 @pytest.mark.share(4)
@@ -92,7 +84,7 @@ def test_what_comes_is_among_the_outcomes(strategy: str, joins: int, goes: int, 
         life = random_life(dice, strategy, joins=joins, goes=goes, dies=dies)
         before, came = lived(life, number)
         plan = planned(life, before)
-        assert came in ends_of(plan), (life, plan.confidence)
+        assert came in ends_by_client(plan), (life, plan.confidence)
         assert plan.confidence == ("exact" if len(plan.outcomes.each) == 1 else "outcomes")
 
 
@@ -106,9 +98,9 @@ def test_nothing_is_promised_of_more_than_can_be_played(strategy: str) -> None:
         before, came = lived(life, number)
         plan = planned(life, before)
         if plan.confidence in ("exact", "outcomes"):
-            assert came in ends_of(plan), life
+            assert came in ends_by_client(plan), life
         if plan.confidence == "counts":
-            sizes = sorted(Counter(name for name, _ in came).values())
+            sizes = sorted(Counter(name for *_, name in came).values())
             assert sizes == sorted(m.partitions for m in plan.members if m.partitions), life
 
 
@@ -126,7 +118,7 @@ def test_one_after_another_is_not_the_same_as_together() -> None:
         plan = planned(life, before)
         assert plan.confidence == "outcomes"
         assert "in one rebalance or in several" in (plan.confidence_reason or "")
-        assert came in ends_of(plan)
+        assert came in ends_by_client(plan)
         ends.add(came)
     assert len(ends) == 2
 

@@ -21,10 +21,10 @@ from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.leaders.rack_settings import rack_settings
-from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.reasons import HIDDEN_RACKS
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
+from tests.support.planning.ends import ends
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
@@ -95,11 +95,6 @@ def settings(snapshot: ClusterSnapshot, *changes: Change) -> frozenset[bool]:
 def plan_of(snapshot: ClusterSnapshot, *changes: Change) -> Plan:
     """The plan of the group."""
     return plan_group(snapshot, snapshot.groups[0], changes)
-
-
-def ends(plan: Plan) -> set[object]:
-    """Every outcome that a plan names."""
-    return {ownership(each.settled.shares) for each in plan.outcomes.each}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -8,6 +8,7 @@ from kgroups.core.planning.changes.kinds import RemoveMember
 from kgroups.core.planning.moves import ownership
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import Group
+from tests.support.planning.ends import ends
 from tests.support.planning.small_groups import Held, cluster_of, group_of, member
 
 FRESH_GO, FRESH_SARAMA = b"\0\0\0\0", b"\xff\xff\xff\xff"
@@ -54,5 +55,4 @@ def test_it_does_not_see_what_they_have(dated: bool) -> None:
     )
     ids = {each.member_id.rsplit("-", 5)[0]: each.member_id for each in group.members or ()}
     came = ownership({ids[name]: held for name, held in CAME.items()})
-    ends = {ownership(outcome.settled.shares) for outcome in plan.outcomes.each}
-    assert (came in ends) is not dated
+    assert (came in ends(plan)) is not dated

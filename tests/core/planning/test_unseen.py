@@ -23,18 +23,14 @@ from kgroups.core.planning.moves import Shares, ownership, round_step
 from kgroups.core.planning.outcomes.outcome import Outcomes, Settled
 from kgroups.core.planning.outcomes.races import race_ends
 from kgroups.core.planning.outcomes.search import unseen
-from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.reasons import HIDDEN_RACKS
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
+from tests.support.planning.ends import ends
 from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
-
-
-def ends(plan: Plan) -> set[object]:
-    """Every outcome that a plan names."""
-    return {ownership(each.settled.shares) for each in plan.outcomes.each}
 
 
 def racked(assignor: str, replicas: int = 1) -> ClusterSnapshot:

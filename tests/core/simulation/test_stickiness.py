@@ -6,18 +6,19 @@ import pytest
 
 from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.snapshot import ClusterSnapshot
-from tests.support.planning.simulated_group import Life, Shares, lived, shares_of
+from tests.support.planning.ends import End
+from tests.support.planning.simulated_group import Life, lived, shares_of
 
 READS: Final = ("t",)
 OLD: Final = {"a": READS, "b": READS}
 
 
-def held(snapshot: ClusterSnapshot) -> Shares:
+def held(snapshot: ClusterSnapshot) -> End:
     """Who has what, by client id."""
     return shares_of(snapshot.groups[0])
 
 
-def joined(library: Library, strategy: str = "sticky", count: int = 6) -> tuple[Shares, Shares]:
+def joined(library: Library, strategy: str = "sticky", count: int = 6) -> tuple[End, End]:
     """Who has what before and after a third member joins two."""
     life = Life(strategy, {"t": count}, OLD, {"c": (READS, 0)}, library=library)
     before, after = lived(life, 1)
@@ -28,7 +29,7 @@ def joined(library: Library, strategy: str = "sticky", count: int = 6) -> tuple[
 def test_members_of_a_sticky_group_keep_what_they_can(library: Library) -> None:
     """Of three partitions each keeps two, and the third goes to the newcomer."""
     before, after = joined(library)
-    assert {name: sum(owner == name for owner, _ in after) for name in "abc"} == dict.fromkeys(
+    assert {name: sum(owner == name for *_, owner in after) for name in "abc"} == dict.fromkeys(
         "abc", 2
     )
     assert len(before & after) == 4

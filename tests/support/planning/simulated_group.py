@@ -6,6 +6,7 @@ from typing import Final
 
 from kgroups.core.coordinator.groups import GroupSnapshot
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.planning.moves import ownership
 from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.run import Run
@@ -19,15 +20,14 @@ from kgroups.core.simulation.scenario.scenario_model import (
     TopicPlan,
 )
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot, Group
+from tests.support.planning.ends import End
 from tests.support.planning.small_groups import topics_of
 
 GROUP: Final = "g"
 REST_MS: Final = 60_000
 SESSION_MS: Final = 10_000
 PROTOCOLS: Final[Mapping[str, Protocol]] = {"sticky": "eager", "cooperative-sticky": "cooperative"}
-
-Shares = frozenset[tuple[str, TopicPartition]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Life:
     library: Library = "java"
 
 
-def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
+def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, End]:
     """The group before anything happens, and who has what when all is over, by client id."""
     settings = MemberSettings(session_timeout_ms=life.session_ms, assignors=(life.strategy,))
 
@@ -99,14 +99,9 @@ def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
     return ClusterSnapshot(0, (before,), topics_of(life.topics)), shares_of(after)
 
 
-def shares_of(group: Group) -> Shares:
+def shares_of(group: Group) -> End:
     """Who has what, by client id."""
-    return frozenset(
-        (member.client_id, (topic, number))
-        for member in group.members or ()
-        for topic, numbers in (member.assignment or {}).items()
-        for number in numbers
-    )
+    return ownership({member.client_id: member.assignment or {} for member in group.members or ()})
 
 
 def _group(found: GroupSnapshot) -> Group:
