@@ -86,3 +86,21 @@ def test_small_members_go_where_the_tables_say_and_nowhere_else() -> None:
         elif after is not member:
             seen.add((member.state, after.state, situation.value))
     assert seen == allowed
+
+
+def test_dropped_topics_join_what_is_pending() -> None:
+    """The one edge that no recorded trace takes: not all is given back, and topics are dropped."""
+    member = Kip848Member(
+        "m",
+        state=UNREVOKED,
+        member_epoch=4,
+        assigned={T: {0: 1}, U: {0: 1}},
+        pending={T: {1: 1}},
+    )
+    said = {T: frozenset({0, 1})}
+    step = Reconciliation(
+        TARGET_EPOCH, {T: frozenset({0})}, True, frozenset({T}), False, said, lambda *_: True
+    )
+    after = reconcile(member, step)
+    assert (after.state, after.member_epoch) == (UNREVOKED, 4)
+    assert (after.assigned, after.pending) == ({T: {0: 1}}, {T: {1: 1}, U: {0: 1}})
