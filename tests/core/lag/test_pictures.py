@@ -115,13 +115,6 @@ def test_pictures_of_one_capture(spark: SparkSession) -> None:
     statuses = {row["lag_status"]: row["partitions"] for row in report.pictures.verdicts}
     assert sum(statuses.values()) == report.summary["partitions"]
     assert {"ok", "topic_missing"} <= set(statuses)
-    assert lag_report([fleet(5)], LagQuery(), session=spark).pictures is None
-
-
-def test_pictures_of_nothing(spark: SparkSession) -> None:
-    """A cluster without groups has none."""
-    report = lag_report([fleet(5, groups=0)], LagQuery(pictures=True), session=spark)
-    assert report.pictures == Pictures()
 
 
 def test_pictures_are_bounded(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +133,7 @@ def test_pictures_are_bounded(spark: SparkSession, monkeypatch: pytest.MonkeyPat
 def test_rows_as_parquet(spark: SparkSession, tmp_path: Path) -> None:
     """The file holds the report's rows and types, also where a column is null throughout."""
     report = lag_report([fleet(5)], LagQuery(top=4), session=spark)
+    assert report.pictures is None, "nobody asked for them"
     path = tmp_path / "report.parquet"
     path.write_text("old")
     write_parquet(path, report)

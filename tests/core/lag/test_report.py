@@ -24,6 +24,7 @@ from kgroups.core.lag.group_lag import (
     owners_known,
 )
 from kgroups.core.lag.lag_query import KEYS
+from kgroups.core.lag.pictures import Pictures
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report, lagged_of
 from kgroups.core.lag.spark_engine import Spark
@@ -124,10 +125,12 @@ def test_policies_reach_the_columns(spark: SparkSession) -> None:
 
 
 def test_a_cluster_without_groups(spark: SparkSession) -> None:
-    """No rows, totals of nothing, and no failure; with assignors too."""
+    """No rows, no pictures, totals of nothing, and no failure; with assignors too."""
     for assignors in ((), ("range",)):
-        report = ask(spark, fleet(1, groups=0), by="group", assignors=assignors)
+        query = {"by": "group", "assignors": assignors, "pictures": not assignors}
+        report = ask(spark, fleet(1, groups=0), **query)
         assert report.items == []
+        assert report.pictures == (None if assignors else Pictures())
         assert report.summary["groups"] == 0
         assert report.summary["lag"] is None
 
@@ -375,10 +378,10 @@ def test_assignors_run_inside_spark(
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_questions_are_usage_errors(spark: SparkSession, query: LagQuery, message: str) -> None:
-    """Each names what is wrong."""
+def test_bad_questions_are_usage_errors(query: LagQuery, message: str) -> None:
+    """Each names what is wrong, before a session is looked for."""
     with pytest.raises(UsageError) as caught:
-        lag_report([fleet(1)], query, session=spark)
+        lag_report([fleet(1)], query)
     assert message in caught.value.message
 
 
