@@ -182,7 +182,7 @@ class HistoryReader:
             return
         given = (*value.assigned_partitions, *value.partitions_pending_revocation)
         self._now[key.member_id] = seat._replace(partitions=partitions_by_id(given))
-        if key.member_id not in self._before:
+        if key.member_id not in self._before and self._number is not None:
             self._members(entry.at_ms, None, None)
         self._before[key.member_id] = self._now[key.member_id]
         self._owned = None
@@ -262,13 +262,15 @@ class HistoryReader:
     def _rebalance(
         self, at_ms: int, number: int | None, leader: str | None, protocol: str | None
     ) -> None:
-        is_older = "older" in self._facts  # members that are there may have joined long before
-        members = Difference() if is_older else self._difference(at_ms)
+        is_older = "older" in self._facts
+        if is_older:  # members that are there may have joined long before
+            self._before = dict(self._now)
+        members = self._difference(at_ms)
         had, has = _all_of(self._before), _all_of(self._now)
         is_classic = self._type == "classic"
         if is_classic:
             self._expect(has, at_ms)
-        if is_classic and has != had and not is_older:
+        if is_classic and has != had:
             is_second = bool(has - had) and has - had <= self._lost
             self._facts.add("second_round" if is_second else "partitions")
         self._lost = had - has

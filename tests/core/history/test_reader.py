@@ -64,6 +64,17 @@ def test_history_that_begins_in_the_middle() -> None:
     assert gone.stayed_ms is None
 
 
+def test_consumer_group_whose_history_begins_in_the_middle() -> None:
+    """The state of a member that is older than the first epoch left tells of no change."""
+    log = GroupLog().joins(A).compacted().has(A, 4, [0]).compacted().joins(B).epoch(5)
+    log.has(A, 5, [0]).has(B, 5, [1]).wait(1_000).joins("app-3/c").epoch(6)
+    assert lines(log) == [
+        "1-4 gap compaction",
+        "5 rebalance None",
+        "6 rebalance +app-3/c member_joined",
+    ]
+
+
 def test_a_static_member_comes_back() -> None:
     """Its record has the generation of before: no rebalance."""
     log = GroupLog().group(1, member(A, instance="i")).group(1, member("app-1/b", instance="i"))
