@@ -238,6 +238,7 @@ class ClusterState(ABC):
         broker = self.broker(broker_id)
         if broker.is_up:
             await broker.shut("broker goes down")
+            broker.reserve()  # or somebody else has its port when it comes back
             self.events.add(f"broker {broker_id}", "down")
             self._elect()
 

@@ -12,6 +12,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.kafka.broker import free_ports
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.frame_client import WireClient, join_body, read_answer, request_frame
 from tests.support.sandbox.sandbox_process import SandboxProcess
@@ -336,10 +337,10 @@ def test_fetch_waits_without_records(one: Sandbox) -> None:
 
 def test_taken_port() -> None:
     """A port that somebody has is named; what was begun is undone."""
+    (port,) = free_ports(1)
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", port))
         taken.listen()
-        port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is in use"):
             Sandbox(brokers=1, port=port).start()
     with Sandbox(brokers=1, port=port) as cluster:

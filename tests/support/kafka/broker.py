@@ -9,7 +9,9 @@ in a folder that stays when asked.
 """
 
 import base64
+import fcntl
 import os
+import random
 import shutil
 import signal
 import socket
@@ -17,9 +19,9 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterable
-from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Self, TextIO
 
 from tests.support.kafka.broker_config import (
     STORE_PASSWORD,
@@ -39,6 +41,10 @@ from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
 START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 30.0
+PORTS = range(20_000, 32_000)
+"""Below those of outgoing connections, which Linux takes from 32,768 on, others from 49,152."""
+CLAIMS = Path(tempfile.gettempdir()) / "kgroups-test-ports"
+_claimed: list[TextIO] = []
 
 
 class BrokerDied(RuntimeError):
@@ -46,12 +52,27 @@ class BrokerDied(RuntimeError):
 
 
 def free_ports(count: int) -> list[int]:
-    """As many different ports that nothing listens on at this moment."""
-    with ExitStack() as open_sockets:
-        taken = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
-        for each in taken:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in taken]
+    """As many different ports that nothing listens on, this process's until it ends.
+
+    A broker that is stopped finds its port free again: nobody is given one of these by the system.
+    """
+    candidates = iter(random.sample(PORTS, len(PORTS)))
+    return list(islice(filter(_claim, candidates), count))
+
+
+def _claim(port: int) -> bool:
+    """Whether a port is free and no other process of the tests was given it."""
+    CLAIMS.mkdir(exist_ok=True)
+    claim = (CLAIMS / str(port)).open("w")
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with socket.socket() as tried:
+            tried.bind(("127.0.0.1", port))
+    except OSError:
+        claim.close()
+        return False
+    _claimed.append(claim)
+    return True
 
 
 def new_cluster_id() -> str:

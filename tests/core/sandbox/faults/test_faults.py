@@ -1,5 +1,6 @@
 """Each fault has its effect, on the wire and on a real client that must live with it."""
 
+import socket
 import time
 from typing import Any
 
@@ -170,7 +171,7 @@ def test_broker_goes_and_comes_back() -> None:
 
 
 def test_all_brokers_of_a_partition_down() -> None:
-    """A partition whose only replica is down has no leader and error 5."""
+    """A partition whose only replica is down has no leader and error 5; nobody gets its port."""
     with Sandbox(brokers=2, topics={"t": 2}, replication_factor=1) as cluster:
         cluster.stop_broker(2)
         with WireClient(cluster.bootstrap_servers) as client:
@@ -179,6 +180,11 @@ def test_all_brokers_of_a_partition_down() -> None:
             })["topics"]  # fmt: skip
         leaders = {one["leader_id"]: one["error_code"] for one in row["partitions"]}
         assert leaders == {1: 0, -1: 5}
+        address = cluster.brokers[1]
+        with socket.socket() as other, pytest.raises(OSError, match="already in use"):
+            other.bind((address.host, address.port))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((address.host, address.port))
         with pytest.raises(NotFoundError, match="no broker 3"):
             cluster.stop_broker(3)
 

@@ -4,9 +4,16 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_INVALID, Consumer
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_INVALID,
+    Consumer,
+    KafkaError,
+    KafkaException,
+)
 from confluent_kafka import TopicPartition as TopicPlace
 
 from kgroups.core.snapshot import TopicPartition
@@ -17,6 +24,13 @@ POLL_MS: Final = 1_000
 BOOTSTRAP_MS: Final = 240_000
 """kafka-python's thread dies if the first broker does not answer in time: 30 s by default."""
 UNSUBSCRIBED_S: Final = 0.05
+REBALANCED: Final = (
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.STALE_MEMBER_EPOCH,
+    KafkaError.UNKNOWN_MEMBER_ID,
+)
+"""A commit came too late: whoever gets the partition reads the records again."""
 
 Json = Mapping[str, Any]
 
@@ -100,10 +114,17 @@ class WatchedLibrdkafka(WatchedMember):
             time.sleep(watch.read(ranges))
             watch.keep(ranges)
             if watch.sync:
-                consumer.commit(asynchronous=False)
+                self._commit(consumer)
             elif watch.commits:
                 consumer.commit(asynchronous=True)
         consumer.close()
+
+    def _commit(self, consumer: Consumer) -> None:
+        try:
+            consumer.commit(asynchronous=False)
+        except KafkaException as refused:
+            if refused.args[0].code() not in REBALANCED:
+                raise
 
     def _starts(self, places: Sequence[tuple[str, int]]) -> list[TopicPlace]:
         """Partitions with where to begin: what is kept outside Kafka, or what is committed."""
@@ -176,6 +197,8 @@ class WatchedKafkaPython(WatchedMember):
         super().__init__(asked)
 
     def _poll(self, asked: Json) -> None:
+        from kafka.errors import CommitFailedError, RebalanceInProgressError
+
         from tests.support.sandbox.kafka_python import (
             ConsumerRebalanceListener,
             KafkaConsumer,
@@ -207,11 +230,12 @@ class WatchedKafkaPython(WatchedMember):
             watch.got([(topic, number) for topic, number in asked["assigned"]])
         else:
             consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=Listener())
+        is_late = False  # it keeps its positions through a rebalance, and so has to commit again
         while not self._stop.is_set():
             while not watch.wishes.empty():
                 self._grant(consumer, watch.wishes.get_nowait(), Listener())
             found = consumer.poll(timeout_ms=POLL_MS)
-            if not found:
+            if not found and not is_late:
                 continue
             ranges = [
                 (place.topic, place.partition, records[0].offset, records[-1].offset + 1)
@@ -220,7 +244,10 @@ class WatchedKafkaPython(WatchedMember):
             time.sleep(watch.read(ranges))
             watch.keep(ranges)
             if watch.sync:
-                consumer.commit()
+                is_late = True
+                with suppress(CommitFailedError, RebalanceInProgressError):
+                    consumer.commit()
+                    is_late = False
             elif watch.commits:
                 consumer.commit_async()
         consumer.close()
@@ -293,6 +320,8 @@ class WatchedAiokafka:
         self._polling = asyncio.create_task(self._poll())
 
     async def _poll(self) -> None:
+        from aiokafka.errors import CommitFailedError
+
         try:
             while True:
                 while not self.watch.wishes.empty():
@@ -309,7 +338,8 @@ class WatchedAiokafka:
                     await asyncio.sleep(self.watch.read(ranges))
                     self.watch.keep(ranges)
                 if ranges and (self.watch.commits or self.watch.sync):
-                    await self._consumer.commit()
+                    with suppress(CommitFailedError):
+                        await self._consumer.commit()
         except asyncio.CancelledError:
             raise
         except BaseException as failure:

@@ -23,6 +23,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -30,6 +31,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -162,9 +164,18 @@ public final class LiveConsumers {
             slowMs = 0;
             records.partitions().forEach(each -> keep(each, consumer.position(each)));
             if (sync) {
-                consumer.commitSync();
+                commitSync();
             } else if (commits) {
                 consumer.commitAsync();
+            }
+        }
+
+        /** A commit that came too late: whoever gets the partition reads the records again. */
+        private void commitSync() {
+            try {
+                consumer.commitSync();
+            } catch (CommitFailedException | RebalanceInProgressException rebalanced) {
+                return;
             }
         }
 
