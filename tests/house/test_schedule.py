@@ -88,6 +88,7 @@ def test_what_is_shared_is_a_fixture() -> None:
         (ROOT / file).read_text()
         for file in (
             "tests/conftest.py",
+            "tests/core/coordinator/conftest.py",
             "tests/official/conftest.py",
             "tests/support/spark_session.py",
         )

@@ -3,7 +3,7 @@
 Kafka's coordinator and ours get each script; every answer must be equal, and the last one is told.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,13 +157,6 @@ CORNERS = [
         2,
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def oracle() -> Iterator[Oracle]:
-    """Kafka's coordinator; each script begins a new one."""
-    with Oracle() as running:
-        yield running
 
 
 def named(value: Any, member_id: str) -> Any:

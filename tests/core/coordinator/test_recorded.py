@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.coordinator.answer_comparison import comparable, differences
+from tests.support.coordinator.answer_comparison import differences, side_by_side
 from tests.support.coordinator.log_replica import LogReplica
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_comparison import tell
@@ -55,7 +55,7 @@ def test_a_recorded_trace_is_answered_equally(name: str, reads_after: int) -> No
     for number, (op, theirs) in enumerate(read_trace(name)):
         mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
         history.append((number, op, theirs))
-        want, got = comparable(theirs), comparable(mine)
+        want, got = side_by_side(theirs, mine)
         assert want == got, tell(history, op, list(differences(want, got)))
         assert theirs["t"] == mine["t"]
         if number % reads_after == 0:
@@ -69,7 +69,7 @@ def test_heartbeats_and_commits_may_be_answered_at_once(shape: str) -> None:
     for name in (name for name in TRACES if name.startswith(f"{shape}-")):
         for number, (op, theirs) in enumerate(read_trace(name)):
             mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
-            want, got = comparable(theirs), comparable(mine)
+            want, got = side_by_side(theirs, mine)
             assert want == got, (name, number, op, list(differences(want, got)))
     assert adapter.answered_at_once > 20
     assert adapter.committed_at_once > 20

@@ -59,16 +59,18 @@ def _kept(answer: Json) -> Json:
     return {name: answer[name] for name in COMPARED if answer.get(name) not in (None, [], {})}
 
 
-def alike(want: Json, got: Json) -> bool:
-    """Whether two answers are equal even in the order of sets: the cheap test for most of them."""
-    return _kept(want) == _kept(got)
-
-
 def comparable(answer: Json) -> Json:
     """What of an answer must be equal, in a form that can be compared with ==."""
     out: Json = _canonical(json.loads(json.dumps(_kept(answer))))
     _records_without_bytes(out)
     return out
+
+
+def side_by_side(want: Json, got: Json) -> tuple[Json, Json]:
+    """Two answers as == may compare them; cheap where they are equal to the order of sets."""
+    if _kept(want) == _kept(got):
+        return want, want
+    return comparable(want), comparable(got)
 
 
 def differences(want: Any, got: Any, at: str = "") -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.support.coordinator.answer_comparison import comparable
+from tests.support.coordinator.answer_comparison import side_by_side
 from tests.support.coordinator.oracle_adapter import Adapter
 from tests.support.coordinator.oracle_json import Json
 from tests.support.coordinator.oracle_process import FIRST_RELEASE
@@ -31,5 +31,6 @@ class Both:
     def equal(self, op: Json) -> Json:
         """The answer of both."""
         sent, theirs, mine = self.answers(op)
-        assert comparable(mine) == comparable(theirs), sent
+        want, got = side_by_side(theirs, mine)
+        assert got == want, sent
         return theirs

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.support.coordinator.answer_comparison import alike, comparable, differences
+from tests.support.coordinator.answer_comparison import differences, side_by_side
 from tests.support.coordinator.both_coordinators import Both
 from tests.support.coordinator.log_replica import LogReplica
 from tests.support.coordinator.meant_differences import MeantDifference
@@ -130,9 +130,7 @@ def compare_with_oracle(
         sent, theirs, mine = coordinators.answers(op)
         history.append((len(history), sent, theirs))
         note(tally, states, op, theirs)
-        want = got = theirs
-        if not alike(theirs, mine):
-            want, got = comparable(theirs), comparable(mine)
+        want, got = side_by_side(theirs, mine)
         if want != got or theirs["t"] != mine["t"]:
             asked = {**sent, "pre": theirs.get("pre", "")}
             row = next((one for one in meant if one.covers(asked, want, got)), None)

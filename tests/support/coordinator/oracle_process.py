@@ -1,6 +1,7 @@
 """Kafka's own coordinator as a process of the test: JSON lines in, JSON lines out."""
 
 import json
+from collections.abc import Callable
 
 from kgroups.core.coordinator.releases import RELEASES
 from tests.support.coordinator.oracle_json import Json
@@ -35,3 +36,7 @@ class Oracle(LineProcess):
             raise EOFError("the coordinator oracle has ended")
         out: Json = json.loads(answer)
         return out
+
+
+Oracles = Callable[[str], Oracle]
+"""A running one of each release."""
