@@ -44,6 +44,10 @@ from kgroups.core.coordinator.client.ports import ClientPorts
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
@@ -58,6 +62,8 @@ from kgroups.core.protocol.errors import ErrorCode
 GROUP = "g"
 START_MS = 1_000_000
 POLL_EVERY_MS = 400
+SETTLE_MS = 10_000
+"""Enough for a rebalance in which nothing goes wrong."""
 
 
 def topology(leader: int = 0, /, **partitions: int) -> Topology:
@@ -90,6 +96,7 @@ REFUSALS: Mapping[type[Request], Callable[[ErrorCode], object]] = {
     SyncGroupRequest: SyncGroupResponse,
     HeartbeatRequest: HeartbeatResponse,
     LeaveGroupRequest: LeaveGroupResponse,
+    ConsumerGroupHeartbeatRequest: lambda error: ConsumerGroupHeartbeatResponse(error, "no"),
 }
 
 
@@ -223,6 +230,13 @@ class World:
         self._poll(app)
         return app
 
+    def group(self, assignors: str = "range", number: int = 3) -> list[App]:
+        """That many members, settled in generation 1."""
+        apps = [self.start(f"c{place}", assignors) for place in range(number)]
+        self.settle()
+        assert self.generation == 1
+        return apps
+
     def tell(self, app: App, command: Command) -> None:
         """Give a member a command and carry out what follows."""
         app.client.submit(self.now_ms, command)
@@ -300,6 +314,11 @@ class World:
                 heappop(self._queue)[2]()
             if first >= until:
                 return
+
+    def settle(self, ms: int = SETTLE_MS, *, missing: Iterable[str] = ()) -> None:
+        """Let so much time pass, and see that everybody has come to rest (`assert_settled`)."""
+        self.run(ms)
+        self.assert_settled(missing=missing)
 
     # ------------------------------------------------------------------ effects
 

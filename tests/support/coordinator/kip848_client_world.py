@@ -1,6 +1,6 @@
 """Members of a consumer group (KIP-848) and one real coordinator, stepped by hand."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,8 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.request import Request
-from tests.support.coordinator.classic_client_world import START_MS, topology
+from kgroups.core.protocol.errors import ErrorCode
+from tests.support.coordinator.classic_client_world import START_MS, refusal, topology
 
 STEP_MS = 100
 
@@ -54,7 +55,8 @@ class World:
     """The coordinator, the members, and a network without delay.
 
     Attributes:
-        meddle: sees each request before the coordinator; gives back an answer to give instead.
+        faults: kind of request -> errors that the next ones are answered with, instead of by the
+            coordinator; None: by a connection that breaks.
     """
 
     def __init__(self, **partitions: int) -> None:
@@ -74,7 +76,7 @@ class World:
             now_ms=START_MS,
         )
         self.members: dict[str, Member] = {}
-        self.meddle: Callable[[Request], tuple[Any] | None] = lambda request: None
+        self.faults: dict[type[Request], list[ErrorCode | None]] = {}
 
     def start(self, name: str, *topics: str, pattern: str | None = None, **settings: Any) -> Member:
         """A new process."""
@@ -145,9 +147,11 @@ class World:
                     member.events.append(effect)
 
     def _serve(self, member: Member, send: Send) -> None:
-        instead = self.meddle(send.request)
-        if instead is not None:
-            member.client.response(self.now_ms, send.token, instead[0])
+        faults = self.faults.get(type(send.request))
+        if faults:
+            error = faults.pop(0)
+            answer = None if error is None else refusal(send.request, error)
+            member.client.response(self.now_ms, send.token, answer)
             return
         self.coordinator.submit(self.now_ms, send.token, send.request)
         for effect in self.coordinator.take():

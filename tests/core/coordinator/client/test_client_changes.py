@@ -1,7 +1,5 @@
 """Members whose coordinator moves, whose lists of assignors differ, whose subscriptions change."""
 
-from collections.abc import Callable
-
 import pytest
 
 from kgroups.core.coordinator.classic.messages import JoinGroupRequest, LeaveGroupRequest
@@ -15,19 +13,15 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
-from tests.support.coordinator.classic_client_world import App, World
+from tests.support.coordinator.classic_client_world import SETTLE_MS, App, World
 
-SETTLE_MS = 10_000
 ASSIGNED, REVOKED, LOST = CallbackKind.ASSIGNED, CallbackKind.REVOKED, CallbackKind.LOST
 
 
-def settled(seed: int, number: int = 3, assignors: str = "range") -> tuple[World, list[App]]:
+def settled(seed: int, assignors: str = "range", number: int = 3) -> tuple[World, list[App]]:
     """A settled group in generation 1."""
     world = World(seed, disjoint=False)
-    apps = [world.start(f"c{place}", assignors) for place in range(number)]
-    world.run(SETTLE_MS)
-    world.assert_settled()
-    return world, apps
+    return world, world.group(assignors, number)
 
 
 def brokers_found(app: App) -> list[int]:
@@ -56,8 +50,7 @@ def test_a_settled_group_outlives_a_move_without_a_rebalance(
     before, generation = world.shares(), world.generation
     callbacks = [len(app.callbacks) for app in apps]
     world.move(loading_ms=loading_ms)
-    world.run(20_000)
-    world.assert_settled()
+    world.settle(20_000)
     assert (world.shares(), world.generation) == (before, generation)
     assert [len(app.callbacks) for app in apps] == callbacks
     assert [brokers_found(app) for app in apps] == [[0, 1]] * len(apps)
@@ -73,15 +66,14 @@ def test_a_move_in_the_middle_of_a_rebalance() -> None:
     assert ClientState.JOINING in {app.client.state for app in world.living()}
     world.move()
     world.wake(slow)
-    world.run(30_000)
-    world.assert_settled()
+    world.settle(30_000)
     assert len(world.shares()) == 4
     assert all(brokers_found(app)[-1] == 1 for app in world.living())
 
 
 def test_offsets_move_along() -> None:
     """What was committed at the old broker is there at the new one, and is added to."""
-    world, (app,) = settled(3, 1)
+    world, (app,) = settled(3, number=1)
     world.tell(app, CommitOffsets({TopicPartition("t", 0): 11}, number=1, sync=True))
     world.run(100)
     world.move(loading_ms=1_000)
@@ -99,8 +91,7 @@ def test_who_joins_while_the_new_broker_loads_waits_for_it() -> None:
     late = world.start("late")
     world.run(2_000)
     assert late.client.state is ClientState.JOINING
-    world.run(20_000)
-    world.assert_settled()
+    world.settle(20_000)
     assert set(brokers_found(late)) == {1}
     assert len([one for one in late.sent if isinstance(one, JoinGroupRequest)]) > 3
     assert world.generation > 1
@@ -114,8 +105,7 @@ def test_a_broker_that_dies_takes_no_partition_along(assignors: str) -> None:
     before = world.shares()
     world.move()
     world.kill_broker(0)
-    world.run(20_000)
-    world.assert_settled()
+    world.settle(20_000)
     assert (world.shares(), world.generation) == (before, 1)
     assert not [one for app in apps for one in app.callbacks if one.kind is LOST]
 
@@ -157,8 +147,7 @@ def test_the_assignor_that_all_offer_and_most_prefer_is_taken(
     world = World(7)
     for place, names in enumerate(lists):
         world.start(f"c{place}", names)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert protocol(world) == chosen
 
 
@@ -175,10 +164,9 @@ def test_who_shares_no_assignor_with_the_group_fails() -> None:
 
 def test_a_member_that_offers_an_eager_one_too_gives_everything_up() -> None:
     """A list is cooperative only if all of it is."""
-    world, apps = settled(9, 2, "cooperative-sticky,range")
+    world, apps = settled(9, "cooperative-sticky,range", 2)
     world.start("late", "cooperative-sticky,range")
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert protocol(world) == "cooperative-sticky"
     for app in apps:
         kinds = [kind for kind, _ in told(app)]
@@ -196,12 +184,10 @@ def test_from_range_to_cooperative_sticky_in_two_rounds_of_restarts() -> None:
             world.stop(app)
             world.run(5_000)
             apps[place] = world.start(f"{app.name}+", offered)
-            world.run(SETTLE_MS)
-            world.assert_settled()
+            world.settle()
     assert protocol(world) == "cooperative-sticky"
     world.start("late", "cooperative-sticky")
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert all(len(shares) < 6 for _, shares in told(apps[0])[-1:])
 
 
@@ -247,8 +233,7 @@ def test_the_same_subscription_in_another_order_is_none() -> None:
     app = world.start("a", topics=("t", "u"))
     world.run(SETTLE_MS)
     world.tell(app, Subscribe(("u", "t")))
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert (app.client.rejoin_reason, world.generation) == (None, 1)
 
 
@@ -277,8 +262,7 @@ def test_a_static_member_that_stops_polling_says_nothing() -> None:
     world = World(14, disjoint=False)
     stalled = world.start("a", group_instance_id="i1")
     other = world.start("b", group_instance_id="i2")
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     world.stall(stalled)
     world.run(30_000)
     assert len(world.shares()["b"]) == 3  # max.poll.interval.ms over, session not yet
@@ -286,8 +270,7 @@ def test_a_static_member_that_stops_polling_says_nothing() -> None:
     assert len(other.client.owned) == 6
     assert not [one for one in stalled.sent if isinstance(one, LeaveGroupRequest)]
     world.wake(stalled)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert [kind for kind, _ in told(stalled)] == [ASSIGNED, LOST, ASSIGNED]
 
 
@@ -297,29 +280,8 @@ def test_polling_in_time_keeps_the_place() -> None:
     world.stall(apps[1])
     world.run(28_000)
     world.wake(apps[1])
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 1
-
-
-Deed = Callable[[World], object]
-DEEDS: list[tuple[str, Deed]] = [
-    ("move", lambda world: world.move(loading_ms=700)),
-    ("join", lambda world: world.start(f"late{world.now_ms}", "cooperative-sticky")),
-    ("leave", lambda world: world.stop(world.living()[0])),
-]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_moves_joins_and_leaves_in_any_order(seed: int) -> None:
-    """Whatever comes between, the group settles and no partition has two owners."""
-    world, _ = settled(100 + seed, assignors="cooperative-sticky")
-    for _ in range(6):
-        _, deed = world.random.choice(DEEDS if len(world.living()) > 1 else DEEDS[:2])
-        deed(world)
-        world.run(world.random.choice([50, 900, 4_000]))
-    world.run(60_000)
-    world.assert_settled()
 
 
 # ---------------------------------------------------------------------- unsubscribing
@@ -341,8 +303,7 @@ def test_who_unsubscribes_gives_up_leaves_and_commits_nothing(assignors: str) ->
     assert (gone.client.state, gone.client.generation) == (ClientState.UNJOINED, -1)
     assert sorted(n for share in world.shares().values() for n in share) == list(range(6))
     world.tell(gone, Subscribe(("t",)))
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert gone.client.member_id not in ("", before)
 
 

@@ -18,9 +18,8 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.protocol.errors import ErrorCode
-from tests.support.coordinator.classic_client_world import App, World
+from tests.support.coordinator.classic_client_world import SETTLE_MS, App, World
 
-SETTLE_MS = 10_000
 T0 = TopicPartition("t", 0)
 DONE, FAILED = ClientEventKind.OFFSETS_COMMITTED, ClientEventKind.COMMIT_FAILED
 
@@ -29,8 +28,7 @@ def settled(seed: int, **settings: Any) -> tuple[World, App]:
     """A world with one member of a settled group, which commits nothing by itself."""
     world = World(seed, disjoint=False)
     app = world.start("a", enable_auto_commit=False, **settings)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     return world, app
 
 

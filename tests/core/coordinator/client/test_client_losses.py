@@ -22,8 +22,7 @@ def alone(**settings: Any) -> tuple[World, App]:
     """A member that has settled in a group of its own."""
     world = World(1)
     app = world.start("only", **settings)
-    world.run(5_000)
-    world.assert_settled()
+    world.settle(5_000)
     return world, app
 
 
@@ -62,8 +61,7 @@ def test_it_joins_under_its_old_id_or_without_one(keeps_id: bool) -> None:
     world.kill_broker(0)
     assert lost_after_ms(world, app, 6_000) is not None
     world.dead.clear()
-    world.run(20_000)
-    world.assert_settled()
+    world.settle(20_000)
     ids = [one.member_id for one in app.sent if isinstance(one, JoinGroupRequest)][asked:]
     assert (ids[0] == before) is keeps_id
     assert (app.client.member_id == before) is keeps_id
@@ -83,8 +81,7 @@ def test_a_request_that_is_late_need_not_end_the_connection() -> None:
     for closes in (True, False):
         world, app = alone(request_timeout_ms=1_000, timeout_closes_connection=closes)
         world.lost.append(HeartbeatRequest)
-        world.run(2 * BEAT_MS)
-        world.assert_settled()
+        world.settle(2 * BEAT_MS)
         assert not world.lost
         assert bool(app.told(ClientEventKind.CONNECTION_CLOSED)) is closes
 
@@ -124,8 +121,7 @@ def test_a_heartbeat_that_is_repeated_at_once_is_soon_one_too_many() -> None:
         world, app = alone(**COUNTING, repeats_at_once=at_once)
         world.kill_broker(0)
         world.move()
-        world.run(20_000)
-        world.assert_settled()
+        world.settle(20_000)
         assert (CallbackKind.LOST in [one.kind for one in app.callbacks]) is at_once
 
 

@@ -88,8 +88,7 @@ class Life:
         for app in self.world.living():
             if not app.polls:
                 self.world.wake(app)
-        self.world.run(LONG_MS)
-        self.world.assert_settled()
+        self.world.settle(LONG_MS)
 
 
 Schedule = list[tuple[tuple[object, ...], int]]

@@ -1,7 +1,6 @@
-"""The client half's tables: complete, consistent, and drawn in the README as they are."""
+"""The client half's tables: complete and consistent."""
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -19,9 +18,7 @@ from kgroups.core.coordinator.client.classic.states import (
     reaction_to,
 )
 from kgroups.core.protocol.errors import ErrorCode
-from scripts.draw_states import with_diagram
 
-PAGE = Path(__file__).parents[4] / "core/coordinator/README.md"
 GOING = {ClientAct.GO, ClientAct.FORGET_AND_GO}
 
 # Rows that must hold whatever else changes: the errors that every member of a group meets.
@@ -90,9 +87,3 @@ def test_an_error_means_what_kafkas_client_makes_of_it(
 def test_every_answer_has_a_way_on_without_error() -> None:
     """NONE proceeds everywhere."""
     assert {row[ErrorCode.NONE] for row in REACTIONS.values()} == {Reaction.PROCEED}
-
-
-def test_the_client_diagram_in_architecture_is_drawn_from_the_tables() -> None:
-    """`python scripts/draw_states.py` would change nothing."""
-    text = PAGE.read_text(encoding="utf-8")
-    assert with_diagram(text) == text

@@ -13,11 +13,10 @@ from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKin
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.request import Request
 from kgroups.core.protocol.errors import ErrorCode
-from tests.support.coordinator.classic_client_world import App, World
+from tests.support.coordinator.classic_client_world import SETTLE_MS, App, World
 
 EAGER = ["range", "roundrobin", "sticky", "lag"]
 ALL = [*EAGER, "cooperative-sticky"]
-SETTLE_MS = 10_000
 DEATH_MS = 30_000  # session timeout, rebalance, and some
 
 
@@ -26,34 +25,22 @@ def kinds(app: App) -> list[CallbackKind]:
     return [one.kind for one in app.callbacks]
 
 
-def group_of(world: World, assignors: str, number: int = 3) -> list[App]:
-    """That many members, settled in generation 1."""
-    apps = [world.start(f"c{place}", assignors) for place in range(number)]
-    world.run(SETTLE_MS)
-    world.assert_settled()
-    assert world.generation == 1
-    return apps
-
-
 @pytest.mark.parametrize("assignors", EAGER)
 def test_an_eager_group_lives_through_joins_leaves_and_deaths(assignors: str) -> None:
     """One generation each for the start, a newcomer, who leaves and who is killed."""
     world = World(1)
-    first, second, third = group_of(world, assignors)
+    first, second, third = world.group(assignors)
     late = world.start("late", assignors)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 2
     assert kinds(first) == [CallbackKind.ASSIGNED, CallbackKind.REVOKED, CallbackKind.ASSIGNED]
     world.stop(first)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 3
     assert (first.client.state, first.client.owned) == (ClientState.CLOSED, ())
     assert isinstance(first.sent[-1], LeaveGroupRequest)
     world.kill(second)
-    world.run(DEATH_MS)
-    world.assert_settled()
+    world.settle(DEATH_MS)
     assert world.generation == 4
     assert sorted(world.shares()) == sorted([third.name, late.name])
 
@@ -61,10 +48,9 @@ def test_an_eager_group_lives_through_joins_leaves_and_deaths(assignors: str) ->
 def test_a_cooperative_newcomer_costs_two_generations_and_no_partition_that_stays() -> None:
     """The first round takes away, the second gives; who gives nothing is told of nothing."""
     world = World(2)
-    apps = group_of(world, "cooperative-sticky")
+    apps = world.group("cooperative-sticky")
     late = world.start("late", "cooperative-sticky")
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 3
     revoked = [one for app in apps for one in app.callbacks if one.kind is CallbackKind.REVOKED]
     assert [len(one.partitions) for one in revoked] == [1]
@@ -77,12 +63,11 @@ def test_a_cooperative_newcomer_costs_two_generations_and_no_partition_that_stay
 def test_offsets_are_committed_before_partitions_are_given_up(assignors: str) -> None:
     """The new owner of every partition goes on where the old one stopped (World checks each)."""
     world = World(3)
-    apps = group_of(world, assignors)
+    apps = world.group(assignors)
     before = dict(apps[0].positions)
     assert all(position > 0 for position in before.values())
     world.stop(apps[0])
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     for partition, position in before.items():
         (owner,) = [app for app in world.living() if partition in app.client.owned]
         assert owner.positions[partition] >= position
@@ -92,7 +77,7 @@ def test_offsets_are_committed_before_partitions_are_given_up(assignors: str) ->
 def test_a_members_id_is_handed_out_first() -> None:
     """The first JoinGroup has no id and is answered 79; the second names the id of the answer."""
     world = World(4)
-    (app,) = group_of(world, "range", 1)
+    (app,) = world.group("range", 1)
     joins = [one for one in app.sent if isinstance(one, JoinGroupRequest)]
     (event,) = app.told(ClientEventKind.MEMBER_ID_GIVEN)
     assert [one.member_id for one in joins] == ["", event.detail[0]]
@@ -102,8 +87,7 @@ def test_a_static_member_restarts_without_a_rebalance() -> None:
     """No LeaveGroup, the same generation, the same partitions, a new member id."""
     world = World(5)
     apps = [world.start(f"s{n}", "sticky", group_instance_id=f"i{n}") for n in range(3)]
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     shares = world.shares()
     for place, app in enumerate(apps):
         world.stop(app)
@@ -139,15 +123,14 @@ def test_a_second_process_with_the_same_instance_id_fences_the_first() -> None:
 def test_who_stops_polling_leaves_and_comes_back_having_lost_everything(assignors: str) -> None:
     """It says LeaveGroup, the others take over; back at its poll it is told `lost`."""
     world = World(7, disjoint=False)
-    apps = group_of(world, assignors)
+    apps = world.group(assignors)
     world.stall(apps[1])
     world.run(30_000 + SETTLE_MS)
     left = [one for one in apps[1].sent if isinstance(one, LeaveGroupRequest)]
     assert [one.members[0].reason for one in left] == ["consumer poll timeout has expired"]
     world.assert_settled(missing=[apps[1].name])
     world.wake(apps[1])
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     after = kinds(apps[1])[1:]
     rounds = 2 if assignors == "cooperative-sticky" else 1  # the first may give it nothing
     assert after == [CallbackKind.LOST, *[CallbackKind.ASSIGNED] * rounds]
@@ -163,11 +146,10 @@ def test_one_wrong_answer_is_survived(assignors: str, kind: type[Request], code:
     if (kind, code) == (JoinGroupRequest, 22):
         code = 27  # JoinGroup carries no generation, so it is never answered 22
     world = World(code, disjoint=False)
-    group_of(world, assignors)
+    world.group(assignors)
     world.faults[kind] = [ErrorCode(code)]
     world.start("late", assignors)
-    world.run(60_000)
-    world.assert_settled()
+    world.settle(60_000)
     assert world.faults[kind] == []
 
 
@@ -177,21 +159,19 @@ def test_one_wrong_answer_is_survived(assignors: str, kind: type[Request], code:
 def test_one_lost_request_is_survived(kind: type[Request]) -> None:
     """A request that nobody answers is given up after its time and the coordinator looked up."""
     world = World(8, disjoint=False)
-    group_of(world, "sticky")
+    world.group("sticky")
     world.lost.append(kind)
     world.start("late", "sticky")
-    world.run(150_000)
-    world.assert_settled()
+    world.settle(150_000)
     assert world.lost == []
 
 
 def test_a_heartbeat_answered_16_only_looks_the_coordinator_up_again() -> None:
     """No rebalance, no callback: found again, the member goes on."""
     world = World(9)
-    apps = group_of(world, "range")
+    apps = world.group("range")
     world.faults[HeartbeatRequest] = [ErrorCode.NOT_COORDINATOR]
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 1
     found = sorted(len(app.told(ClientEventKind.COORDINATOR_FOUND)) for app in apps)
     assert found == [1, 1, 2]
@@ -200,11 +180,10 @@ def test_a_heartbeat_answered_16_only_looks_the_coordinator_up_again() -> None:
 def test_a_refused_generation_keeps_the_id_and_loses_the_partitions() -> None:
     """22 on a heartbeat: `lost`, and the next JoinGroup names the same member."""
     world = World(10, disjoint=False)
-    (app,) = group_of(world, "range", 1)
+    (app,) = world.group("range", 1)
     _, member_id = app.client.identity
     world.faults[HeartbeatRequest] = [ErrorCode.ILLEGAL_GENERATION]
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert app.client.identity == (2, member_id)
     assert CallbackKind.LOST in kinds(app)
 
@@ -213,11 +192,9 @@ def test_more_partitions_and_another_subscription_ask_for_a_rebalance() -> None:
     """The leader sees the topic grow; whoever subscribes to something else joins again."""
     world = World(11, t=2, u=2)
     apps = [world.start(name, topics=("t", "u")) for name in "ab"]
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     world.add_partitions(t=4, u=2)
-    world.run(SETTLE_MS)
-    world.assert_settled()
+    world.settle()
     assert world.generation == 2
     reasons = {reason for app in apps for reason in app.reasons()}
     assert "t has 4 partitions instead of 2" in reasons
@@ -226,7 +203,7 @@ def test_more_partitions_and_another_subscription_ask_for_a_rebalance() -> None:
 def test_heartbeats_stop_between_joingroup_and_its_answer() -> None:
     """They go on while partitions are given up, and pause while the JoinGroup is under way."""
     world = World(12)
-    first, _ = group_of(world, "range", 2)
+    first, _ = world.group("range", 2)
     world.stall(world.start("slow"))
     world.run(SETTLE_MS)
     assert first.client.state in (ClientState.JOINING, ClientState.STABLE)

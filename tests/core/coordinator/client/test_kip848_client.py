@@ -14,12 +14,8 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.member import MOVES, MemberState
-from kgroups.core.coordinator.kip848.messages import (
-    ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
-)
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
-from kgroups.core.coordinator.request import Request
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.classic_client_world import topology
 from tests.support.coordinator.kip848_client_world import Member, World
@@ -37,18 +33,6 @@ def group_of(world: World, number: int = 2, **settings: Any) -> list[Member]:
     assert sorted(n for share in world.shares().values() for n in share) == list(range(6))
     assert {one.client.state for one in members} == {MemberState.STABLE}
     return members
-
-
-def refuse(error: ErrorCode, times: int = 1) -> Any:
-    """Answers the next heartbeats with an error."""
-    left = [error] * times
-
-    def meddle(request: Request) -> tuple[Any] | None:
-        if isinstance(request, ConsumerGroupHeartbeatRequest) and left:
-            return (ConsumerGroupHeartbeatResponse(left.pop(), "no"),)
-        return None
-
-    return meddle
 
 
 def test_the_first_heartbeat_is_full_and_those_after_it_say_only_what_changed() -> None:
@@ -91,7 +75,7 @@ def test_who_is_fenced_loses_everything_and_joins_again(error: ErrorCode) -> Non
     """Epoch 0 under the same id, `lost` before, `assigned` after."""
     world = World()
     (member,) = group_of(world, 1)
-    world.meddle = refuse(error)
+    world.faults[ConsumerGroupHeartbeatRequest] = [error]
     world.run(1_500)
     world.settle()
     assert kinds(member) == [CallbackKind.ASSIGNED, CallbackKind.LOST, CallbackKind.ASSIGNED]
@@ -150,7 +134,7 @@ def test_a_coordinator_that_moved_is_looked_for_without_a_rebalance(error: Error
     world = World()
     (member,) = group_of(world, 1)
     epoch = member.client.epoch
-    world.meddle = refuse(error)
+    world.faults[ConsumerGroupHeartbeatRequest] = [error]
     world.run(3_000)
     finds = [one for one in member.sent if isinstance(one, FindCoordinatorRequest)]
     assert len(finds) == 2
@@ -165,7 +149,7 @@ def test_loading_is_waited_for_with_growing_patience() -> None:
     world = World()
     (member,) = group_of(world, 1)
     before = len(member.beats())
-    world.meddle = refuse(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, 3)
+    world.faults[ConsumerGroupHeartbeatRequest] = [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS] * 3
     world.run(3_000)
     assert len(member.beats()) >= before + 4
     assert sum(isinstance(one, FindCoordinatorRequest) for one in member.sent) == 1
@@ -178,7 +162,7 @@ def test_loading_is_waited_for_with_growing_patience() -> None:
 def test_a_fatal_error_ends_it(error: ErrorCode) -> None:
     """It fails with the broker's words and sends nothing more."""
     world = World()
-    world.meddle = refuse(error)
+    world.faults[ConsumerGroupHeartbeatRequest] = [error]
     member = world.start("m0")
     world.run(3_000)
     failed = member.client.state
@@ -194,15 +178,7 @@ def test_a_broken_connection_is_found_out_by_the_request_timeout() -> None:
     """No answer for request.timeout.ms: find the coordinator, beat again, stay."""
     world = World()
     (member,) = group_of(world, 1, request_timeout_ms=2_000)
-    lost = [True]
-
-    def meddle(request: Request) -> tuple[Any] | None:
-        if isinstance(request, ConsumerGroupHeartbeatRequest) and lost:
-            lost.clear()
-            return (None,)
-        return None
-
-    world.meddle = meddle
+    world.faults[ConsumerGroupHeartbeatRequest] = [None]
     world.run(4_000)
     assert any(one.kind is ClientEventKind.COORDINATOR_LOST for one in member.events)
     assert member.client.state is MemberState.STABLE

@@ -14,13 +14,7 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
 )
 from kgroups.core.coordinator.client.kip848.member import MemberState
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitRequest,
-    OffsetCommitResponse,
-    PartitionError,
-    TopicErrors,
-)
-from kgroups.core.coordinator.request import Request
+from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.kip848_client_world import Member, World
 
@@ -43,21 +37,6 @@ def outcome(member: Member) -> list[tuple[ClientEventKind, str, object]]:
 
 
 KINDS = frozenset({DONE, FAILED})
-
-
-def refuse(error: ErrorCode | None, times: int) -> Any:
-    """Answers the next commits with an error; None: with a connection that breaks."""
-    left = [error] * times
-
-    def meddle(request: Request) -> tuple[Any] | None:
-        if not (isinstance(request, OffsetCommitRequest) and left):
-            return None
-        code = left.pop()
-        if code is None:
-            return (None,)
-        return (OffsetCommitResponse((TopicErrors("t", (PartitionError(0, code),)),)),)
-
-    return meddle
 
 
 @pytest.mark.parametrize("static", [False, True])
@@ -109,7 +88,7 @@ def test_commits_are_told_by_number() -> None:
     world, (member, _) = settled()
     world.tell(member, CommitOffsets({T0: 5}, number=1))
     world.run(200)
-    world.meddle = refuse(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, 1)
+    world.faults[OffsetCommitRequest] = [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS]
     world.tell(member, CommitOffsets({T0: 6}, number=2))
     world.run(2_000)
     assert outcome(member) == [(DONE, "", 1), (FAILED, "COORDINATOR_LOAD_IN_PROGRESS", 2)]
@@ -121,7 +100,7 @@ def test_commits_are_told_by_number() -> None:
 def test_a_commit_that_is_waited_for_is_tried_again(error: ErrorCode | None) -> None:
     """While the error may pass."""
     world, (member, _) = settled()
-    world.meddle = refuse(error, 2)
+    world.faults[OffsetCommitRequest] = [error] * 2
     world.tell(member, CommitOffsets({T0: 5}, number=3, sync=True))
     world.run(3_000)
     assert outcome(member) == [(DONE, "", 3)]
@@ -130,7 +109,7 @@ def test_a_commit_that_is_waited_for_is_tried_again(error: ErrorCode | None) -> 
 def test_a_commit_that_is_waited_for_ends_with_its_time() -> None:
     """`default.api.timeout.ms`."""
     world, (member, _) = settled(default_api_timeout_ms=3_000)
-    world.meddle = refuse(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, 100)
+    world.faults[OffsetCommitRequest] = [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS] * 100
     world.tell(member, CommitOffsets({T0: 5}, number=4, sync=True))
     world.run(10_000)
     assert len(outcome(member)) == 1
