@@ -11,7 +11,6 @@ from uuid import UUID
 import pytest
 
 import kgroups.core.coordinator as coordinator_package
-from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, JoinGroupRequest
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig, wrong_settings
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.default_ports import coordinator_ports
@@ -21,16 +20,12 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_record
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitPartition,
-    OffsetCommitRequest,
-    OffsetCommitTopic,
-)
 from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.protocols import ROUTES
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.protocol.errors import ErrorCode
+from tests.support.coordinator.default_requests import commit, join
 
 TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4)], version=1)
 JOINS = ConsumerGroupHeartbeatRequest(
@@ -54,9 +49,7 @@ def written() -> list[Write]:
     one = coordinator()
     writes = []
     for token, group in enumerate(("a", "b", "c")):
-        partition = OffsetCommitPartition(partition_index=1, committed_offset=7)
-        topic = OffsetCommitTopic(name="t", partitions=(partition,))
-        one.submit(0, token, OffsetCommitRequest(version=9, group_id=group, topics=(topic,)))
+        one.submit(0, token, commit({1: 7}, group))
         effects = one.take()
         writes += [effect for effect in effects if isinstance(effect, Write)]
         assert [effect.api for effect in effects if isinstance(effect, Reply)] == ["OffsetCommit"]
@@ -133,16 +126,7 @@ def test_what_is_no_request_changes_nothing() -> None:
 
 def test_a_token_is_free_once_it_is_answered() -> None:
     """A request that waits for the others keeps its token for itself."""
-    joins = JoinGroupRequest(
-        version=2,
-        group_id="classic",
-        member_id="",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
-        protocol_type="consumer",
-        protocols=(JoinGroupProtocol("range", b""),),
-    )
-    one = coordinator()
+    joins, one = join("classic"), coordinator()
     one.submit(0, "join", joins)
     before = one.snapshot()
     with pytest.raises(UsageError, match="the token `join` has no answer yet"):
@@ -202,9 +186,7 @@ def test_a_reload_takes_the_place_of_what_was_held() -> None:
     """Groups of before are gone, and records of kinds that are not known are passed over."""
     one = coordinator()
     for token, group in enumerate(("old", "kept")):
-        partition = OffsetCommitPartition(partition_index=1, committed_offset=7)
-        topic = OffsetCommitTopic(name="t", partitions=(partition,))
-        one.submit(0, token, OffsetCommitRequest(version=9, group_id=group, topics=(topic,)))
+        one.submit(0, token, commit({1: 7}, group))
     one.take()
     records = one.durable_records(["kept"])
     assert decode_record(b"\x7f\x00", b"") is None

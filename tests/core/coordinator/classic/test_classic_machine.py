@@ -5,8 +5,10 @@ much about what must always hold.
 """
 
 from collections.abc import Hashable
+from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
@@ -14,7 +16,6 @@ from kgroups.core.coordinator.admin_messages import DeleteGroupsRequest
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     JoinGroupProtocol,
-    JoinGroupRequest,
     LeaveGroupRequest,
     MemberIdentity,
     SyncGroupAssignment,
@@ -22,19 +23,14 @@ from kgroups.core.coordinator.classic.messages import (
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.groups import GroupSnapshot
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitPartition,
-    OffsetCommitRequest,
-    OffsetCommitTopic,
-)
 from kgroups.core.protocol.errors import ErrorCode
 from tests.support.coordinator.coordinator_driver import Harness
+from tests.support.coordinator.default_requests import SUBSCRIBED_TO_T, commit, join
 
 GROUPS = st.sampled_from(["g", "h"])
 INSTANCES = st.sampled_from([None, None, "i1", "i2"])
 OFFERS = st.sampled_from([("range",), ("range", "sticky"), ("sticky", "range"), ("odd",)])
 REFUSALS = st.sampled_from([ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_LEADER_OR_FOLLOWER])
-SUBSCRIPTION = b"\x00\x00\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff"
 Who = tuple[str, str, str | None]
 
 
@@ -65,6 +61,17 @@ class ClassicGroups(RuleBasedStateMachine):
         group = self.groups().get(group_id)
         return -1 if group is None else group.epoch
 
+    def identity(self, who: Who) -> dict[str, Any]:
+        """Fields by which a member says who it is."""
+        group_id, member_id, instance = who
+        return {
+            "version": 3,
+            "group_id": group_id,
+            "generation_id": self.generation(group_id),
+            "member_id": member_id,
+            "group_instance_id": instance,
+        }
+
     def learned(self) -> tuple[Who, ...]:
         """Members that answers to joins have told about since the last look."""
         found = []
@@ -82,66 +89,39 @@ class ClassicGroups(RuleBasedStateMachine):
     )
     def join(self, group_id: str, instance: str | None, offers: tuple[str, ...], version: int):  # type: ignore[no-untyped-def] # Hypothesis types what `multiple` gives
         """A new member, or a static one without its id."""
-        self._join(group_id, "", instance if version >= 5 else None, offers, version)
+        self._join((group_id, "", instance if version >= 5 else None), offers, version)
         return multiple(*self.learned())
 
     @rule(target=known, who=known, offers=OFFERS)
     def rejoin(self, who: Who, offers: tuple[str, ...]):  # type: ignore[no-untyped-def] # as above
         """A member that knows its id."""
-        self._join(who[0], who[1], who[2], offers, 9)
+        self._join(who, offers, 9)
         return multiple(*self.learned())
 
-    def _join(
-        self,
-        group_id: str,
-        member_id: str,
-        instance: str | None,
-        offers: tuple[str, ...],
-        version: int,
-    ) -> None:
-        request = JoinGroupRequest(
+    def _join(self, who: Who, offers: tuple[str, ...], version: int) -> None:
+        group_id, member_id, instance = who
+        request = join(
+            group_id,
             version=version,
-            client_id="c",
-            group_id=group_id,
             member_id=member_id,
             group_instance_id=instance,
-            session_timeout_ms=10_000,
             rebalance_timeout_ms=5_000,
-            protocol_type="consumer",
-            protocols=tuple(JoinGroupProtocol(name, SUBSCRIPTION) for name in offers),
+            protocols=tuple(JoinGroupProtocol(name, SUBSCRIBED_TO_T) for name in offers),
         )
-        token = self.harness.send(request)
-        self.joins[token] = (group_id, member_id, instance)
+        self.joins[self.harness.send(request)] = who
 
     @rule(who=known)
     def sync(self, who: Who) -> None:
         """A SyncGroup; a leader gives everybody its own name."""
         group = self.groups().get(who[0])
         members = () if group is None else group.members
-        self.harness.send(
-            SyncGroupRequest(
-                version=3,
-                group_id=who[0],
-                generation_id=self.generation(who[0]),
-                member_id=who[1],
-                group_instance_id=who[2],
-                assignments=tuple(
-                    SyncGroupAssignment(one.member_id, one.member_id.encode()) for one in members
-                ),
-            )
-        )
+        given = tuple(SyncGroupAssignment(one.member_id, one.member_id.encode()) for one in members)
+        self.harness.send(SyncGroupRequest(assignments=given, **self.identity(who)))
 
     @rule(who=known)
     def heartbeat(self, who: Who) -> None:
         """A Heartbeat, answered at once."""
-        request = HeartbeatRequest(
-            version=3,
-            group_id=who[0],
-            generation_id=self.generation(who[0]),
-            member_id=who[1],
-            group_instance_id=who[2],
-        )
-        self.harness.ask(request)
+        self.harness.ask(HeartbeatRequest(**self.identity(who)))
 
     @rule(who=known, by_instance=st.booleans())
     def leave(self, who: Who, by_instance: bool) -> None:
@@ -153,13 +133,11 @@ class ClassicGroups(RuleBasedStateMachine):
     @rule(who=known, anonymous=st.booleans(), partition=st.integers(0, 3))
     def commit(self, who: Who, anonymous: bool, partition: int) -> None:
         """An OffsetCommit, answered at once."""
-        topic = OffsetCommitTopic("t", (OffsetCommitPartition(partition, 7),))
-        request = OffsetCommitRequest(
-            version=8,
-            group_id=who[0],
+        request = commit(
+            {partition: 7},
+            who[0],
             generation_id_or_member_epoch=-1 if anonymous else self.generation(who[0]),
             member_id="" if anonymous else who[1],
-            topics=(topic,),
         )
         self.harness.ask(request)
 
@@ -244,5 +222,15 @@ class ClassicGroups(RuleBasedStateMachine):
         self.harness.assert_replica_is_equal()
 
 
-ClassicGroups.TestCase.settings = settings(max_examples=400, stateful_step_count=50)
+ClassicGroups.TestCase.settings = settings(max_examples=150, stateful_step_count=50)
 TestClassicGroups = ClassicGroups.TestCase
+
+
+class ManyClassicGroups(ClassicGroups):
+    """The same, for longer."""
+
+
+ManyClassicGroups.TestCase.settings = settings(max_examples=500, stateful_step_count=50)
+TestManyClassicGroups = pytest.mark.slow("fewer such lives are in every run")(
+    ManyClassicGroups.TestCase
+)

@@ -1,4 +1,4 @@
-"""The classic protocol's tables: complete, consistent, and drawn in the README as they are."""
+"""The classic protocol's tables, complete and consistent; every diagram of the README."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_a_whole_life_is_allowed_and_stamped() -> None:
         assert (group.state_since_ms, group.previous_state) == (at_ms, before)
 
 
-def test_the_diagram_in_architecture_is_drawn_from_the_tables() -> None:
+def test_every_diagram_is_drawn_from_its_tables() -> None:
     """`python scripts/draw_states.py` would change nothing."""
     text = PAGE.read_text(encoding="utf-8")
     assert with_diagram(text) == text
