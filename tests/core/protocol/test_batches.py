@@ -1,9 +1,11 @@
 """Record batches beside an independent encoder (aiokafka's), in every compression."""
 
 import random
+import struct
 
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
+from crc32c import crc32c
 
 from kgroups.core.protocol.batches import (
     CorruptBatch,
@@ -35,6 +37,14 @@ def their_batch(codec: int = 0, *, count: int = 5, base_timestamp_ms: int = 1_00
     return bytes(builder.build())
 
 
+def sealed(batch: bytes | bytearray) -> bytes:
+    """A batch that was changed, with its length and checksum."""
+    whole = bytearray(batch)
+    struct.pack_into(">i", whole, 8, len(whole) - 12)
+    struct.pack_into(">I", whole, 17, crc32c(bytes(whole[21:])))
+    return bytes(whole)
+
+
 @pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS)
 def test_their_batches_are_read(codec: int) -> None:
     """Offsets, times, keys and values come out, whatever the compression."""
@@ -51,7 +61,6 @@ def test_their_batches_are_read(codec: int) -> None:
 def test_snappy_in_javas_blocks() -> None:
     """Java's snappy stream: a header, then blocks with their lengths."""
     import cramjam
-    from crc32c import crc32c
 
     plain = their_batch(0)
     content = plain[61:]
@@ -60,10 +69,8 @@ def test_snappy_in_javas_blocks() -> None:
         packed = bytes(cramjam.snappy.compress_raw(part))
         blocks += len(packed).to_bytes(4, "big") + packed
     batch = bytearray(plain[:61] + blocks)
-    batch[8:12] = (len(batch) - 12).to_bytes(4, "big")
     batch[21:23] = (2).to_bytes(2, "big")
-    batch[17:21] = crc32c(bytes(batch[21:])).to_bytes(4, "big")
-    ((_, data),) = split_batches(bytes(batch))
+    ((_, data),) = split_batches(sealed(batch))
     assert list(read_records(data)) == list(read_records(plain))
 
 

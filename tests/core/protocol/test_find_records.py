@@ -4,7 +4,6 @@ import gzip
 import struct
 
 import pytest
-from crc32c import crc32c
 
 from kgroups.core.protocol.batches import (
     HEADER_BYTES,
@@ -18,6 +17,7 @@ from kgroups.core.protocol.batches import (
     read_records,
     thinned_batch,
 )
+from tests.core.protocol.test_batches import sealed
 
 TIME_MS = 1_700_000_000_000
 A, B, C = b"\x00\x02\x00\x01a", b"\x00\x02\x00\x01b", b"\x00\x01\x00\x01a"
@@ -38,10 +38,7 @@ def with_attributes(batch: bytes, attributes: int, content: bytes | None = None)
     body = batch[HEADER_BYTES:] if content is None else content
     head = bytearray(batch[:HEADER_BYTES])
     struct.pack_into(">h", head, 21, attributes)
-    struct.pack_into(">i", head, 8, HEADER_BYTES - 12 + len(body))
-    whole = head + body
-    struct.pack_into(">I", whole, 17, crc32c(bytes(whole[21:])))
-    return bytes(whole)
+    return sealed(head + body)
 
 
 def test_the_records_of_the_keys_in_order() -> None:

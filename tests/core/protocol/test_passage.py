@@ -4,7 +4,6 @@ import struct
 
 import cramjam
 import pytest
-from crc32c import crc32c
 
 from kgroups.core.protocol.batches import (
     CONTROL,
@@ -21,6 +20,7 @@ from kgroups.core.protocol.batches import (
     thinned_batch,
 )
 from kgroups.core.protocol.passage import Aborted, Gap, passage
+from tests.core.protocol.test_batches import sealed
 
 TIME_MS = 1_700_000_000_000
 ABORT, COMMIT = struct.pack(">hh", 0, 0), struct.pack(">hh", 0, 1)
@@ -35,13 +35,6 @@ def batch_at(
     struct.pack_into(">q", batch, 35, latest_ms)
     struct.pack_into(">q", batch, 43, producer)
     return sealed(batch)
-
-
-def sealed(batch: bytearray) -> bytes:
-    """The batch with its length and checksum."""
-    struct.pack_into(">i", batch, 8, len(batch) - 12)
-    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
-    return bytes(batch)
 
 
 def told(data: bytes, start: int, *aborted: Aborted) -> list[int | Gap]:

@@ -23,10 +23,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # not in its _
 )
 
 from kgroups.core.protocol.tables.api_keys import Api
-from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.waiting import wait_until
-from tests.support.sandbox.frame_client import WireClient
+from tests.support.sandbox.frame_client import WireClient, connected
 from tests.support.sandbox.librdkafka_members import Member, produce
 
 SPEC: Any = OffsetSpec  # its functions have no types
@@ -205,21 +204,17 @@ def test_describe_cluster(cluster: Sandbox, admin: AdminClient) -> None:
 def test_auto_create() -> None:
     """Off: an unknown topic stays unknown. On: asking for its metadata makes it."""
     for on in (False, True):
-        with Sandbox(brokers=1, auto_create_topics=on, default_partitions=2) as cluster:
+        with connected(auto_create_topics=on, default_partitions=2) as (_, client):
             body = {"topics": [{"name": "new"}], "allow_auto_topic_creation": True}
-            with WireClient(cluster.bootstrap_servers) as client:
-                (row,) = client.ask(Api.METADATA, 4, body)["topics"]
-                assert row["error_code"] == (0 if on else 3)
-                assert len(row["partitions"]) == (2 if on else 0)
+            (row,) = client.ask(Api.METADATA, 4, body)["topics"]
+            assert row["error_code"] == (0 if on else 3)
+            assert len(row["partitions"]) == (2 if on else 0)
 
 
 def test_describe_topic_partitions_pages() -> None:
     """DescribeTopicPartitions stops at the limit and goes on at the cursor (KIP-966)."""
     topics = {"a": 3, "b": 4, "c": 1}
-    with (
-        Sandbox(brokers=1, topics=topics, limits=Limits()) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(topics=topics) as (_, client):
         cursor = None
         seen: list[tuple[str, int]] = []
         pages = 0

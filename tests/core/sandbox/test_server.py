@@ -14,7 +14,13 @@ from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.kafka.broker import free_ports
 from tests.support.kafka.waiting import wait_until
-from tests.support.sandbox.frame_client import WireClient, join_body, read_answer, request_frame
+from tests.support.sandbox.frame_client import (
+    WireClient,
+    connected,
+    join_body,
+    read_answer,
+    request_frame,
+)
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
 HEARTBEAT = {"group_id": "none", "generation_id": 1, "member_id": "m", "group_instance_id": None}
@@ -36,10 +42,7 @@ def test_api_versions(one: Sandbox) -> None:
 
 def test_api_versions_meant_for_another_broker() -> None:
     """A broker of 4.4 tells a client that takes it for another one to begin anew (KIP-1242)."""
-    with (
-        Sandbox(brokers=1, as_version="4.4", cluster_id="this") as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(as_version="4.4", cluster_id="this") as (_, client):
         said = {"client_software_name": "t", "client_software_version": "1"}
         found = {
             place: client.ask(
@@ -79,10 +82,7 @@ def test_api_that_is_not_served(one: Sandbox) -> None:
 
 def test_version_above_a_cap() -> None:
     """A version that the imitated release does not have is answered, not left waiting."""
-    with (
-        Sandbox(brokers=1, as_version="2.4") as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(as_version="2.4") as (_, client):
         asked = {"groups": [{"group_id": "g", "topics": None}], "require_stable": False}
         answer = client.ask(Api.OFFSET_FETCH, 8, asked)
         assert answer["groups"][0]["error_code"] == UNSUPPORTED_VERSION
@@ -144,20 +144,14 @@ def test_a_frame_split_into_bytes(one: Sandbox) -> None:
 @pytest.mark.parametrize("length", [-1, 2**31 - 1, 1025])
 def test_frame_limit(length: int) -> None:
     """A frame longer than the limit, or of negative length, closes the connection."""
-    with (
-        Sandbox(brokers=1, limits=Limits(frame_bytes=1024)) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(limits=Limits(frame_bytes=1024)) as (_, client):
         client.socket.sendall(struct.pack(">i", length))
         assert client.is_closed()
 
 
 def test_a_request_that_dribbles_is_cut() -> None:
     """A frame of which a byte comes now and then is never silent, and never whole."""
-    with (
-        Sandbox(brokers=1, limits=Limits(frame_ms=300)) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(limits=Limits(frame_ms=300)) as (cluster, client):
         client.socket.sendall(struct.pack(">i", 1_000_000))
         client.socket.settimeout(0.05)
         deadline = time.monotonic() + 60
@@ -176,10 +170,7 @@ def test_a_request_that_dribbles_is_cut() -> None:
 
 def test_a_request_that_waits_for_its_turn_is_not_unfinished() -> None:
     """It is we who have not looked at it, for longer than a request may take to come."""
-    with (
-        Sandbox(brokers=1, topics={"t": 1}, limits=Limits(frame_ms=200)) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(topics={"t": 1}, limits=Limits(frame_ms=200)) as (_, client):
         waiting = request_frame(Api.FETCH, 12, fetch_body("t", wait_ms=900))
         client.socket.sendall(waiting + request_frame(Api.API_VERSIONS, 0, {}))
         assert client.receive(Api.FETCH, 12)["error_code"] == 0
@@ -224,10 +215,7 @@ def test_memory_of_unfinished_requests() -> None:
 def test_limits_are_set_by_a_brokers_properties() -> None:
     """`socket.request.max.bytes` and the like, by Kafka's names; others stay with the groups."""
     properties = {"socket.request.max.bytes": "1024", "group.max.size": "3"}
-    with (
-        Sandbox(brokers=1, properties=properties) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(properties=properties) as (_, client):
         client.socket.sendall(struct.pack(">i", 1025))
         assert client.is_closed()
     for value in ("0", "-1", "many", "9" * 30):
@@ -265,10 +253,7 @@ def test_half_open_connections_are_closed() -> None:
 
 def test_a_waiting_request_is_not_idle() -> None:
     """A Fetch that waits longer than the idle time is answered."""
-    with (
-        Sandbox(brokers=1, topics={"t": 1}, limits=Limits(idle_ms=200)) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(topics={"t": 1}, limits=Limits(idle_ms=200)) as (_, client):
         assert client.ask(Api.FETCH, 12, fetch_body("t", wait_ms=700))["error_code"] == 0
 
 

@@ -2,10 +2,13 @@
 
 import socket
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 from kgroups.core.protocol.frames import read_response, write_request
 from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.protocol.plain import Body, as_message, as_plain
 
 TIMEOUT_S = 60.0
@@ -78,6 +81,13 @@ class WireClient:
                 return b""
             parts += part
         return parts
+
+
+@contextmanager
+def connected(**given: Any) -> Iterator[tuple[Sandbox, WireClient]]:
+    """One embedded broker, and a connection to it."""
+    with Sandbox(brokers=1, **given) as cluster, WireClient(cluster.bootstrap_servers) as client:
+        yield cluster, client
 
 
 def join_body(group: str, *, member_id: str = "", **more: Any) -> Body:

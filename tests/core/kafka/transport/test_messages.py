@@ -1,8 +1,7 @@
 """Messages as bytes: versions, requests, answers, numbers that nobody knows yet."""
 
 import struct
-from collections.abc import Iterable
-from uuid import NAMESPACE_OID, UUID, uuid5
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -24,6 +23,7 @@ from kgroups.core.protocol.frames import VersionRange, write_request, write_resp
 from kgroups.core.protocol.rows import BY_ID, BY_NAME
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset
+from tests.core.protocol.test_rows import ids_of
 from tests.support.protocol.plain import as_message
 from tests.support.protocol.spoken_apis import NEWER_THAN_KIO
 
@@ -120,11 +120,6 @@ ROWS = st.dictionaries(
     st.dictionaries(st.integers(0, 99), st.sampled_from([0, 0, 0, 3, 16, 25]), min_size=1),
     max_size=3,
 )
-
-
-def ids_of(topics: Iterable[str]) -> dict[str, bytes]:
-    """An id for each topic."""
-    return {topic: uuid5(NAMESPACE_OID, topic).bytes for topic in topics}
 
 
 @pytest.mark.parametrize("version", [7, *BY_NAME, BY_ID])

@@ -8,7 +8,7 @@ from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.sandbox.storage.data_directory import DataDirectory
 from tests.support.protocol.plain import Body
-from tests.support.sandbox.frame_client import WireClient, join_body
+from tests.support.sandbox.frame_client import WireClient, connected, join_body
 
 LONG_NAME = "x" * 40_000
 NOT_COORDINATOR, UNKNOWN_SERVER_ERROR = 16, -1
@@ -49,10 +49,7 @@ def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         real(self, topic, partition, batch)
 
     monkeypatch.setattr(DataDirectory, "append", append)
-    with (
-        Sandbox(brokers=1, topics={"t": 1}, data_dir=tmp_path) as cluster,
-        WireClient(cluster.bootstrap_servers) as client,
-    ):
+    with connected(topics={"t": 1}, data_dir=tmp_path) as (_, client):
         answer = client.ask(Api.OFFSET_COMMIT, 7, commit_body("g", 5))
         assert answer["topics"][0]["partitions"][0]["error_code"] == NOT_COORDINATOR
         assert committed(client, "g") == -1

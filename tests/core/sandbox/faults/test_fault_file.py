@@ -12,7 +12,7 @@ from kgroups.core.sandbox.faults.fault_rules import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.test_server import HEARTBEAT
 from tests.support.kafka.waiting import wait_until
-from tests.support.sandbox.frame_client import WireClient
+from tests.support.sandbox.frame_client import connected
 from tests.support.sandbox.sandbox_process import write_lines
 
 EXAMPLE = """
@@ -120,7 +120,7 @@ def test_rules_of_a_file_are_in_force(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path / "f.yaml", "faults:", "  - {api: Heartbeat, error: NOT_COORDINATOR}"
     )
-    with Sandbox(brokers=1, faults=path) as cluster, WireClient(cluster.bootstrap_servers) as wire:
+    with connected(faults=path) as (_, wire):
         codes = [wire.ask(Api.HEARTBEAT, 4, HEARTBEAT)["error_code"] for _ in range(2)]
     assert codes == [16, 25]
 

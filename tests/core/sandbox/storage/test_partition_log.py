@@ -1,11 +1,13 @@
 """One partition's log: offsets, epochs, times, deleted records, idempotent producers."""
 
+import struct
+
 import pytest
 
 from kgroups.core.protocol.batches import build_batch, read_batch_header, split_batches
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.sandbox.storage.partition_log import PartitionLog, TimestampAnswer
-from tests.core.protocol.test_batches import their_batch
+from tests.core.protocol.test_batches import sealed, their_batch
 
 
 def append(log: PartitionLog, count: int, *, timestamp_ms: int = 0, epoch: int = 0) -> int:
@@ -114,14 +116,9 @@ def test_end_of_epoch(epoch: int, expected: tuple[int, int]) -> None:
 
 def idempotent(producer_id: int, epoch: int, sequence: int, count: int = 2) -> bytes:
     """A batch of an idempotent producer."""
-    import struct
-
-    from crc32c import crc32c
-
     batch = bytearray(build_batch([(None, b"x")] * count, 0))
     struct.pack_into(">qhi", batch, 43, producer_id, epoch, sequence)
-    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
-    return bytes(batch)
+    return sealed(batch)
 
 
 SEQUENCES = [
