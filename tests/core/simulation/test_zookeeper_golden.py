@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
 from kgroups.core.simulation.figures.outcome_item import HERD
-from kgroups.core.simulation.scenario.scenario_model import Scenario
-from tests.core.simulation.test_golden import FOLDER, UPDATE, figures, story
+from tests.core.simulation.test_golden import FOLDER, UPDATE, figures, story, undisturbed
 from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario, with_event
 
 # Consumers of 0.8.2 look at brokers when they rebalance, and watch them only if there are none.
@@ -20,17 +19,18 @@ RESTART = {"at": "130s", "crash": {"group": "app", "member": "m-1", "restart_aft
 DOWN = {"at": "120s", "broker_down": {"broker": 0, "failover": "1s"}}
 UP = {"at": "180s", "broker_up": {"broker": 0}}
 
+OF_BROKERS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "broker_down": ([RESTART], [DOWN, RESTART]),
+    "broker_up": ([DOWN, RESTART], [DOWN, RESTART, UP]),
+}
 
-def pair(kind: str) -> tuple[Scenario, Scenario]:
-    """The scenario without the event, and with it."""
-    lonely: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
-        "broker_down": ([RESTART], [DOWN, RESTART]),
-        "broker_up": ([DOWN, RESTART], [DOWN, RESTART, UP]),
-    }
-    if kind in lonely:
-        without, with_it = lonely[kind]
-        return scenario(LONELY, events=without), scenario(LONELY, events=with_it)
-    return with_event(kind, "zookeeper")
+
+def pair(kind: str) -> tuple[Outcome, Outcome]:
+    """The run without the event, and with it."""
+    if kind in OF_BROKERS:
+        without, with_it = (simulate(scenario(LONELY, events=one)) for one in OF_BROKERS[kind])
+        return without, with_it
+    return undisturbed(EVENTS[kind][0], "zookeeper"), simulate(with_event(kind, "zookeeper")[1])
 
 
 def herd(group: GroupOutcome) -> dict[str, int]:
@@ -52,7 +52,7 @@ NOT_THEIRS = {
 @pytest.mark.parametrize("kind", sorted(set(EVENTS) - NOT_THEIRS))
 def test_an_event_changes_the_result_as_the_file_says(kind: str) -> None:
     """The run differs from the one without the event, and is the one that was looked at."""
-    without, with_it = (simulate(one) for one in pair(kind))
+    without, with_it = pair(kind)
     assert with_it.events[kind] == 1
     assert figures(without.groups[0]) != figures(with_it.groups[0])
     (group,) = with_it.groups
@@ -65,6 +65,6 @@ def test_an_event_changes_the_result_as_the_file_says(kind: str) -> None:
 
 def test_a_group_without_coordinator_does_not_care_where_it_is() -> None:
     """Moving the coordinator changes nothing at all."""
-    without, with_it = (simulate(one) for one in with_event("move_coordinator", "zookeeper"))
+    without, with_it = pair("move_coordinator")
     assert with_it.events == {"move_coordinator": 1}
     assert without.groups == with_it.groups
