@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka
@@ -50,7 +51,7 @@ def test_a_group_that_only_commits(cluster_address: str, topic: str) -> None:
     assert table.count("in 6d") == 2
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_members_keep_what_they_read(cluster_address: str, topic: str, protocol: Any) -> None:
     """A commit of a topic that nobody reads goes; when the members leave, the others go too."""
     group = f"{topic}-live"

@@ -9,6 +9,7 @@ from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.workload import commit_offsets, create_topics, delete_topics, produce
 
 pytestmark = pytest.mark.kafka
@@ -56,7 +57,7 @@ def test_check(address: str) -> None:
     assert run(*at, "check", "gate-a", "gate-nobody", "--fail-on", "lag > 0").exit_code == 1
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_check_live_members(address: str, protocol: str) -> None:
     """A group with members, of either protocol."""
     name = f"gate-live-{protocol}"

@@ -12,6 +12,7 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from tests.support.cli.runner import run
 from tests.support.kafka.live_members import LiveGroup, LiveMember, MemberSpec, Protocol
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import commit_offsets, create_topics
 
@@ -74,7 +75,7 @@ class Driven:
         return back
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_event_for_event(cluster_address: str, protocol: Protocol) -> None:
     """Members join, leave, come back and commit, also backwards; then the group is deleted."""
     name = f"hist-{protocol}"
@@ -120,7 +121,7 @@ def test_event_for_event(cluster_address: str, protocol: Protocol) -> None:
     }
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_static_member_restarts(cluster_address: str, protocol: Protocol) -> None:
     """No rebalance: a change of members within the generation or epoch."""
     driven = Driven(cluster_address, f"hist-static-{protocol}", protocol)

@@ -16,6 +16,7 @@ from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.tampering import HeldAnswers, TamperingProxy
 from tests.support.kafka.child import WAIT_S, Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
     commit_offsets,
@@ -61,7 +62,7 @@ WRITES = {
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("command", WRITES)
 def test_a_member_joins_between_preview_and_apply(
     address: str, command: str, protocol: str

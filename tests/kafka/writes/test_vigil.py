@@ -9,6 +9,7 @@ from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.child import WAIT_S
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.protocols import PROTOCOLS
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
@@ -34,7 +35,7 @@ def line(address: str, folder: Path, *words: str) -> tuple[str, ...]:
     return ("reset-offsets", *words, *rest, "-b", address, *LONG)
 
 
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_waits_until_members_have_left(address: str, tmp_path: Path, protocol: str) -> None:
     """Who is in the way is named; when the last one has left, the offsets are reset."""
     group = f"vigil-wait-{protocol}"
