@@ -1,14 +1,8 @@
 """Share and streams groups with members of other kinds: listed and described, left as they are."""
 
-import uuid
 from pathlib import Path
 
 import pytest
-from kio.schema.errors import ErrorCode
-from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
-from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResponse
-from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -21,6 +15,7 @@ from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics, produce
 from tests.support.official.running import run_ours
+from tests.support.official.stuck import share, share_beat
 from tests.support.streams.heartbeats import hand_member, subtopology
 
 pytestmark = pytest.mark.kafka
@@ -29,37 +24,14 @@ pytestmark = pytest.mark.kafka
 def test_share_group_is_listed_and_described(kafka: KafkaCluster) -> None:
     """Type, state, epochs, members and assignment; it has no start offsets yet."""
     create_topics(kafka.bootstrap, {"other-share": 2})
-    member = str(uuid.uuid4())
-
-    def beat(connection: WireConnection, epoch: int) -> ShareGroupHeartbeatResponse:
-        request = ShareGroupHeartbeatRequest(
-            group_id=GroupId("other-share"),
-            member_id=member,
-            member_epoch=i32(epoch),
-            subscribed_topic_names=(TopicName("other-share"),),
-        )
-        answer = connection.ask(request, ShareGroupHeartbeatResponse)
-        assert answer.error_code == ErrorCode.none, answer.error_message
-        return answer
-
     with (
         WireConnection(kafka.address(), client_id="sharer") as connection,
         ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin,
     ):
-        state = {"epoch": 0, "partitions": 0}
-
-        def settled() -> bool:
-            answer = beat(connection, state["epoch"])
-            state["epoch"] = int(answer.member_epoch)
-            if answer.assignment is not None:
-                rows = answer.assignment.topic_partitions
-                state["partitions"] = sum(len(row.partitions) for row in rows)
-            return state["partitions"] == 2
-
-        wait_until(settled, "the share group has its partitions", pause_s=0.2)
+        member = share(connection, "other-share", "other-share")
         (listed,) = (g for g in admin.list_groups().groups if g.group == "other-share")
         snapshot = admin.snapshot(["other-share"])
-        beat(connection, -1)
+        share_beat(connection, "other-share", member, "other-share", -1)
     assert (listed.type, listed.state) == ("share", "Stable")
     assert snapshot.errors == ()
     (group,) = snapshot.groups

@@ -162,25 +162,35 @@ def _take(
     return sum(len(each.partitions) for each in owned) == partitions
 
 
-def share(connection: WireConnection, group: str, topic: str) -> None:
-    """A share group with one member, which stays until its session is over."""
-    member, state = str(uuid.uuid4()), {"epoch": 0}
+def share(connection: WireConnection, group: str, topic: str) -> str:
+    """A share group with one member, which stays until its session is over; the member's id."""
+    member, epoch = str(uuid.uuid4()), 0
 
     def settled() -> bool:
-        answer = connection.ask(
-            ShareGroupHeartbeatRequest(
-                group_id=GroupId(group),
-                member_id=member,
-                member_epoch=i32(state["epoch"]),
-                subscribed_topic_names=(TopicName(topic),),
-            ),
-            ShareGroupHeartbeatResponse,
-        )
-        assert answer.error_code == ErrorCode.none, answer.error_message
-        state["epoch"] = int(answer.member_epoch)
+        nonlocal epoch
+        answer = share_beat(connection, group, member, topic, epoch)
+        epoch = int(answer.member_epoch)
         return answer.assignment is not None and bool(answer.assignment.topic_partitions)
 
     wait_until(settled, "the share group has its partitions", pause_s=0.2)
+    return member
+
+
+def share_beat(
+    connection: WireConnection, group: str, member: str, topic: str, epoch: int
+) -> ShareGroupHeartbeatResponse:
+    """One heartbeat of a share group's member; epoch 0 joins, -1 leaves."""
+    answer = connection.ask(
+        ShareGroupHeartbeatRequest(
+            group_id=GroupId(group),
+            member_id=member,
+            member_epoch=i32(epoch),
+            subscribed_topic_names=(TopicName(topic),),
+        ),
+        ShareGroupHeartbeatResponse,
+    )
+    assert answer.error_code == ErrorCode.none, answer.error_message
+    return answer
 
 
 def commit_with_epoch(
