@@ -7,8 +7,6 @@ from typing import Any, Final
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
-from confluent_kafka.admin._resource import ResourceType
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from tests.support.cli.runner import run
@@ -17,7 +15,13 @@ from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.hung_transactions import transactional
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import admin_of, commit_offsets, create_topics, produce
+from tests.support.kafka.workload import (
+    COMPACTED_AT_ONCE,
+    commit_offsets,
+    configure,
+    create_topics,
+    produce,
+)
 
 pytestmark = [
     pytest.mark.kafka,
@@ -33,13 +37,7 @@ SPEC: Final = ClusterSpec(
         "offsets.retention.minutes": "60",
     }
 )
-CLEANED: Final = {
-    "cleanup.policy": "compact",
-    "segment.ms": "1",
-    "min.cleanable.dirty.ratio": "0.01",
-    "max.compaction.lag.ms": "1",
-    "delete.retention.ms": "0",
-}
+CLEANED: Final = {**COMPACTED_AT_ONCE, "delete.retention.ms": "0"}
 GONE, KEPT = "gaps", "no-gaps"
 COMMITTED: Final = 5
 
@@ -150,14 +148,7 @@ def rebalances(address: str, *words: str) -> Items:
 
 def clean_offsets(address: str) -> None:
     """Let the cleaner take the group's older records, as it does after a day or a week."""
-    entries = [
-        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in CLEANED.items()
-    ]
-    resource = ConfigResource(ResourceType.TOPIC, OFFSETS_TOPIC, incremental_configs=entries)
-    admin = admin_of(address)
-    for future in admin.incremental_alter_configs([resource]).values():
-        future.result(60)
+    configure(address, OFFSETS_TOPIC, CLEANED)
 
     def is_clean() -> bool:
         commit_offsets(address, {"roller": {("driven", 0): 1}})

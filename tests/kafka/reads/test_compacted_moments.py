@@ -7,8 +7,6 @@ from random import Random
 from typing import Final, NamedTuple
 
 import pytest
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
-from confluent_kafka.admin._resource import ResourceType
 
 from kgroups.cli.exits import now_ms
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -21,7 +19,13 @@ from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import admin_of, commit_offsets, create_topics, produce
+from tests.support.kafka.workload import (
+    COMPACTED_AT_ONCE,
+    commit_offsets,
+    configure,
+    create_topics,
+    produce,
+)
 
 pytestmark = [
     pytest.mark.kafka,
@@ -55,16 +59,6 @@ def tick() -> int:
     return at_ms
 
 
-def compact(address: str) -> None:
-    """From now on each batch is a segment, and cleaned as soon as another one follows it."""
-    fast = {"segment.ms": "1", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "1"}
-    entries = [ConfigEntry(*at, incremental_operation=AlterConfigOpType.SET) for at in fast.items()]
-    resource = ConfigResource(ResourceType.TOPIC, OFFSETS_TOPIC, incremental_configs=entries)
-    admin = admin_of(address)
-    for answer in admin.incremental_alter_configs([resource]).values():
-        answer.result(60)
-
-
 def is_cleaned(address: str) -> bool:
     """Whether of each commit no more is left than the last two, of which one is not cleaned yet."""
     log = OffsetsTopic(read_settings(address, None))
@@ -91,7 +85,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         now: dict[str, Commits] = {name: {STILL: 1} for name in (GROUP, GONE)}
         looks: dict[str, list[tuple[int, Commits]]] = {name: [] for name in now}
         commit_offsets(address, now)
-        compact(address)
+        configure(address, OFFSETS_TOPIC, COMPACTED_AT_ONCE)
         for number in range(ROUNDS):
             for name in now:
                 places = chance.sample(range(3), chance.randint(1, 3))

@@ -17,6 +17,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import allow, write_properties
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
+    COMPACTED_AT_ONCE,
     admin_of,
     commit_offsets,
     create_topics,
@@ -154,14 +155,7 @@ def group_names(address: str) -> set[str]:
 
 def test_compaction(address: str) -> None:
     """What the cleaner took is a gap; what it left is read."""
-    config = {
-        "cleanup.policy": "compact",
-        "segment.bytes": "1048576",
-        "segment.ms": "1",
-        "min.cleanable.dirty.ratio": "0.01",
-        "max.compaction.lag.ms": "1",
-    }
-    create_topics(address, {SQUEEZED: 1}, config=config)
+    create_topics(address, {SQUEEZED: 1}, config=COMPACTED_AT_ONCE)
     producer = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
     for number in range(20):
         producer.produce(SQUEEZED, b"v", key=b"keep" if number == 3 else b"k", partition=0)

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
-from confluent_kafka.admin._resource import ResourceType
 
 from kgroups.core.snapshot import TopicPartition
 from tests.support.cli.runner import run
@@ -18,8 +16,9 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.mirror_maker import mirror_maker
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
-    admin_of,
+    COMPACTED_AT_ONCE,
     commit_offsets,
+    configure,
     create_topics,
     expire_records,
     fetch_offsets,
@@ -116,13 +115,7 @@ def readable(address: str, prefix: str = "") -> Records:
 def squeeze(address: str, topic: str, prefix: str) -> None:
     """Compact a topic once and for all."""
     before = readable(address, prefix)
-    configure(
-        *(address, prefix + topic),
-        cleanup_policy="compact",
-        segment_ms="1",
-        min_cleanable_dirty_ratio="0.01",
-        max_compaction_lag_ms="1",
-    )
+    configure(address, prefix + topic, COMPACTED_AT_ONCE)
     last = Producer({"bootstrap.servers": address, "log_level": 0})
     for number in range(PARTITIONS[topic]):  # in a segment of its own
         last.produce(prefix + topic, b"last %s" % prefix.encode(), b"last", number)
@@ -134,20 +127,8 @@ def squeeze(address: str, topic: str, prefix: str) -> None:
         return all(len(now[at]) < 0.9 * len(before[at]) for at in wanted)
 
     wait_until(is_squeezed, "the log is compacted")
-    configure(address, prefix + topic, cleanup_policy="delete")
+    configure(address, prefix + topic, {"cleanup.policy": "delete"})
     wait_until(lambda: readable(address, prefix) == readable(address, prefix), "it is at rest")
-
-
-def configure(address: str, topic: str, **config: str) -> None:
-    """Set something on a topic."""
-    entries = [
-        ConfigEntry(name.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in config.items()
-    ]
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    admin = admin_of(address)  # kept, as its answers end with it
-    for future in admin.incremental_alter_configs([resource]).values():
-        future.result(60)
 
 
 @pytest.fixture(scope="module")

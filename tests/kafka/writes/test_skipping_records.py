@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
-from confluent_kafka.admin._resource import ResourceType
 
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
-    admin_of,
+    COMPACTED_AT_ONCE,
     commit_offsets,
+    configure,
     create_topics,
     fetch_offsets,
 )
@@ -90,18 +89,6 @@ def reader(address: str) -> Consumer:
     )
 
 
-def configure(address: str, **config: str) -> None:
-    """Set something on the compacted topic."""
-    entries = [
-        ConfigEntry(name.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in config.items()
-    ]
-    resource = ConfigResource(ResourceType.TOPIC, SQUEEZED, incremental_configs=entries)
-    admin = admin_of(address)
-    for future in admin.incremental_alter_configs([resource]).values():
-        future.result(60)
-
-
 @pytest.fixture(scope="module")
 def address(kafka: KafkaCluster) -> str:
     """The two logs, one of them compacted once and for all."""
@@ -109,18 +96,12 @@ def address(kafka: KafkaCluster) -> str:
     create_topics(address, dict.fromkeys(TOPICS, 1))
     write(address)
     before = len(readable(address, SQUEEZED))
-    configure(
-        address,
-        cleanup_policy="compact",
-        segment_ms="1",
-        min_cleanable_dirty_ratio="0.01",
-        max_compaction_lag_ms="1",
-    )
+    configure(address, SQUEEZED, COMPACTED_AT_ONCE)
     last = Producer({"bootstrap.servers": address, "log_level": 0})
     last.produce(SQUEEZED, b"v", key=b"last", partition=0)  # in a segment of its own
     assert last.flush(60) == 0
     wait_until(lambda: len(readable(address, SQUEEZED)) < 0.8 * before, "the log is compacted")
-    configure(address, cleanup_policy="delete")
+    configure(address, SQUEEZED, {"cleanup.policy": "delete"})
     wait_until(lambda: readable(address, SQUEEZED) == readable(address, SQUEEZED), "it is at rest")
     return address
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 from crc32c import crc32c
 from kio.schema.produce.v9.request import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -29,7 +29,7 @@ from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 from kgroups.core.protocol.batches import TRANSACTIONAL, build_batch
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import admin_of
+from tests.support.kafka.workload import admin_of, configure
 
 VERIFICATION = "transaction.partition.verification.enable"
 STRANGER = 7_000_000
@@ -79,10 +79,7 @@ def unverified(address: str, broker: int) -> Iterator[None]:
     admin = admin_of(address)
 
     def be(value: str) -> None:
-        entry = ConfigEntry(VERIFICATION, value, incremental_operation=AlterConfigOpType.SET)
-        resource = ConfigResource(ResourceType.BROKER, str(broker), incremental_configs=[entry])
-        for future in admin.incremental_alter_configs([resource]).values():
-            future.result(30)
+        configure(address, str(broker), {VERIFICATION: value}, kind=ResourceType.BROKER)
         asked = ConfigResource(ResourceType.BROKER, str(broker))
 
         def is_so() -> bool:

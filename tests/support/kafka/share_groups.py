@@ -3,25 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import AcknowledgeType, Message, ShareConsumer
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
 from tests.support.kafka.waiting import Deadline
+from tests.support.kafka.workload import configure
 
 Decide = Callable[[Message], AcknowledgeType]
 
 
 def configure_group(bootstrap: str, group: str, settings: Mapping[str, str]) -> None:
     """Sets settings of a group, which need not be there yet: `share.auto.offset.reset`, ..."""
-    entries = [
-        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in settings.items()
-    ]
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
-    for answer in admin.incremental_alter_configs([resource]).values():
-        answer.result(30)
+    configure(bootstrap, group, settings, kind=ResourceType.GROUP)
 
 
 def accept(_: Message) -> AcknowledgeType:

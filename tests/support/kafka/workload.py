@@ -7,6 +7,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from typing import Final
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
@@ -19,7 +20,9 @@ from confluent_kafka import (
     TopicPartition as ConfluentPartition,
 )
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewTopic
 from kio.schema.errors import ErrorCode
 from kio.schema.find_coordinator.v3.request import FindCoordinatorRequest
@@ -48,6 +51,14 @@ RETRIABLE = frozenset(
     }
 )
 COMMITS_IN_FLIGHT = 50
+
+COMPACTED_AT_ONCE: Final[Mapping[str, str]] = {
+    "cleanup.policy": "compact",
+    "segment.ms": "1",
+    "min.cleanable.dirty.ratio": "0.01",
+    "max.compaction.lag.ms": "1",
+}
+"""Of a topic: each batch is a segment, and cleaned as soon as another one follows it."""
 
 
 class SeedingFailed(RuntimeError):
@@ -124,6 +135,23 @@ def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
         and all(partition.leader >= 0 for partition in known[name].partitions.values())
         for name, count in topics.items()
     )
+
+
+def configure(
+    bootstrap: str,
+    name: str,
+    config: Mapping[str, str],
+    *,
+    kind: ResourceType = ResourceType.TOPIC,
+) -> None:
+    """Set these settings of a topic, a broker or a group, and leave the others as they are."""
+    entries = [
+        ConfigEntry(*each, incremental_operation=AlterConfigOpType.SET) for each in config.items()
+    ]
+    resource = ConfigResource(kind, name, incremental_configs=entries)
+    admin = admin_of(bootstrap)
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result(60)
 
 
 def topic_id_of(bootstrap: str, topic: str) -> str:
