@@ -20,7 +20,7 @@ from tests.support.budget import Budget
 from tests.support.chaos.trio import Trio
 from tests.support.durations import DurationRecorder, recorded
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.broker_config import SASL_MECHANISMS, ClusterSpec
 from tests.support.kafka.guarded import guarded
 from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.releases import chosen_release
@@ -166,9 +166,18 @@ def cluster_address(kafka: KafkaCluster) -> str:
 def secure_kafka(request: pytest.FixtureRequest) -> KafkaCluster:
     """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).
 
-    Its only user is `alice`; `librdkafka_settings` and `java_settings` get in.
+    Its only user is `alice`; `librdkafka_settings` and `java_settings` get in. Without TLS it takes
+    tokens that nobody signed, too (OAUTHBEARER).
     """
-    spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
+    login = "listener.name.sasl_plaintext"
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+    spec = ClusterSpec(
+        protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+        properties={
+            f"{login}.sasl.enabled.mechanisms": ",".join((*SASL_MECHANISMS, "OAUTHBEARER")),
+            f"{login}.oauthbearer.sasl.jaas.config": f"{module} required;",
+        },
+    )
     return resources_of(request).hold("secure", lambda: _running(request, spec, "secure"))
 
 

@@ -8,6 +8,7 @@ from tests.official.test_differential import Compared, check, compare, prepare
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import CLOSED, LIVE, OLD, OPEN, Way, write_properties
 from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.kafka.settings import write_properties_file
 from tests.support.official.lines import Line
 from tests.support.official.running import run_ours
 from tests.support.own_waiting import OwnWaiting
@@ -62,8 +63,8 @@ def told(
     """Both answers to every line, as `alice`."""
     folder = tmp_path_factory.mktemp("guarded")
     settings = guarded_kafka.java_settings("SASL_SSL", mechanism="SCRAM-SHA-512")
-    text = (f"{name}={value}\n" for name, value in settings.items() if "key" not in name)
-    (folder / "alice.properties").write_text("".join(text))
+    login = {name: value for name, value in settings.items() if "key" not in name}
+    write_properties_file(folder / "alice.properties", login)
     (folder / "records.json").write_text(RECORDS)
     address, plain = guarded_kafka.addresses("SASL_SSL"), guarded_kafka.bootstrap
 

@@ -11,6 +11,7 @@ from kgroups.cli.contexts.secrets import properties_of, shown
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.waiting import wait_until
 from tests.support.processes import is_running
 
@@ -148,8 +149,7 @@ def test_completion_gets_no_token_by_a_command(config: Path) -> None:
         lines = [f"      {name}: {value}\n" for name, value in login.items()]
         head = f"contexts:\n  a:\n    bootstrap_servers: {cluster.bootstrap_servers}\n"
         config.write_text(f"current: a\n{head}    properties:\n{''.join(lines)}")
-        file = config.parent / "c.properties"
-        file.write_text("".join(f"{name}={value}\n" for name, value in login.items()))
+        file = write_properties_file(config.parent / "c.properties", login)
         way = f"kgroups -b {cluster.bootstrap_servers} --command-config {file} describe "
         for line in ("kgroups describe ", way):
             env = {"KGROUPS_CONFIG": str(config)}

@@ -16,6 +16,7 @@ from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.certificates import ODD, make_certificates
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.tls_listener import tls_listener
 
 pytestmark = [
@@ -75,9 +76,8 @@ def refusal(
     properties: Mapping[str, str], folder: Path, *, through_librdkafka: bool
 ) -> KgroupsError:
     """Why a client with these properties is not let in."""
-    path = folder / "client.properties"
-    path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-    settings = read_settings(None, path)
+    file = write_properties_file(folder / "client.properties", properties)
+    settings = read_settings(None, file)
     with (
         ClusterAdmin(replace(settings, through_librdkafka=through_librdkafka)) as admin,
         pytest.raises(KgroupsError) as caught,
@@ -114,10 +114,9 @@ def test_odd_certificates_of_a_broker(
 
 def test_the_command_line_says_it(odd: KafkaCluster, tmp_path: Path) -> None:
     """Exit 3 with one error and one hint, and nothing of trust stores."""
-    path = tmp_path / "client.properties"
-    lines = (f"{name}={value}\n" for name, value in odd.librdkafka_settings("SSL").items())
-    path.write_text("".join(lines))
-    code, stdout, stderr = finish("list", "--command-config", str(path))
+    properties = odd.librdkafka_settings("SSL")
+    file = write_properties_file(tmp_path / "client.properties", properties)
+    code, stdout, stderr = finish("list", "--command-config", str(file))
     message, hint = said_of("expired", odd.address(1, "SSL"))
     assert (code, stdout, stderr) == (3, "", f"error: {message}\n\nhint: {hint}\n")
 

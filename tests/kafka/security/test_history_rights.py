@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.settings import write_properties_file
 
 pytestmark = [
     pytest.mark.kafka,
@@ -15,9 +16,8 @@ pytestmark = [
 
 def test_no_right_to_read_the_offsets_topic(guarded_kafka: KafkaCluster, tmp_path: Path) -> None:
     """One sentence with the topic, and where else to look, before Spark is started."""
-    path = tmp_path / "alice.properties"
     settings = guarded_kafka.java_settings("SASL_PLAINTEXT", user="alice")
-    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    path = write_properties_file(tmp_path / "alice.properties", settings)
     code, stdout, stderr = finish(
         *("lag", "history", "-b", guarded_kafka.addresses("SASL_PLAINTEXT")),
         *("--command-config", str(path), "--timeout", "10s"),

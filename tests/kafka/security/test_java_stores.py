@@ -15,6 +15,7 @@ from tests.support.kafka.certificates import ODD, make_certificates
 from tests.support.kafka.guarded import OPEN
 from tests.support.kafka.java_stores import KINDS, make_key_store, make_trust_store
 from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours
 
@@ -62,9 +63,7 @@ def write(guarded_kafka: KafkaCluster, stores: Path, tmp_path: Path) -> Write:
         }
         if listener != "SSL":
             found = {name: text for name, text in found.items() if "ssl.key" not in name}
-        file = tmp_path / "client.properties"
-        lines = (found | dict(changes or {})).items()
-        file.write_text("".join(f"{name}={text}\n" for name, text in lines if text is not None))
+        file = write_properties_file(tmp_path / "client.properties", {**found, **(changes or {})})
         return (
             "--bootstrap-server",
             guarded_kafka.addresses(listener),
@@ -200,9 +199,8 @@ def test_jaas_strings_are_translated(
     module, _, rest = settings["sasl.jaas.config"].partition(" required ")
     user, password = (option.strip(" ;") for option in rest.split('" '))
     settings["sasl.jaas.config"] = f'{module} \\\n  required \\\n  {password} \\\n  {user}";'
-    text = (f"{name}={value}\n" for name, value in settings.items() if "keystore" not in name)
-    file = tmp_path / "client.properties"
-    file.write_text("".join(text))
+    login = {name: value for name, value in settings.items() if "keystore" not in name}
+    file = write_properties_file(tmp_path / "client.properties", login)
     group = f"mine-jaas-{mechanism}"
     commit_offsets(guarded_kafka.bootstrap, {group: {(OPEN, 0): 3}})
     way = ("--command-config", str(file), "-b", guarded_kafka.addresses("SASL_SSL"))

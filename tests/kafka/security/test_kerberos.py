@@ -15,6 +15,7 @@ from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.child import run_program
 from tests.support.kafka.kdc import BROKER, REALM, USER, Kdc
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.waiting import wait_until
 from tests.support.requirements import requires
 
@@ -69,8 +70,7 @@ def write(file: Path, broker: KafkaCluster, properties: Mapping[str, str]) -> Pa
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.kerberos.service.name": "kafka",
     }
-    file.write_text("".join(f"{name}={value}\n" for name, value in {**base, **properties}.items()))
-    return file
+    return write_properties_file(file, {**base, **properties})
 
 
 def with_keytab(kdc: Kdc, spelling: str = "Java") -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Client certificates and TLS: encrypted keys in every form, host names, SNI, versions."""
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.certificates import make_certificates
 from tests.support.kafka.child import run_program
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.tls_listener import tls_listener
 
 pytestmark = [
@@ -73,24 +74,19 @@ def text_of(path: Path) -> str:
     return path.read_text().strip().replace("\n", "\\n")
 
 
-def write(file: Path, properties: Mapping[str, str]) -> Path:
-    """The file with these properties."""
-    file.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-    return file
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_encrypted_keys(guarded_kafka: KafkaCluster, keys: Path, tmp_path: Path, form: str) -> None:
     """With the password we are in; with another, or none, it is said so, and not asked for."""
     file = tmp_path / "client.properties"
     properties = in_form(form, guarded_kafka, keys)
-    settings = read_settings(None, write(file, properties | {"ssl.key.password": PASSWORD}))
+    write_properties_file(file, properties | {"ssl.key.password": PASSWORD})
+    settings = read_settings(None, file)
     assert settings.wire_obstacle() is None
     assert PASSWORD not in repr(settings)
     with ClusterAdmin(settings) as admin:
         assert admin.list_groups().cluster_id == guarded_kafka.cluster_id
     for wrong in ({"ssl.key.password": "Mistaken-7c2f"}, {}):
-        write(file, properties | wrong)
+        write_properties_file(file, properties | wrong)
         outcome = run("list", "--command-config", str(file), "--debug")
         assert (outcome.exit_code, outcome.stdout) == (2, "")
         assert "cannot be read" in outcome.stderr.partition("\n")[0]
@@ -104,7 +100,7 @@ def test_a_key_of_another_certificate(
     """Said before anything is connected."""
     properties = in_form(FORMS[0], guarded_kafka, keys)
     properties["ssl.key.location"] = str(guarded_kafka.tls / "stranger.key")
-    settings = read_settings(None, write(tmp_path / "p", properties))
+    settings = read_settings(None, write_properties_file(tmp_path / "p", properties))
     with ClusterAdmin(settings) as admin, pytest.raises(UsageError, match="cannot be read"):
         admin.list_groups()
 
@@ -130,7 +126,7 @@ def test_versions(
     properties = secure_kafka.librdkafka_settings("SSL")
     if enabled is not None:
         properties["ssl.enabled.protocols"] = enabled
-    outcome = ping(write(tmp_path / "p", properties))
+    outcome = ping(write_properties_file(tmp_path / "p", properties))
     assert outcome.exit_code == 0
     step = next(item for item in outcome.document["items"] if item["step"] == "TLS")
     assert step["detail"].startswith(f"{spoken}; ")
@@ -139,7 +135,7 @@ def test_versions(
 def test_no_version_that_is_safe(secure_kafka: KafkaCluster, tmp_path: Path) -> None:
     """File and line, and what there is."""
     properties = secure_kafka.librdkafka_settings("SSL") | {"ssl.enabled.protocols": "TLSv1.1"}
-    file = write(tmp_path / "p", properties)
+    file = write_properties_file(tmp_path / "p", properties)
     with pytest.raises(UsageError) as caught:
         read_settings(None, file)
     line = list(properties).index("ssl.enabled.protocols") + 1
@@ -177,7 +173,7 @@ def test_host_names(tmp_path: Path) -> None:
                 "ssl.truststore.location": str(tmp_path / "tls" / f"{more.pop('ca', 'ca')}.pem"),
                 **{name.replace("_", "."): value for name, value in more.items()},
             }
-            settings = read_settings(None, write(tmp_path / "p", properties))
+            settings = read_settings(None, write_properties_file(tmp_path / "p", properties))
             with (
                 ClusterAdmin(settings, timeout_ms=60_000) as admin,
                 pytest.raises(ClusterError) as caught,

@@ -18,6 +18,7 @@ from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.child import WAIT_S
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.token_server import AUDIENCE, CLIENT, ISSUER, SECRET, TokenServer
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
@@ -91,8 +92,7 @@ def write(file: Path, broker: KafkaCluster, properties: Mapping[str, str]) -> Pa
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
     }
-    file.write_text("".join(f"{name}={value}\n" for name, value in {**base, **properties}.items()))
-    return file
+    return write_properties_file(file, {**base, **properties})
 
 
 def spellings(url: str, secret: str = SECRET) -> dict[str, dict[str, str]]:

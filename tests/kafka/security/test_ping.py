@@ -8,18 +8,15 @@ from tests.kafka.reads.test_ping import STEPS, statuses
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import WAYS, Way, write_properties
+from tests.support.kafka.settings import write_properties_file
 
 pytestmark = pytest.mark.kafka
 
 
 def ping(cluster: KafkaCluster, folder: Path, listener: str, **changes: str | None) -> Outcome:
     """The steps through one listener, with other properties than those that get in."""
-    settings: dict[str, str | None] = {}
-    settings |= cluster.librdkafka_settings(listener)  # type: ignore[arg-type]
-    settings |= changes
-    file = folder / "client.properties"
-    lines = [f"{name}={value}\n" for name, value in settings.items() if value is not None]
-    file.write_text("".join(lines))
+    settings = cluster.librdkafka_settings(listener)  # type: ignore[arg-type]
+    file = write_properties_file(folder / "client.properties", {**settings, **changes})
     return run("ping", "--command-config", str(file), "--timeout", "60s", "-o", "json")
 
 

@@ -11,6 +11,7 @@ import yaml
 from tests.support.cli.process import environment, start
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.child import WAIT_S, Child
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.waiting import DeadlinePassed
 from tests.support.kafka.workload import commit_offsets, create_topics
 
@@ -67,9 +68,8 @@ def test_java_and_its_workers(secure_kafka: KafkaCluster, tmp_path: Path) -> Non
     commit_offsets(secure_kafka.bootstrap, {"seen": {("seen", 0): 0}})
     secret = secure_kafka.spec.users["alice"]
     settings = secure_kafka.librdkafka_settings("SASL_SSL", mechanism="SCRAM-SHA-256")
-    file = tmp_path / "client.properties"
-    lines = {**settings, "ssl.key.password": KEY_PASSWORD}.items()
-    file.write_text("".join(f"{name}={value}\n" for name, value in lines))
+    settings["ssl.key.password"] = KEY_PASSWORD
+    file = write_properties_file(tmp_path / "client.properties", settings)
     found: dict[str, str] = {}
     with start("lag", "history", "--command-config", str(file), "-o", "json") as running:
         while not ended(running):

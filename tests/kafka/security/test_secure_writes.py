@@ -13,6 +13,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import STORE_PASSWORD
 from tests.support.kafka.child import run_program
 from tests.support.kafka.guarded import OPEN, SPEC, WAYS, write_properties
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours, without_undo
 
@@ -157,10 +158,8 @@ def test_debug_tells_no_secret(
 ) -> None:
     """Of a login, good or bad, that there is one, and how long its messages are."""
     settings = secure_kafka.librdkafka_settings("SASL_SSL", mechanism=mechanism, password=password)
-    path = tmp_path / "client.properties"
-    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    path.chmod(0o600)
-    outcome = run("list", "--command-config", str(path), "--debug")
+    file = write_properties_file(tmp_path / "client.properties", settings)
+    outcome = run("list", "--command-config", str(file), "--debug")
     assert outcome.exit_code == (0 if password is None else 3)
     assert "SaslAuthenticate v" in outcome.stderr
     assert settings["sasl.password"] not in outcome.stderr
@@ -211,8 +210,8 @@ def test_no_secret_where_the_file_is_wrong(
     """A file that cannot be understood, or a key that does not open, is named without its words."""
     lock_key(guarded_kafka.tls)
     for what, properties in broken(guarded_kafka).items():
-        file = tmp_path / f"{what.replace(' ', '-')}.properties"
-        file.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+        name = f"{what.replace(' ', '-')}.properties"
+        file = write_properties_file(tmp_path / name, properties)
         way = ("--command-config", str(file))
         code, told = program(home, *way, "--verbose", "--timeout", "3s", "list")
         assert code in (2, 3), told
@@ -229,8 +228,7 @@ def test_locked_key_opens(guarded_kafka: KafkaCluster, tmp_path: Path, home: Pat
         "ssl.key.location": str(guarded_kafka.tls / "locked.key"),
         "ssl.key.password": KEY_PASSWORD,
     }
-    file = tmp_path / "client.properties"
-    file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    file = write_properties_file(tmp_path / "client.properties", settings)
     way = ("--command-config", str(file))
     reset = ("reset-offsets", "mine-b", "--topic", f"{OPEN}:0", "--to", "current", "--yes")
     code, told = program(home, *way, *reset)

@@ -12,6 +12,7 @@ from tests.support.endings.signals import NUMBERS, hold_at_a_moment
 from tests.support.endings.streams import STREAMS, hold_streams
 from tests.support.endings.world import SECRET, World, real_world
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.settings import write_properties_file
 
 pytestmark = [
     pytest.mark.slow(
@@ -53,8 +54,7 @@ def test_a_wrong_password(world: World, secure_kafka: KafkaCluster, name: str) -
     """One failure, and everything is as it was."""
     line, place = LINES[name], world.place(LINES[name])
     login = secure_kafka.librdkafka_settings("SASL_PLAINTEXT", password=SECRET)
-    config = place.folder / "client.properties"
-    config.write_text("\n".join(f"{key}={value}" for key, value in login.items()) + "\n")
+    write_properties_file(place.folder / "client.properties", login)
     words = world.words(line, place, 60_000, login["bootstrap.servers"])
     ending = run_program(words, place.folder, env=world.environment(place))
     check_words(ending, place)

@@ -37,6 +37,7 @@ from tests.support.kafka.child import Child
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command, require_java
 from tests.support.kafka.readiness import cluster_id_of, serves
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
 START_TIMEOUT_S = 240.0
@@ -293,8 +294,7 @@ class KafkaCluster:
             own = self.folder / f"broker-{node_id}"
             (own / "data").mkdir(parents=True)
             settings = broker_properties(self.spec, node_id, self._ports, own)
-            text = "".join(f"{key}={value}\n" for key, value in settings.items())
-            (own / "server.properties").write_text(text)
+            write_properties_file(own / "server.properties", settings)
         if self.spec.uses_zookeeper:
             own = self.folder / "broker-1"
             text = zookeeper_properties(self._ports[1].controller, own)

@@ -19,6 +19,7 @@ from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
     Offsets,
@@ -90,8 +91,7 @@ def write_properties(
             "enable.sasl.oauthbearer.unsecure.jwt": "true",
             "sasl.oauthbearer.config": f"principal={user}",
         }
-    path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-    return "--command-config", str(path)
+    return "--command-config", str(write_properties_file(path, settings))
 
 
 def _fill(cluster: KafkaCluster) -> None:

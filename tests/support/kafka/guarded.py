@@ -15,6 +15,7 @@ from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.settings import write_properties_file
 from tests.support.kafka.workload import Offsets, admin_of, commit_offsets, create_topics, produce
 
 SPEC: Final = ClusterSpec(
@@ -111,6 +112,4 @@ def write_properties(
     )
     if listener != "SSL":
         del settings["ssl.certificate.location"], settings["ssl.key.location"]
-    lines = (f"{name}={value}\n" for name, value in settings.items())
-    path.write_text("".join(lines), encoding="utf-8")
-    return "--command-config", str(path)
+    return "--command-config", str(write_properties_file(path, settings))

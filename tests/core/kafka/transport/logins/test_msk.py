@@ -18,6 +18,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
 from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.scripted_broker import ScriptedBroker
+from tests.support.kafka.settings import write_properties_file
 
 KEY_ID, SECRET, SESSION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "sess/ion=="
 MODULE: Final = "software.amazon.msk.auth.iam.IAMLoginModule required"
@@ -71,8 +72,7 @@ def broker() -> Iterator[ScriptedBroker]:
 def write(file: Path, address: str, properties: dict[str, str]) -> Path:
     """A properties file for the broker."""
     given = {"bootstrap.servers": address, "security.protocol": "SASL_PLAINTEXT", **properties}
-    file.write_text("".join(f"{name}={value}\n" for name, value in given.items()))
-    return file
+    return write_properties_file(file, given)
 
 
 def listed(file: Path, *more: str) -> Outcome:
