@@ -110,27 +110,42 @@ def sheets(pdf: bytes) -> Iterator[Sheet]:
             page.close()
 
 
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The long page as a file."""
+    path = tmp_path_factory.mktemp("print") / "long.html"
+    write_page(path, long_page())
+    return path
+
+
 @pytest.fixture(scope="module", params=["sample", "long", "plan", "history"])
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page as a file."""
+    if request.param == "long":
+        path: Path = request.getfixturevalue("long")
+        return path
     folder = tmp_path_factory.mktemp("print")
     path = folder / "page.html"
     if request.param == "plan":
         (folder / "plan.yaml").write_text(SCENARIO)
         deploy = ("orders-app", "--rolling-restart", "all", "--html", str(path))
         assert run("plan", "--from", str(folder / "plan.yaml"), *deploy).exit_code == 0
-    elif request.param == "history":
-        write_page(path, long_history())
     else:
-        write_page(path, sample_page() if request.param == "sample" else long_page())
+        write_page(path, long_history() if request.param == "history" else sample_page())
     return path
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
-def test_nothing_is_cut(browser: Browser, page: Path, paper: tuple[float, float]) -> None:
-    """On every page the margins are white, and all text is inside; nor does a chart cut itself."""
+def test_printed_pages(
+    browser: Browser, page: Path, long: Path, paper: tuple[float, float]
+) -> None:
+    """Nothing is cut: margins are white, all text is inside; no page ends with a heading."""
     shown = browser.show(page)
+    titles = "[...document.querySelectorAll('h2, h3, summary')].map(each => each.textContent)"
+    headings = {"".join(title.split()) for title in shown.evaluate(titles)}
+    assert len(headings) > 3
+    texts = []
     for number, sheet in enumerate(sheets(browser.printed(paper)), 1):
         width, height = sheet.size
         rim = sheet.pixels.copy()
@@ -140,37 +155,15 @@ def test_nothing_is_cut(browser: Browser, page: Path, paper: tuple[float, float]
         for left, bottom, right, top in sheet.boxes:
             assert MARGIN - 1 < left <= right < width - MARGIN + 1, number
             assert MARGIN - 1 < bottom <= top < height - MARGIN + 1, number
-    assert shown.log == []
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
-def test_titles_stay_with_what_they_are_of(
-    browser: Browser, page: Path, paper: tuple[float, float]
-) -> None:
-    """No page ends with a heading."""
-    shown = browser.show(page)
-    titles = "[...document.querySelectorAll('h2, h3, summary')].map(each => each.textContent)"
-    headings = {"".join(title.split()) for title in shown.evaluate(titles)}
-    assert len(headings) > 3
-    for number, sheet in enumerate(sheets(browser.printed(paper)), 1):
         assert sheet.last not in headings, number
+        texts.append(sheet.text)
+    assert shown.log == []
+    if page == long:
+        assert_the_wide_table_is_whole(texts)
 
 
-@pytest.fixture(scope="module")
-def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The long page as a file."""
-    path = tmp_path_factory.mktemp("print") / "long.html"
-    write_page(path, long_page())
-    return path
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
-def test_a_wide_table_is_whole(browser: Browser, long: Path, paper: tuple[float, float]) -> None:
+def assert_the_wide_table_is_whole(printed: list[str]) -> None:
     """Each row has its verdict, each page the headings; charts have their tables opened."""
-    browser.show(long)
-    printed = [sheet.text for sheet in sheets(browser.printed(paper))]
     verdicts = [text.count("STOP") for text in printed]
     assert sum(verdicts) == ROWS
     assert [text.count("VERDICT") for text in printed] == [min(1, count) for count in verdicts]
