@@ -100,7 +100,7 @@ def ask(library: str, strategy: str, request: AssignmentRequest) -> Plan:
             raise LeaderFailedError(repr(error)) from error
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("library", "strategy"), STRATEGIES)
 def test_round_after_round(library: str, strategy: str, kind: str) -> None:

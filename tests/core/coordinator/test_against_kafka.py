@@ -35,7 +35,7 @@ CLASSIC_OPERATIONS = [int(GIVEN)] if GIVEN else [6_000, MANY]
 CONSUMER_OPERATIONS = [int(GIVEN)] if GIVEN else [7_200, MANY]
 FIRST_SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "0"))
 # Of each later release: a script of each shape.
-LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [4_200, MANY]
+LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [2_800, MANY]
 SCRIPT = 2500
 CLASSIC_SHAPES = (
     "classic",
