@@ -12,6 +12,7 @@ from kgroups.cli.exits import now_ms
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.times import timestamp
 from tests.support.cli.runner import run
+from tests.support.doctor.findings import Findings, examined, findings, of_code
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
@@ -44,8 +45,6 @@ SESSION: Final = "consumer.session.timeout.ms"
 RESTARTS: Final = 4
 """Each moves a coordinator away and back again."""
 
-Findings = dict[str, list[dict[str, Any]]]
-
 
 class Looks(NamedTuple):
     """What was found at three times, by group.
@@ -69,19 +68,6 @@ class Looks(NamedTuple):
     groups: tuple[str, str]
 
 
-def look(address: str, *words: str) -> list[dict[str, Any]]:
-    """The items of one look."""
-    outcome = run("doctor", *words, "-b", address, "-o", "json", "--timeout", "60s")
-    assert outcome.exit_code in (0, 6), outcome.stderr
-    items: list[dict[str, Any]] = outcome.document["items"]
-    return items
-
-
-def by_group(items: list[dict[str, Any]]) -> Findings:
-    """Findings by group."""
-    return {item["group"]: item["findings"] for item in items}
-
-
 @pytest.fixture(scope="module")
 def looks() -> Iterator[Looks]:
     """All of them, one after the other."""
@@ -101,13 +87,14 @@ def looks() -> Iterator[Looks]:
             held.enter_context(LiveGroup(address, name, members)).wait_stable(4)
         own = LiveGroup(address, "own", [MemberSpec("own", (TOPIC,))], protocol="consumer")
         held.enter_context(own).wait_stable(4)
-        steady = look(address, "--all-groups")
+        items = examined(address, "--all-groups")
         held.close()
-        facts = {item["group"]: item["facts"] for item in steady}
+        steady = {group: item["findings"] for group, item in items.items()}
+        facts = {group: item["facts"] for group, item in items.items()}
         began = timestamp(now_ms())
         going = threading.Timer(2, cluster.stop_brokers, args=([2],))
         going.start()
-        moving = look(cluster.address(1), *groups, "--over", "12s")
+        moving = findings(cluster.address(1), *groups, "--over", "12s")
         wait_for_thread(going)
         for _ in range(RESTARTS):
             cluster.start()
@@ -116,17 +103,9 @@ def looks() -> Iterator[Looks]:
         # A group that has changed tells how far apart the clocks are.
         changed = LiveGroup(cluster.address(1), groups[1], [MemberSpec("late", (TOPIC,))])
         held.enter_context(changed).wait_stable(4)
-        restarted = look(cluster.address(1), *groups)
-        logged = look(cluster.address(1), *groups, "--log", str(cluster.log_path(1)))
-        yield Looks(
-            by_group(steady),
-            facts,
-            by_group(moving),
-            by_group(restarted),
-            by_group(logged),
-            began,
-            groups,
-        )
+        restarted = findings(cluster.address(1), *groups)
+        logged = findings(cluster.address(1), *groups, "--log", str(cluster.log_path(1)))
+        yield Looks(steady, facts, moving, restarted, logged, began, groups)
 
 
 def elect(cluster: KafkaCluster, group: str) -> None:
@@ -139,11 +118,6 @@ def elect(cluster: KafkaCluster, group: str) -> None:
         return cluster.address(2) in coordinators_of(cluster.address(1), [group])
 
     wait_until(is_back, "broker 2 coordinates the group", pause_s=0.5)
-
-
-def codes(findings: list[dict[str, Any]]) -> set[str]:
-    """Their codes."""
-    return {finding["code"] for finding in findings}
 
 
 def test_a_group_that_is_full(looks: Looks) -> None:
@@ -174,42 +148,42 @@ def test_settings_in_force(looks: Looks) -> None:
 def test_a_coordinator_that_moved(looks: Looks) -> None:
     """While it was watched; the other group's stayed."""
     gone, stayed = looks.groups
-    (finding,) = [f for f in looks.moving[gone] if f["code"] == "COORDINATOR_UNSTABLE"]
+    (finding,) = of_code(looks.moving[gone], "COORDINATOR_UNSTABLE")
     evidence = finding["evidence"]
     assert (finding["level"], finding["certainty"]) == ("info", "certain")
     assert (evidence["coordinator_id_before"], evidence["coordinator_id"]) == (2, 1)
-    assert "COORDINATOR_UNSTABLE" not in codes(looks.moving[stayed])
+    assert of_code(looks.moving[stayed], "COORDINATOR_UNSTABLE") == []
 
 
 def test_a_partition_of_commits_that_lacks_a_copy(looks: Looks) -> None:
     """As of any topic; with both brokers it has two."""
     for group in looks.groups:
-        (finding,) = [f for f in looks.moving[group] if f["code"] == "PARTITIONS_UNAVAILABLE"]
+        (finding,) = of_code(looks.moving[group], "PARTITIONS_UNAVAILABLE")
         assert finding["where"]["topic"] == OFFSETS_TOPIC
         assert finding["evidence"] == {"in_sync_replicas": 1, "replicas": 2}
-        assert "PARTITIONS_UNAVAILABLE" not in codes(looks.steady[group])
+        assert of_code(looks.steady[group], "PARTITIONS_UNAVAILABLE") == []
 
 
 def test_a_coordinator_that_moves_again_and_again(looks: Looks) -> None:
     """As often as its leader was elected; the other group's stayed."""
     often, stayed = looks.groups
-    (finding,) = [f for f in looks.restarted[often] if f["code"] == "COORDINATOR_UNSTABLE"]
+    (finding,) = of_code(looks.restarted[often], "COORDINATOR_UNSTABLE")
     assert finding["level"] == "warning"
     assert finding["evidence"]["elections_per_hour"] >= 2 * RESTARTS
-    assert "COORDINATOR_UNSTABLE" not in codes(looks.restarted[stayed])
+    assert of_code(looks.restarted[stayed], "COORDINATOR_UNSTABLE") == []
 
 
 def test_the_log_of_a_broker_dates_elections(looks: Looks) -> None:
     """It tells of as many as the records do, and when the last one was."""
     often, stayed = looks.groups
-    (finding,) = [f for f in looks.logged[often] if f["code"] == "COORDINATOR_UNSTABLE"]
-    (untold,) = [f for f in looks.restarted[often] if f["code"] == "COORDINATOR_UNSTABLE"]
+    (finding,) = of_code(looks.logged[often], "COORDINATOR_UNSTABLE")
+    (untold,) = of_code(looks.restarted[often], "COORDINATOR_UNSTABLE")
     dated = finding["evidence"].pop("last_election_at")
     assert looks.began < dated < timestamp(now_ms())
     assert finding["evidence"]["elections_per_hour"] >= 2 * RESTARTS + 1
     assert (finding["level"], finding["certainty"]) == ("warning", "certain")
     assert "last_election_at" not in untold["evidence"]
-    assert "COORDINATOR_UNSTABLE" not in codes(looks.logged[stayed])
+    assert of_code(looks.logged[stayed], "COORDINATOR_UNSTABLE") == []
 
 
 def test_a_group_that_has_lost_its_coordinator() -> None:
@@ -223,10 +197,7 @@ def test_a_group_that_has_lost_its_coordinator() -> None:
         placed = coordinators_of(address, names)
         lost, other = placed[cluster.address(2)][0], placed[address][0]
         cluster.stop_brokers([2])
-        outcome = run("doctor", lost, other, "-b", address, "-o", "json", "--timeout", "30s")
-    assert outcome.exit_code == 6, outcome.stderr
-    assert outcome.document["errors"] == []
-    items = {item["group"]: item for item in outcome.document["items"]}
+        items = examined(address, lost, other)
     assert items[other]["findings"] == []
     (finding,) = items[lost]["findings"]
     where = {"topic": OFFSETS_TOPIC, "partition": offsets_partition(lost, 50)}

@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from tests.support.cli.runner import run
+from tests.support.doctor.findings import examined, findings, of_code
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.hung_transactions import transactional
@@ -102,20 +103,20 @@ def test_lag_that_compaction_has_emptied(address: str) -> None:
         for name in (GONE, KEPT):
             group = LiveGroup(address, name, [MemberSpec(name, (name,))])
             held.enter_context(group).wait_stable(1)
-        outcome = run("doctor", *names, "--over", "1s", "-b", address, "-o", "json")
-    found = {item["group"]: item["findings"] for item in outcome.document["items"]}
-    facts = {item["group"]: item["facts"] for item in outcome.document["items"]}
-    (finding,) = [each for each in found[GONE] if each["code"] == "PHANTOM_LAG"]
+        items = examined(address, *names, "--over", "1s")
+    found = {name: item["findings"] for name, item in items.items()}
+    facts = {name: item["facts"] for name, item in items.items()}
+    (finding,) = of_code(found[GONE], "PHANTOM_LAG")
     assert (finding["level"], finding["where"]) == ("info", {"topic": GONE})
     assert finding["evidence"]["lag"] == facts[GONE]["lag"] >= 5
-    assert "PHANTOM_LAG" not in {each["code"] for each in found[KEPT]}
+    assert of_code(found[KEPT], "PHANTOM_LAG") == []
     assert facts[KEPT]["lag"] == facts[GONE]["lag"]
     codes = {name: {each["code"] for each in found[name]} for name in idle}
     shared = {"NO_CONSUMER", "PHANTOM_LAG"}
     assert codes[f"idle-{GONE}"] & shared == {"PHANTOM_LAG"}
     assert codes[f"idle-{KEPT}"] & shared == {"NO_CONSUMER"}
-    (item,) = run("doctor", f"idle-{GONE}", "-b", address, "-o", "json").document["items"]
-    assert "NO_CONSUMER" not in {each["code"] for each in item["findings"]}
+    (unwatched,) = findings(address, f"idle-{GONE}").values()
+    assert of_code(unwatched, "NO_CONSUMER") == []
 
 
 def test_commits_that_brokers_will_delete(address: str) -> None:
@@ -130,10 +131,9 @@ def test_commits_that_brokers_will_delete(address: str) -> None:
             held.enter_context(group).wait_stable(1)
             group.members[0].commit({(topic, 0): 0})
         groups[left].close()
-        outcome = run("doctor", left, stays, "-b", address, "-o", "json", "--timeout", "60s")
-    found = {item["group"]: item["findings"] for item in outcome.document["items"]}
-    assert "OFFSETS_EXPIRING" not in {each["code"] for each in found[stays]}
-    (finding,) = [each for each in found[left] if each["code"] == "OFFSETS_EXPIRING"]
+        found = findings(address, left, stays)
+    assert of_code(found[stays], "OFFSETS_EXPIRING") == []
+    (finding,) = of_code(found[left], "OFFSETS_EXPIRING")
     assert (finding["level"], finding["certainty"]) == ("warning", "certain")
     assert finding["evidence"]["expires_in_seconds"] <= 3_600
     assert finding["evidence"]["partitions"] == 1
@@ -188,13 +188,12 @@ def test_captures_tell_what_the_members_did(address: str, tmp_path: Path) -> Non
         produce(address, {("driven", number): 5 for number in range(4)})
         mover.commit(dict.fromkeys(mover.assignment, 10))
         stuck = {number for _, number in group.members[1].assignment}
-        looked = run("doctor", "driven", "--captures", fresh, "-b", address, "-o", "json")
-        findings = looked.document["items"][0]["findings"]
+        (stalled,) = findings(address, "driven", "--captures", fresh).values()
         clean_offsets(address)
         told = rebalances(address, "--captures", folder)
     assert [changed(item) for item in told] == [({"c"}, set(), 3), (set(), {"b"}, 2)]
     assert told[0]["source"] == "captures"
-    assert {found["code"] for found in findings} == {"STALLED_PARTITION"}
-    assert {found["where"]["partition"] for found in findings} == stuck
-    assert {found["where"]["client_id"] for found in findings} == {"c"}
-    assert {found["evidence"]["committed_offset"] for found in findings} == {3}
+    assert {found["code"] for found in stalled} == {"STALLED_PARTITION"}
+    assert {found["where"]["partition"] for found in stalled} == stuck
+    assert {found["where"]["client_id"] for found in stalled} == {"c"}
+    assert {found["evidence"]["committed_offset"] for found in stalled} == {3}

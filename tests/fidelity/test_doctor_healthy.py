@@ -1,7 +1,6 @@
 """Over 300 healthy groups of seven client libraries: `kgroups doctor` finds nothing above info."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ from tests.support.doctor.healthy import HealthyGroup
 from tests.support.doctor.played_group import PARTITIONS, Place
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.fidelity.libraries import TRAITS, Library
-from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.workload import create_topics
 from tests.support.requirements import requires
 
@@ -32,13 +30,6 @@ AT_ONCE: Final = 15
 """Fewer than `doctor` reads the history of by itself."""
 OVER: Final = "15s"
 LOOK_S: Final = 240.0
-
-
-@pytest.fixture(scope="module")
-def place(kafka: KafkaCluster) -> Iterator[Place]:
-    """A broker, and programs for the members."""
-    with Place(kafka.bootstrap) as place:
-        yield place
 
 
 def alarms(place: Place, groups: list[HealthyGroup]) -> dict[str, list[dict[str, Any]]]:

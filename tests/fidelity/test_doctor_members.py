@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from tests.support.cli.runner import run
+from tests.support.doctor.findings import Finding, findings, of_code, only
 from tests.support.fidelity.doing import grow_topic
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
@@ -100,18 +101,9 @@ def refuse_the_third(message: Message) -> None:
         raise Poisoned
 
 
-def examined(address: str, name: str, *words: str) -> list[dict[str, Any]]:
+def examined(address: str, name: str, *words: str) -> list[Finding]:
     """What is found in a group."""
-    outcome = run("doctor", f"dm-{name}", *words, "-b", address, "-o", "json", "--timeout", "60s")
-    assert outcome.exit_code in (0, 6), outcome.stderr
-    findings: list[dict[str, Any]] = outcome.document["items"][0]["findings"]
-    return findings
-
-
-def of_code(findings: list[dict[str, Any]], code: str) -> dict[str, Any]:
-    """The one finding of a code; nothing else above info is said."""
-    (found,) = [each for each in findings if each["code"] == code]
-    assert {each["code"] for each in findings if each["level"] != "info"} <= {code}
+    (found,) = findings(address, f"dm-{name}", *words).values()
     return found
 
 
@@ -149,13 +141,13 @@ def test_an_instance_id_that_two_members_use(kafka: KafkaCluster, held: ExitStac
         "both were fenced often enough",
         timeout_s=PATIENCE_S,
     )
-    found = of_code(examined(address, name), "INSTANCE_ID_CONFLICT")
+    found = only(examined(address, name), "INSTANCE_ID_CONFLICT")
     # the broker keeps name and host of the first: it may be one that crashes
     assert (found["level"], found["certainty"]) == ("info", "possible")
     assert found["where"] == {"instance_id": "pod-0"}
     assert found["evidence"]["replaced"] >= TURNS
     log = ("--log", str(kafka.log_path()))
-    found = of_code(examined(address, name, *log), "INSTANCE_ID_CONFLICT")
+    found = only(examined(address, name, *log), "INSTANCE_ID_CONFLICT")
     assert (found["level"], found["certainty"]) == ("error", "certain")
     assert found["evidence"]["fenced_members"] >= 2
 
@@ -181,8 +173,20 @@ def test_an_instance_id_that_is_taken_in_kip_848(kafka: KafkaCluster, held: Exit
         timeout_s=PATIENCE_S,
     )
     assert examined(address, name) == []
-    found = of_code(examined(address, name, "--log", str(kafka.log_path())), "INSTANCE_ID_CONFLICT")
+    found = only(examined(address, name, "--log", str(kafka.log_path())), "INSTANCE_ID_CONFLICT")
     assert found["certainty"] == "certain"
+
+
+def test_a_topic_that_is_not_there(kafka: KafkaCluster, held: ExitStack) -> None:
+    """The group reads another one too: a warning."""
+    address, name = kafka.bootstrap, "gone"
+    topic_of(address, name, {})
+    # A classic member of librdkafka tells topics only that are there.
+    members = [MemberSpec("g", (f"dm-{name}", "dm-missing"))]
+    group = LiveGroup(address, f"dm-{name}", members, protocol="consumer")
+    held.enter_context(group).wait_stable(2)
+    found = only(examined(address, name), "TOPIC_MISSING")
+    assert (found["level"], found["where"]) == ("warning", {"topic": "dm-missing"})
 
 
 def test_a_static_member_that_restarts(kafka: KafkaCluster) -> None:
@@ -210,12 +214,12 @@ def test_a_roll_to_a_strategy_that_the_others_lack(kafka: KafkaCluster, held: Ex
         wait_until(lambda: new.lives > 0, "the new one has started", timeout_s=PATIENCE_S)
         assert examined(address, name) == []
     wait_until(
-        lambda: any(each["code"] == "ASSIGNOR_CONFLICT" for each in examined(address, name)),
+        lambda: of_code(examined(address, name), "ASSIGNOR_CONFLICT"),
         "the new one is in the group",
         timeout_s=PATIENCE_S,
         pause_s=1,
     )
-    found = of_code(examined(address, name), "ASSIGNOR_CONFLICT")
+    found = only(examined(address, name), "ASSIGNOR_CONFLICT")
     assert (found["level"], found["certainty"]) == ("info", "possible")  # it took no minute
     assert found["evidence"]["old_assignor"] == "range"
     assert found["evidence"]["new_assignor"] == "roundrobin"
@@ -254,11 +258,11 @@ def test_a_partition_that_is_added_and_read_from_its_end(
             pause_s=1,
         )
     wait_until(written_to(2), "it reads the new one", timeout_s=PATIENCE_S, pause_s=1)
-    findings = examined(address, name)
+    each = examined(address, name)
     if not written:
-        assert [each for each in findings if each["code"] == "NEW_PARTITIONS_SKIPPED"] == []
+        assert of_code(each, "NEW_PARTITIONS_SKIPPED") == []
         return
-    found = of_code(findings, "NEW_PARTITIONS_SKIPPED")
+    found = only(each, "NEW_PARTITIONS_SKIPPED")
     assert (found["level"], found["certainty"]) == ("info", "possible")
     assert found["where"] == {"topic": f"dm-{name}", "partition": 2}
     assert found["evidence"]["records"] >= written
@@ -272,14 +276,12 @@ def test_a_record_that_the_application_cannot_process(kafka: KafkaCluster, held:
     worker.processed = refuse_the_third
     held.callback(worker.start().end)
     wait_until(lambda: worker.lives > TURNS, "it ended often enough", timeout_s=PATIENCE_S)
-    findings = examined(address, name)
-    (found,) = [each for each in findings if each["code"] == "STALLED_PARTITION"]
+    storms = ("REBALANCE_STORM", "REBALANCE_STUCK")
+    found = only(examined(address, name), "STALLED_PARTITION", *storms)
     assert (found["level"], found["certainty"]) == ("error", "likely")
     assert (found["where"]["topic"], found["where"]["partition"]) == (f"dm-{name}", 1)
     assert (found["evidence"]["committed_offset"], found["evidence"]["lag"]) == (3, 3)
     assert found["evidence"]["client_ids"] == ["app"]
-    others = {each["code"] for each in findings if each["level"] != "info"} - {found["code"]}
-    assert others <= {"REBALANCE_STORM", "REBALANCE_STUCK"}
 
 
 @pytest.mark.parametrize(
@@ -315,8 +317,7 @@ def test_a_member_that_does_not_give_up_its_partitions(
         timeout_s=PATIENCE_S,
         pause_s=1,
     )
-    findings = examined(address, name, *OVER)
-    found = of_code([each for each in findings if each["code"] != "STALLED_PARTITION"], code)
+    found = only(examined(address, name, *OVER), code, "STALLED_PARTITION")
     assert found["level"] == "warning"
     if code == "SLOW_REVOCATION":
         assert found["where"]["client_id"] == "slow"

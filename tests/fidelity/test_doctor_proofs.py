@@ -1,7 +1,6 @@
 """Advice of `kgroups doctor` that is followed: what it foretold comes true on a real broker."""
 
 import threading
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from kgroups.core.simulation.scenario.member_settings import Protocol
 from tests.support.cli.runner import run
 from tests.support.doctor.faults import SESSION
+from tests.support.doctor.findings import findings, of_code
 from tests.support.doctor.played_group import WAIT_S, Place, PlayedGroup
 from tests.support.fidelity.libraries import Library
 from tests.support.kafka.broker import KafkaCluster
@@ -29,13 +29,6 @@ SHORT: Final = {
 }
 TIMES: Final = 4
 """That a member stands still: two rebalances each, which is a storm."""
-
-
-@pytest.fixture(scope="module")
-def place(kafka: KafkaCluster) -> Iterator[Place]:
-    """A broker, and programs for the members."""
-    with Place(kafka.bootstrap) as place:
-        yield place
 
 
 def group_of(
@@ -62,10 +55,8 @@ def rebalances(place: Place, group: PlayedGroup) -> int:
 
 def storm_of(place: Place, group: PlayedGroup, *log: str) -> dict[str, Any] | None:
     """What `doctor` finds of it."""
-    line = ("doctor", group.group, *log, "-b", place.servers, "-o", "json", "--timeout", "60s")
-    outcome = run(*line)
-    findings = outcome.document["items"][0]["findings"]
-    return next((each for each in findings if each["code"] == "REBALANCE_STORM"), None)
+    (found,) = findings(place.servers, group.group, *log).values()
+    return next(iter(of_code(found, "REBALANCE_STORM")), None)
 
 
 def proved_storm(place: Place, group: PlayedGroup, *log: str) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from confluent_kafka import Producer
@@ -15,7 +15,7 @@ from kio.schema.alter_client_quotas.v1.request import (
 from kio.schema.alter_client_quotas.v1.response import AlterClientQuotasResponse
 from kio.static.primitive import f64
 
-from tests.support.cli.runner import run
+from tests.support.doctor.findings import Findings, examined, findings, of_code
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
@@ -74,22 +74,16 @@ def limit(
     assert {int(entry.error_code) for entry in answer.entries} == {0}
 
 
-def findings(address: str) -> dict[str, list[dict[str, Any]]]:
-    """Of quotas, by group."""
-    outcome = run(
-        "doctor", *RATES, FREE, "--over", "12s", "-b", address, "-o", "json", "--timeout", "60s"
-    )
-    assert outcome.exit_code in (0, 6), outcome.stderr
-    return {
-        item["group"]: [each for each in item["findings"] if each["code"] == "THROTTLED"]
-        for item in outcome.document["items"]
-    }
+def throttled(address: str) -> Findings:
+    """What is found of quotas, by group."""
+    found = findings(address, *RATES, FREE, "--over", "12s")
+    return {group: of_code(each, "THROTTLED") for group, each in found.items()}
 
 
 def test_a_client_that_is_held_back(address: str) -> None:
     """By its id and quota; one with room in its quota, and one without a quota, are not."""
     found = wait_until(
-        lambda: (each := findings(address))["narrow"] and each,
+        lambda: (each := throttled(address))["narrow"] and each,
         "the client has read more than its quota",
         pause_s=1,
     )
@@ -106,8 +100,7 @@ def test_with_quotas_of_users_nothing_is_said(address: str) -> None:
     """Nobody tells which user a member is."""
 
     def reasons() -> list[str]:
-        words = ("doctor", FREE, "--over", "1s", "-b", address, "-o", "json")
-        (item,) = run(*words).document["items"]
+        (item,) = examined(address, FREE, "--over", "1s").values()
         return [each["reason"] for each in item["not_examined"] if each["code"] == "THROTTLED"]
 
     limit(address, {"alice": 1e9}, "user")

@@ -6,12 +6,12 @@ The coordinator ends none of them: it looks for those that have timed out once a
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from confluent_kafka import Producer
 
-from tests.support.cli.runner import run
+from tests.support.doctor.findings import Findings, above_info, findings, of_code, only
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.hung_transactions import STRANGER, hang, left_open, unverified
@@ -46,7 +46,7 @@ def opened(address: str, name: str, timeout_ms: int) -> Producer:
 
 
 @pytest.fixture(scope="module")
-def found() -> Iterator[dict[str, list[dict[str, Any]]]]:
+def found() -> Iterator[Findings]:
     """The findings by group, of one look at all."""
     with KafkaCluster(SPEC) as cluster, ExitStack() as held:
         address = cluster.bootstrap
@@ -73,25 +73,13 @@ def found() -> Iterator[dict[str, list[dict[str, Any]]]]:
         )
         for name in YOUNG:
             held.callback(opened(address, name, 70_000).abort_transaction, 30)
-        line = ("doctor", *GROUPS, "--over", "11s", "-b", address, "-o", "json", "--timeout", "60s")
-        outcome = run(*line)
-        assert outcome.exit_code == 6, outcome.stderr
-        yield {item["group"]: item["findings"] for item in outcome.document["items"]}
-
-
-def the_one(findings: list[dict[str, Any]], code: str) -> dict[str, Any]:
-    """The finding of this code, beside which there is no other but what is worth knowing."""
-    (finding,) = [each for each in findings if each["level"] != "info" or each["code"] == code]
-    assert finding["code"] == code
-    return finding
+        yield findings(address, *GROUPS, "--over", "11s")
 
 
 @pytest.mark.parametrize(("name", "level"), [("held", "error"), ("late", "warning")])
-def test_a_transaction_that_stays_open(
-    found: dict[str, list[dict[str, Any]]], name: str, level: str
-) -> None:
+def test_a_transaction_that_stays_open(found: Findings, name: str, level: str) -> None:
     """With its producer, by its age against its timeout."""
-    finding = the_one(found[name], "HANGING_TRANSACTION")
+    finding = only(found[name], "HANGING_TRANSACTION")
     assert (finding["level"], finding["certainty"]) == (level, "certain")
     assert finding["where"] == {"topic": name, "partition": 0}
     evidence = finding["evidence"]
@@ -101,31 +89,31 @@ def test_a_transaction_that_stays_open(
     assert (evidence["partitions"], evidence["records_held"]) == (1, 1)
 
 
-def test_a_transaction_that_nobody_coordinates(found: dict[str, list[dict[str, Any]]]) -> None:
+def test_a_transaction_that_nobody_coordinates(found: Findings) -> None:
     """No coordinator will end it; without an id, and only likely."""
-    finding = the_one(found["lost"], "HANGING_TRANSACTION")
+    finding = only(found["lost"], "HANGING_TRANSACTION")
     assert (finding["level"], finding["certainty"]) == ("error", "likely")
     assert "transactional_id" not in finding["evidence"]
     assert finding["evidence"]["open_seconds"] >= 3_600
 
 
-def test_offsets_that_are_held(found: dict[str, list[dict[str, Any]]]) -> None:
+def test_offsets_that_are_held(found: Findings) -> None:
     """A member that starts would wait."""
-    finding = the_one(found["pend"], "OFFSETS_PENDING")
+    finding = only(found["pend"], "OFFSETS_PENDING")
     assert (finding["level"], finding["certainty"]) == ("error", "certain")
     assert finding["where"] == {"topic": "pend", "partition": 0}
     assert finding["evidence"]["transactional_id"] == "tx-pend"
     assert finding["evidence"]["partitions"] == 1
 
 
-def test_lag_without_records(found: dict[str, list[dict[str, Any]]]) -> None:
+def test_lag_without_records(found: Findings) -> None:
     """What is left of an aborted transaction; with a record behind it there is one to read."""
-    finding = the_one(found["gap"], "PHANTOM_LAG")
+    finding = only(found["gap"], "PHANTOM_LAG")
     assert finding["evidence"]["lag"] == 2
-    assert "PHANTOM_LAG" not in {each["code"] for each in found["no-gap"]}
+    assert of_code(found["no-gap"], "PHANTOM_LAG") == []
 
 
 @pytest.mark.parametrize("name", [*YOUNG, "past"])
-def test_a_transaction_that_harms_nobody(found: dict[str, list[dict[str, Any]]], name: str) -> None:
+def test_a_transaction_that_harms_nobody(found: Findings, name: str) -> None:
     """One that has just begun; one whose records the group has read uncommitted."""
-    assert {each["code"] for each in found[name] if each["level"] != "info"} == set()
+    assert above_info(found[name]) == set()

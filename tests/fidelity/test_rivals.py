@@ -14,6 +14,7 @@ from confluent_kafka import (
 )
 
 from tests.support.cli.runner import run
+from tests.support.doctor.findings import Finding, findings, of_code
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
@@ -108,11 +109,9 @@ def rivals(address: str, name: str) -> list[dict[str, Any]]:
     return [one for each in changes if each["commits"] for one in each["commits"]["rivals"]]
 
 
-def setbacks(address: str, name: str) -> list[dict[str, Any]]:
+def setbacks(address: str, name: str) -> list[Finding]:
     """As `doctor` finds them."""
-    document = run("doctor", name, "-b", address, "-o", "json", "--timeout", "60s").document
-    findings: list[dict[str, Any]] = document["items"][0]["findings"]
-    return [each for each in findings if each["code"] == "COMMIT_BACKWARDS"]
+    return of_code(findings(address, name)[name], "COMMIT_BACKWARDS")
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
