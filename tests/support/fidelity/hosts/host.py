@@ -8,26 +8,28 @@ next records take longer), `wish` (its name, and `what` it does before its next 
 {"number", "ok"} or {"number", "error"}, with `owned` and `failed` where they were asked for.
 """
 
+import asyncio
 import json
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
 from kgroups.core.snapshot import TopicPartition
-from tests.support.fidelity.hosts.watch import print_line
-from tests.support.fidelity.hosts.watched_members import (
-    WatchedAiokafka,
-    WatchedKafkaPython,
-    WatchedLibrdkafka,
+from tests.support.fidelity.hosts.members import (
+    DONE_S,
+    HostedAiokafka,
+    HostedKafkaPython,
+    HostedLibrdkafka,
+    Json,
 )
-from tests.support.kafka.live_members import LiveMember, MemberSpec
-
-Json = Mapping[str, Any]
+from tests.support.fidelity.hosts.watch import Watch, print_line
 
 
 class HostedMember(Protocol):
     """A consumer, whatever its library."""
+
+    watch: Watch
 
     @property
     def owned(self) -> frozenset[TopicPartition]: ...
@@ -35,44 +37,7 @@ class HostedMember(Protocol):
     @property
     def failure(self) -> BaseException | None: ...
 
-    def subscribe(self, topics: Sequence[str]) -> None: ...
-
     def close(self) -> None: ...
-
-
-def librdkafka() -> Callable[[Json], HostedMember]:
-    """Opens librdkafka's consumers."""
-
-    def opened(asked: Json) -> HostedMember:
-        if "watch" in asked:
-            return WatchedLibrdkafka(asked)
-        settings: dict[str, str | int | bool] = {
-            "bootstrap.servers": asked["servers"],
-            "group.id": asked["group"],
-            "group.protocol": asked["protocol"],
-            "enable.auto.commit": False,
-            "auto.offset.reset": "earliest",
-            "topic.metadata.refresh.interval.ms": asked["refresh_ms"],
-            "log_level": 0,
-        }
-        if asked["client"]:
-            settings["client.id"] = asked["client"]
-        if asked["instance"]:
-            settings["group.instance.id"] = asked["instance"]
-        if asked["rack"]:
-            settings["client.rack"] = asked["rack"]
-        if asked["protocol"] == "consumer":
-            settings["group.remote.assignor"] = asked["strategy"]
-        else:
-            settings |= {
-                "session.timeout.ms": asked["session_ms"],
-                "heartbeat.interval.ms": asked["heartbeat_ms"],
-                "partition.assignment.strategy": asked["strategy"],
-            }
-        topics = (asked["pattern"],) if asked["pattern"] else tuple(asked["topics"])
-        return LiveMember(settings, MemberSpec(asked["name"], topics))
-
-    return opened
 
 
 def kafka_python() -> Callable[[Json], HostedMember]:
@@ -82,77 +47,37 @@ def kafka_python() -> Callable[[Json], HostedMember]:
     from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
     from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
-    from tests.support.fidelity.hosts.kafka_python_member import KafkaPythonMember
-
     assignors: Mapping[str, type] = {
         "range": RangePartitionAssignor,
         "roundrobin": RoundRobinPartitionAssignor,
         "sticky": StickyPartitionAssignor,
         "cooperative-sticky": CooperativeStickyAssignor,
     }
-
-    def opened(asked: Json) -> HostedMember:
-        if "watch" in asked:
-            return WatchedKafkaPython(asked, assignors)
-        settings: dict[str, Any] = {
-            "bootstrap_servers": asked["servers"].split(","),
-            "group_id": asked["group"],
-            "enable_auto_commit": False,
-            "auto_offset_reset": "earliest",
-            "partition_assignment_strategy": (assignors[asked["strategy"]],),
-            "session_timeout_ms": asked["session_ms"],
-            "heartbeat_interval_ms": asked["heartbeat_ms"],
-            "metadata_max_age_ms": asked["refresh_ms"],
-            "client_rack": asked["rack"],
-        }
-        if asked["client"]:
-            settings["client_id"] = asked["client"]
-        if asked["instance"]:
-            settings["group_instance_id"] = asked["instance"]
-        return KafkaPythonMember(settings, asked["topics"], asked["pattern"] or None)
-
-    return opened
+    return lambda asked: HostedKafkaPython(asked, assignors)
 
 
 def aiokafka() -> Callable[[Json], HostedMember]:
-    """Opens aiokafka's consumers."""
+    """Opens aiokafka's consumers, all in one event loop; sticky ones need a process each."""
     from aiokafka.coordinator.assignors.range import RangePartitionAssignor
     from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
     from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
-
-    from tests.support.fidelity.hosts.aiokafka_member import AiokafkaMember, EventLoop
 
     assignors: Mapping[str, type] = {
         "range": RangePartitionAssignor,
         "roundrobin": RoundRobinPartitionAssignor,
         "sticky": StickyPartitionAssignor,
     }
-    loop = EventLoop()
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
 
-    def opened(asked: Json) -> HostedMember:
-        if "watch" in asked:
-            return WatchedAiokafka(loop.do, asked, assignors)
-        settings: dict[str, Any] = {
-            "bootstrap_servers": asked["servers"],
-            "group_id": asked["group"],
-            "enable_auto_commit": False,
-            "auto_offset_reset": "earliest",
-            "partition_assignment_strategy": (assignors[asked["strategy"]],),
-            "session_timeout_ms": asked["session_ms"],
-            "heartbeat_interval_ms": asked["heartbeat_ms"],
-            "metadata_max_age_ms": asked["refresh_ms"],
-            "client_rack": asked["rack"] or None,
-            "group_instance_id": asked["instance"] or None,
-        }
-        if asked["client"]:
-            settings["client_id"] = asked["client"]
-        return AiokafkaMember(loop, settings, asked["topics"], asked["pattern"] or None)
+    def do(action: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(action, loop).result(DONE_S)
 
-    return opened
+    return lambda asked: HostedAiokafka(do, asked, assignors)
 
 
 OPENERS: Mapping[str, Callable[[], Callable[[Json], HostedMember]]] = {
-    "librdkafka": librdkafka,
+    "librdkafka": lambda: HostedLibrdkafka,
     "kafka-python": kafka_python,
     "aiokafka": aiokafka,
 }
@@ -179,13 +104,12 @@ class Host:
             case "open":
                 self._members[asked["name"]] = self._opened(asked)
             case "subscribe":
-                self._members[asked["name"]].subscribe(asked["topics"])
+                wish = {"what": "subscribe", "topics": asked["topics"]}
+                self._members[asked["name"]].watch.wishes.put(wish)
             case "slow":
-                member: Any = self._members[asked["name"]]
-                member.watch.slow_ms = asked["ms"]
+                self._members[asked["name"]].watch.slow_ms = asked["ms"]
             case "wish":
-                member = self._members[asked["name"]]
-                member.watch.wishes.put(asked["wish"])
+                self._members[asked["name"]].watch.wishes.put(asked["wish"])
             case "close":
                 self._members.pop(asked["name"]).close()
             case "owned":

@@ -20,7 +20,8 @@ class Watch:
 
     Args:
         asked: its name, and `watch`: `settings` by Java's names, `record_ms`, `listener_ms`,
-            `commits` (after each poll).
+            `commits` (after each poll). Without it: the settings that every driven member has; it
+            tells nothing, and commits nothing.
         rest: lets so many seconds pass.
 
     Attributes:
@@ -32,7 +33,8 @@ class Watch:
     """
 
     def __init__(self, asked: Mapping[str, Any], rest: Callable[[float], None]) -> None:
-        watch = asked["watch"]
+        self._tells = "watch" in asked
+        watch = asked["watch"] if self._tells else _unwatched(asked)
         self._name, self._rest = asked["name"], rest
         self.settings: Mapping[str, Any] = watch["settings"]
         self.commits: bool = watch["commits"]
@@ -99,5 +101,20 @@ class Watch:
             fresh.rename(self.store / f"{topic}-{number}")
 
     def _tell(self, event: str, partitions: list[Any]) -> None:
+        if not self._tells:
+            return
         at_ms = round(time.time() * 1_000)
         print_line({"event": event, "name": self._name, "at": at_ms, "partitions": partitions})
+
+
+def _unwatched(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    settings = {
+        "enable.auto.commit": False,
+        "topic.metadata.refresh.interval.ms": asked["refresh_ms"],
+    }
+    if asked["protocol"] == "classic":
+        settings |= {
+            "session.timeout.ms": asked["session_ms"],
+            "heartbeat.interval.ms": asked["heartbeat_ms"],
+        }
+    return {"settings": settings, "record_ms": 0, "listener_ms": 0, "commits": False}

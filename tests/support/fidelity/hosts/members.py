@@ -1,4 +1,4 @@
-"""Members of the Python libraries that tell of what they get, give up and read."""
+"""Members of the Python libraries; those that are watched tell what they get, give up and read."""
 
 import asyncio
 import threading
@@ -20,7 +20,9 @@ from kgroups.core.snapshot import TopicPartition
 from tests.support.fidelity.hosts.watch import Watch
 from tests.support.kafka.waiting import wait_for_thread
 
+# kafka-python never ends a join during which its poll ran out of time.
 POLL_MS: Final = 1_000
+DONE_S: Final = 60.0
 BOOTSTRAP_MS: Final = 240_000
 """kafka-python's thread dies if the first broker does not answer in time: 30 s by default."""
 UNSUBSCRIBED_S: Final = 0.05
@@ -35,11 +37,24 @@ REBALANCED: Final = (
 Json = Mapping[str, Any]
 
 
+# Java's names of what a member is called, and the words for it in what a program is asked.
+CALLED: Final = {
+    "client.id": "client",
+    "group.instance.id": "instance",
+    "client.rack": "rack",
+}
+
+
+def _called(asked: Json) -> dict[str, str]:
+    """What a member is called, by Java's names; what is not given is the library's own."""
+    return {name: asked[word] for name, word in CALLED.items() if asked.get(word)}
+
+
 def _places(partitions: Iterable[Any]) -> list[tuple[str, int]]:
     return [(each.topic, each.partition) for each in partitions]
 
 
-class WatchedMember:
+class HostedThread:
     """A consumer that is polled by a thread of its own.
 
     Attributes:
@@ -55,14 +70,10 @@ class WatchedMember:
         self._thread = threading.Thread(target=self._run, args=(asked,), daemon=True)
         self._thread.start()
 
-    def subscribe(self, topics: Sequence[str]) -> None:
-        """Members that are watched keep what they read."""
-        raise NotImplementedError
-
     def close(self) -> None:
         """Leave the group, unless static, and end."""
         self._stop.set()
-        wait_for_thread(self._thread)
+        wait_for_thread(self._thread, timeout_s=DONE_S)
 
     def _run(self, asked: Json) -> None:
         try:
@@ -74,7 +85,7 @@ class WatchedMember:
         raise NotImplementedError
 
 
-class WatchedLibrdkafka(WatchedMember):
+class HostedLibrdkafka(HostedThread):
     """One of librdkafka, which takes Java's names as they are."""
 
     def _poll(self, asked: Json) -> None:
@@ -82,17 +93,15 @@ class WatchedLibrdkafka(WatchedMember):
         settings = {
             "bootstrap.servers": asked["servers"],
             "group.id": asked["group"],
-            "client.id": asked["client"],
             "group.protocol": asked["protocol"],
             "auto.offset.reset": "earliest",
             "log_level": 0,
             **watch.settings,
+            **_called(asked),
         }
         classic = asked["protocol"] == "classic"
         assignor = "partition.assignment.strategy" if classic else "group.remote.assignor"
         settings[assignor] = asked["strategy"]
-        if asked["instance"]:
-            settings["group.instance.id"] = asked["instance"]
         consumer = Consumer(settings)
         if asked.get("assigned"):
             places = [(topic, number) for topic, number in asked["assigned"]]
@@ -104,6 +113,7 @@ class WatchedLibrdkafka(WatchedMember):
             while not watch.wishes.empty():
                 self._grant(consumer, watch.wishes.get_nowait())
             record = consumer.poll(0.1)
+            self.owned = frozenset(_places(consumer.assignment()))
             if record is None or record.error() is not None:
                 continue
             topic, number, offset = record.topic(), record.partition(), record.offset()
@@ -167,29 +177,32 @@ PYTHON_NAMES: Final[Mapping[str, str]] = {
     "heartbeat.interval.ms": "heartbeat_interval_ms",
     "max.poll.interval.ms": "max_poll_interval_ms",
     "metadata.max.age.ms": "metadata_max_age_ms",
+    "topic.metadata.refresh.interval.ms": "metadata_max_age_ms",  # librdkafka's name of it
     "auto.commit.interval.ms": "auto_commit_interval_ms",
     "enable.auto.commit": "enable_auto_commit",
     "max.poll.records": "max_poll_records",
 }
 
 
-def python_settings(asked: Json, assignors: Mapping[str, type]) -> dict[str, Any]:
-    """Arguments of a consumer of kafka-python or aiokafka; what is not given is its default."""
-    given = asked["watch"]["settings"]
-    settings: dict[str, Any] = {
+def python_settings(
+    asked: Json, given: Mapping[str, Any], assignors: Mapping[str, type]
+) -> dict[str, Any]:
+    """Arguments of a consumer of kafka-python or aiokafka; what is not given is its default.
+
+    Args:
+        given: settings by Java's names.
+    """
+    return {
         "bootstrap_servers": asked["servers"].split(","),
         "group_id": asked["group"],
-        "client_id": asked["client"],
         "auto_offset_reset": "earliest",
         "partition_assignment_strategy": (assignors[asked["strategy"]],),
         **{PYTHON_NAMES[name]: value for name, value in given.items() if name in PYTHON_NAMES},
+        **{name.replace(".", "_"): value for name, value in _called(asked).items()},
     }
-    if asked["instance"]:
-        settings["group_instance_id"] = asked["instance"]
-    return settings
 
 
-class WatchedKafkaPython(WatchedMember):
+class HostedKafkaPython(HostedThread):
     """One of kafka-python."""
 
     def __init__(self, asked: Json, assignors: Mapping[str, type]) -> None:
@@ -222,7 +235,8 @@ class WatchedKafkaPython(WatchedMember):
                 watch.lost(_places(lost))
 
         consumer: Any = KafkaConsumer(
-            **python_settings(asked, self._assignors), bootstrap_timeout_ms=BOOTSTRAP_MS
+            **python_settings(asked, watch.settings, self._assignors),
+            bootstrap_timeout_ms=BOOTSTRAP_MS,
         )
         topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
         if asked.get("assigned"):
@@ -235,6 +249,7 @@ class WatchedKafkaPython(WatchedMember):
             while not watch.wishes.empty():
                 self._grant(consumer, watch.wishes.get_nowait(), Listener())
             found = consumer.poll(timeout_ms=POLL_MS)
+            self.owned = frozenset(_places(consumer.assignment()))
             if not found and not is_late:
                 continue
             ranges = [
@@ -268,10 +283,8 @@ class WatchedKafkaPython(WatchedMember):
                 consumer.seek_to_beginning(*held)
 
 
-class WatchedAiokafka:
+class HostedAiokafka:
     """One of aiokafka, in an event loop that it shares."""
-
-    owned: frozenset[TopicPartition] = frozenset()
 
     def __init__(
         self, do: Callable[[Any], Any], asked: Json, assignors: Mapping[str, type]
@@ -283,9 +296,10 @@ class WatchedAiokafka:
         self._do = do
         do(self._open(asked, assignors))
 
-    def subscribe(self, topics: Sequence[str]) -> None:
-        """Members that are watched keep what they read."""
-        raise NotImplementedError
+    @property
+    def owned(self) -> frozenset[TopicPartition]:
+        """What it believes to own."""
+        return frozenset(_places(self._consumer.assignment()))
 
     def close(self) -> None:
         """Leave the group, unless static, and end."""
@@ -308,7 +322,8 @@ class WatchedAiokafka:
             async def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
                 watch.gave(_places(revoked))
 
-        self._consumer = consumer = AIOKafkaConsumer(**python_settings(asked, assignors))
+        settings = python_settings(asked, watch.settings, assignors)
+        self._consumer = consumer = AIOKafkaConsumer(**settings)
         self._listener: Any = Listener()
         topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
         if asked.get("assigned"):
