@@ -15,7 +15,7 @@ from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from tests.support.fidelity.doing import Maker
+from tests.support.fidelity.doing import DOING, Maker
 from tests.support.fidelity.driven_group import DrivenGroup
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed
@@ -74,20 +74,7 @@ class LostMember(RuntimeError):
 
 
 # What happens to members, each for itself.
-BY_MEMBER: frozenset[Kind] = frozenset(
-    {
-        "join",
-        "join of several",
-        "static join",
-        "leave",
-        "leave of several",
-        "crash",
-        "crash of several",
-        "removal",
-        "subscription",
-    }
-)
-
+BY_MEMBER = (Maker.join, Maker.leave, Maker.crash, Maker.remove, Maker.subscribe)
 
 GROWTH: frozenset[Kind] = frozenset({"partitions", "new topic"})
 
@@ -127,7 +114,8 @@ def drive(
     return results
 
 
-def _broken(script: Script, number: int, plan: Plan | None, failure: BaseException) -> Result:
+def _result(script: Script, number: int, plan: Plan | None, verdict: Verdict) -> Result:
+    """Of a change, with what its plan tells."""
     return Result(
         script.group,
         script.label,
@@ -137,9 +125,15 @@ def _broken(script: Script, number: int, plan: Plan | None, failure: BaseExcepti
         number,
         _word_of(plan),
         len(plan.outcomes.each) if plan else 0,
-        "broken",
-        detail=f"{type(failure).__name__}: {failure}",
+        verdict,
+        leader=plan.leader_client if plan else None,
+        reason=(plan.confidence_reason or "") if plan else "",
     )
+
+
+def _broken(script: Script, number: int, plan: Plan | None, failure: BaseException) -> Result:
+    detail = f"{type(failure).__name__}: {failure}"
+    return replace(_result(script, number, plan, "broken"), detail=detail)
 
 
 def _planned(
@@ -177,7 +171,7 @@ class _Run:
         self, before: ClusterSnapshot, number: int
     ) -> tuple[Result, ClusterSnapshot | None, list[Change | Deploy]]:
         """What comes of one change; and the group after it, or None if a client broke."""
-        script, step = self.script, self.script.steps[number]
+        step = self.script.steps[number]
         changes = self.maker.changes(step)
         before, library = self._led(before, step), self._library(step)
         plan, refusal = _planned(before, changes, library)
@@ -188,27 +182,17 @@ class _Run:
             _check_ids(before.groups[0], after.groups[0], moved)
             _check_epochs(before.groups[0], after.groups[0], step)
         except (HostFailed, DeadlinePassed, TimeoutError, LostMember) as failure:
-            return _broken(script, number, plan, failure), None, changes
+            return _broken(self.script, number, plan, failure), None, changes
         came = owned_by_name(after.groups[0])
         judgement = _judged(plan, came, refusal)
         beside = _word_of(unaided), _judged(unaided, came).verdict
-        result = Result(
-            script.group,
-            script.label,
-            script.protocol,
-            script.strategy,
-            step.kind,
-            number,
-            _word_of(plan),
-            len(plan.outcomes.each) if plan else 0,
-            judgement.verdict,
-            judgement.shown,
-            plan.leader_client if plan else None,
-            (plan.confidence_reason or "") if plan else "",
-            judgement.detail,
-            came,
-            beside if library else None,
-            any(member.rack for member in after.groups[0].members or ()),
+        result = replace(
+            _result(self.script, number, plan, judgement.verdict),
+            shown=judgement.shown,
+            detail=judgement.detail,
+            came=came,
+            unaided=beside if library else None,
+            racked=any(member.rack for member in after.groups[0].members or ()),
         )
         return result, after, changes
 
@@ -247,7 +231,7 @@ def _check_epochs(before: Group, after: Group, step: Step) -> None:
 
     Each that joins, leaves or subscribes to something else makes one new epoch, and no more.
     """
-    if before.group_epoch is None or after.group_epoch is None or step.kind not in BY_MEMBER:
+    if before.group_epoch is None or after.group_epoch is None or DOING[step.kind] not in BY_MEMBER:
         return
     events = len(step.joins) or len(step.names)
     grown = after.group_epoch - before.group_epoch

@@ -27,28 +27,6 @@ Kind = Literal[
     "subscription",
 ]
 
-# Of a group's changes those are most that come with every deploy and every day: members that leave
-# or are removed, restart or come back, join, and topics that grow. Seldom are moves to another
-# library and members that stay away longer than their session.
-WEIGHTS: Mapping[Kind, int] = {
-    "join": 6,
-    "join of several": 2,
-    "static join": 3,
-    "leave": 7,
-    "leave of several": 2,
-    "crash": 3,
-    "crash of several": 1,
-    "restart": 3,
-    "static restart": 8,
-    "static expiry": 1,
-    "removal": 5,
-    "rolling restart": 2,
-    "switch of library": 1,
-    "partitions": 7,
-    "new topic": 4,
-    "subscription": 4,
-}
-
 # Groups of which every member is static and keeps its library's client id, where libraries can.
 STATEFUL_SHARE = 0.2
 # KIP-848 groups in which some members still speak the classic protocol.
@@ -214,9 +192,10 @@ def write_script(
         spec = replace(spec, classic=life.two_protocols and number == 0)
         life.members[spec.name] = spec
     first, topics = tuple(life.members.values()), dict(life.topics)
+    weights = [weight for weight, _ in CHANGES.values()]
     while len(life.steps) < steps:
-        kind = dice.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
-        step = WRITERS[kind](life)
+        kind = dice.choices(list(CHANGES), weights)[0]
+        step = CHANGES[kind][1](life)
         if step is not None:
             life.steps.append(replace(step, kind=kind))
     doomed = {name for step in life.steps if step.kind in CRASHES for name in step.names}
@@ -347,21 +326,25 @@ def _subscription(life: _Life) -> Step | None:
     return Step("subscription", names=names, topics=topics)
 
 
-WRITERS: Mapping[Kind, Callable[[_Life], Step | None]] = {
-    "join": lambda life: _join(life, 1),
-    "join of several": lambda life: _join(life, life.dice.randint(2, 3)),
-    "static join": lambda life: _join(life, 1, static=True),
-    "leave": lambda life: _leave(life, 1),
-    "leave of several": lambda life: _leave(life, 2),
-    "crash": lambda life: _leave(life, 1),
-    "crash of several": lambda life: _leave(life, 2),
-    "restart": lambda life: _one(life, static=False) if len(life.members) > 1 else None,
-    "static restart": lambda life: _one(life, static=True),
-    "static expiry": lambda life: _one(life, static=True) if len(life.members) > 1 else None,
-    "removal": _removal,
-    "rolling restart": _rolling,
-    "switch of library": _switch,
-    "partitions": _partitions,
-    "new topic": _new_topic,
-    "subscription": _subscription,
+# Of a group's changes those are most that come with every deploy and every day: members that leave
+# or are removed, restart or come back, join, and topics that grow. Seldom are moves to another
+# library and members that stay away longer than their session.
+CHANGES: Mapping[Kind, tuple[int, Callable[[_Life], Step | None]]] = {
+    "join": (6, lambda life: _join(life, 1)),
+    "join of several": (2, lambda life: _join(life, life.dice.randint(2, 3))),
+    "static join": (3, lambda life: _join(life, 1, static=True)),
+    "leave": (7, lambda life: _leave(life, 1)),
+    "leave of several": (2, lambda life: _leave(life, 2)),
+    "crash": (3, lambda life: _leave(life, 1)),
+    "crash of several": (1, lambda life: _leave(life, 2)),
+    "restart": (3, lambda life: _one(life, static=False) if len(life.members) > 1 else None),
+    "static restart": (8, lambda life: _one(life, static=True)),
+    "static expiry": (1, lambda life: _one(life, static=True) if len(life.members) > 1 else None),
+    "removal": (5, _removal),
+    "rolling restart": (2, _rolling),
+    "switch of library": (1, _switch),
+    "partitions": (7, _partitions),
+    "new topic": (4, _new_topic),
+    "subscription": (4, _subscription),
 }
+"""How often each kind of change is drawn, and what writes it; None where it cannot be now."""
