@@ -43,6 +43,11 @@ def owned_by_client(group: Group) -> Owned:
     return {member.client_id: as_set(member.assignment or {}) for member in group.members or ()}
 
 
+def clients_of(group: Group) -> dict[str, str]:
+    """Member id to client id."""
+    return {member.member_id: member.client_id for member in group.members or ()}
+
+
 def as_set(held: Mapping[str, Sequence[int]]) -> frozenset[TopicPartition]:
     """Partitions of a share."""
     return frozenset((topic, number) for topic, numbers in held.items() for number in numbers)

@@ -14,7 +14,7 @@ from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import ClusterSnapshot, Group, MemberProtocol
 from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
 from tests.support.fidelity.hosts.pool import HostPool
-from tests.support.fidelity.judging import Owned, as_set, owned_by_client
+from tests.support.fidelity.judging import Owned, as_set, clients_of, owned_by_client
 from tests.support.fidelity.libraries import Library
 from tests.support.kafka.waiting import wait_until
 
@@ -154,12 +154,6 @@ def told_shares(plan: Plan, stage: int, clients: Mapping[str, str]) -> Owned:
     return {clients[member]: as_set(held) for member, held in plan.stages[stage].assignment.items()}
 
 
-def clients_of(snapshot: ClusterSnapshot) -> dict[str, str]:
-    """Member id to client id."""
-    (group,) = snapshot.groups
-    return {member.member_id: member.client_id for member in group.members or ()}
-
-
 @dataclass(frozen=True)
 class Seen:
     """One step of a real move.
@@ -182,13 +176,13 @@ def move(
     case = group.case
     asked = case.assignor if protocol == "consumer" else case.strategy
     snapshot = group.settled(admin)
-    plan, clients = planned_move(admin, snapshot, protocol, asked), clients_of(snapshot)
+    plan, clients = planned_move(admin, snapshot, protocol, asked), clients_of(snapshot.groups[0])
     seen: list[Seen] = []
     for mover in _in_order(case.movers):
-        fresh, now = planned_move(admin, snapshot, protocol, asked), clients_of(snapshot)
+        fresh, now = planned_move(admin, snapshot, protocol, asked), clients_of(snapshot.groups[0])
         group.leave(mover)
         number = 0
-        if not mover.instance_id and len(clients_of(snapshot)) > 1:
+        if not mover.instance_id and len(clients_of(snapshot.groups[0])) > 1:
             snapshot = group.settled(admin)
             seen.append(_seen(plan, clients, fresh, now, number, len(seen), snapshot))
             number += 1

@@ -1,6 +1,6 @@
 """What a program is asked for that is to make one member of a row's group."""
 
-from tests.support.fidelity.hosts.pool import JAVA_ASSIGNORS
+from tests.support.fidelity.hosts.pool import java_settings
 from tests.support.simulation_truth.rows import Row, share
 
 
@@ -31,40 +31,15 @@ def asked_of(row: Row, name: str, *, servers: str, group: str, store: str) -> di
         reads = {"pattern": f"^{topic}.*"}
     if kind.assigned:
         reads = {"assigned": [[topic, number] for number in share(name)]}
-    asked: dict[str, object] = {"name": f"{group}/{name}", "watch": watch, **reads}
-    if row.library == "java":
-        return {**asked, "config": _java_config(row, name, servers, group)}
-    return {
-        "topics": [],
-        "pattern": "",
-        **asked,
+    asked: dict[str, object] = {
         "servers": servers,
         "group": group,
         "client": name,
         "instance": name if kind.static else "",
         "strategy": row.strategy,
-        "protocol": _protocol(row),
+        "protocol": "consumer" if kind.protocol == "consumer" else "classic",
     }
-
-
-def _protocol(row: Row) -> str:
-    return "consumer" if row.kind.protocol == "consumer" else "classic"
-
-
-def _java_config(row: Row, name: str, servers: str, group: str) -> dict[str, str]:
-    config = {
-        "bootstrap.servers": servers,
-        "group.id": group,
-        "client.id": name,
-        "group.protocol": _protocol(row),
-        "auto.offset.reset": "earliest",
-        **{key: str(value).lower() for key, value in row.settings.items()},
-    }
-    if row.kind.protocol == "consumer":
-        config["group.remote.assignor"] = row.strategy
-    else:
-        assignor = JAVA_ASSIGNORS[row.strategy]
-        config["partition.assignment.strategy"] = f"org.apache.kafka.clients.consumer.{assignor}"
-    if row.kind.static:
-        config["group.instance.id"] = name
-    return config
+    more: dict[str, object] = {"name": f"{group}/{name}", "watch": watch, **reads}
+    if row.library == "java":
+        return {**more, "config": java_settings(asked, row.settings)}
+    return {"topics": [], "pattern": "", **asked, **more}

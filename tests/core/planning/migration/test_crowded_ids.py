@@ -22,6 +22,7 @@ from kgroups.core.planning.outcomes.visible_order import Tables, Visible
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import Group, Member, MemberProtocol, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
+from tests.support.fidelity.judging import Owned, as_set, clients_of, owned_by_client
 from tests.support.planning.crowded_ids import CrowdedIds
 from tests.support.planning.moving_group import MovingGroup
 
@@ -32,7 +33,6 @@ NUMBERS = range(int(GIVEN)) if GIVEN else (*range(2), 61, 191)
 STRATEGY = "cooperative-sticky"
 ALONE = Visible(False, Tables(listing=False))
 
-Owned = Mapping[str, frozenset[tuple[str, int]]]
 # What happens, what was told of it and how surely, and what came of it.
 Step = tuple[str, tuple[str | None, Owned], Owned]
 
@@ -173,26 +173,10 @@ class Mover:
         return Group("g", "classic", "Stable", "consumer", STRATEGY, members=tuple(members))
 
 
-def owned_by_client(group: Group) -> Owned:
-    """Client id to partitions."""
-    return {
-        one.client_id: frozenset((t, n) for t, ns in (one.assignment or {}).items() for n in ns)
-        for one in group.members or ()
-    }
-
-
-def clients_of(group: Group) -> dict[str, str]:
-    """Member id to client id."""
-    return {one.member_id: one.client_id for one in group.members or ()}
-
-
 def told(plan: Plan, stage: int, clients: Mapping[str, str]) -> tuple[str | None, Owned]:
     """How sure a step is, and client id to partitions after it."""
     step = plan.stages[stage]
-    return step.confidence, {
-        clients[name]: frozenset((topic, n) for topic, ns in held.items() for n in ns)
-        for name, held in step.assignment.items()
-    }
+    return step.confidence, {clients[name]: as_set(held) for name, held in step.assignment.items()}
 
 
 @pytest.mark.share(2)

@@ -17,6 +17,7 @@ from confluent_kafka import (
 from confluent_kafka import TopicPartition as TopicPlace
 
 from kgroups.core.snapshot import TopicPartition
+from tests.support.fidelity.hosts.settings import called
 from tests.support.fidelity.hosts.watch import Watch
 from tests.support.kafka.waiting import wait_for_thread
 
@@ -37,21 +38,21 @@ REBALANCED: Final = (
 Json = Mapping[str, Any]
 
 
-# Java's names of what a member is called, and the words for it in what a program is asked.
-CALLED: Final = {
-    "client.id": "client",
-    "group.instance.id": "instance",
-    "client.rack": "rack",
-}
-
-
-def _called(asked: Json) -> dict[str, str]:
-    """What a member is called, by Java's names; what is not given is the library's own."""
-    return {name: asked[word] for name, word in CALLED.items() if asked.get(word)}
-
-
 def _places(partitions: Iterable[Any]) -> list[tuple[str, int]]:
     return [(each.topic, each.partition) for each in partitions]
+
+
+def _ranges(found: Mapping[Any, Sequence[Any]]) -> list[tuple[str, int, int, int]]:
+    """Of the records of a poll: topic, partition, first offset and the one after the last."""
+    return [
+        (place.topic, place.partition, records[0].offset, records[-1].offset + 1)
+        for place, records in found.items()
+    ]
+
+
+def _reads(asked: Json) -> Json:
+    """What a consumer subscribes to, as arguments."""
+    return {"pattern": asked["pattern"]} if asked["pattern"] else {"topics": asked["topics"]}
 
 
 class HostedThread:
@@ -97,8 +98,10 @@ class HostedLibrdkafka(HostedThread):
             "auto.offset.reset": "earliest",
             "log_level": 0,
             **watch.settings,
-            **_called(asked),
+            **called(asked),
         }
+        if "metadata.max.age.ms" in settings:  # it has that one too, which is not when it looks
+            settings["topic.metadata.refresh.interval.ms"] = settings.pop("metadata.max.age.ms")
         classic = asked["protocol"] == "classic"
         assignor = "partition.assignment.strategy" if classic else "group.remote.assignor"
         settings[assignor] = asked["strategy"]
@@ -177,7 +180,6 @@ PYTHON_NAMES: Final[Mapping[str, str]] = {
     "heartbeat.interval.ms": "heartbeat_interval_ms",
     "max.poll.interval.ms": "max_poll_interval_ms",
     "metadata.max.age.ms": "metadata_max_age_ms",
-    "topic.metadata.refresh.interval.ms": "metadata_max_age_ms",  # librdkafka's name of it
     "auto.commit.interval.ms": "auto_commit_interval_ms",
     "enable.auto.commit": "enable_auto_commit",
     "max.poll.records": "max_poll_records",
@@ -198,7 +200,7 @@ def python_settings(
         "auto_offset_reset": "earliest",
         "partition_assignment_strategy": (assignors[asked["strategy"]],),
         **{PYTHON_NAMES[name]: value for name, value in given.items() if name in PYTHON_NAMES},
-        **{name.replace(".", "_"): value for name, value in _called(asked).items()},
+        **{name.replace(".", "_"): value for name, value in called(asked).items()},
     }
 
 
@@ -238,12 +240,11 @@ class HostedKafkaPython(HostedThread):
             **python_settings(asked, watch.settings, self._assignors),
             bootstrap_timeout_ms=BOOTSTRAP_MS,
         )
-        topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
         if asked.get("assigned"):
             consumer.assign([TopicPartition(*place) for place in asked["assigned"]])
             watch.got([(topic, number) for topic, number in asked["assigned"]])
         else:
-            consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=Listener())
+            consumer.subscribe(**_reads(asked), listener=Listener())
         is_late = False  # it keeps its positions through a rebalance, and so has to commit again
         while not self._stop.is_set():
             while not watch.wishes.empty():
@@ -252,10 +253,7 @@ class HostedKafkaPython(HostedThread):
             self.owned = frozenset(_places(consumer.assignment()))
             if not found and not is_late:
                 continue
-            ranges = [
-                (place.topic, place.partition, records[0].offset, records[-1].offset + 1)
-                for place, records in found.items()
-            ]
+            ranges = _ranges(found)
             time.sleep(watch.read(ranges))
             watch.keep(ranges)
             if watch.sync:
@@ -325,12 +323,11 @@ class HostedAiokafka:
         settings = python_settings(asked, watch.settings, assignors)
         self._consumer = consumer = AIOKafkaConsumer(**settings)
         self._listener: Any = Listener()
-        topics: Json = {"pattern": asked["pattern"]} if asked["pattern"] else {}
         if asked.get("assigned"):
             consumer.assign([AiokafkaPartition(*place) for place in asked["assigned"]])
             watch.got([(topic, number) for topic, number in asked["assigned"]])
         else:
-            consumer.subscribe(**(topics or {"topics": asked["topics"]}), listener=self._listener)
+            consumer.subscribe(**_reads(asked), listener=self._listener)
         await consumer.start()
         self._polling = asyncio.create_task(self._poll())
 
@@ -345,10 +342,7 @@ class HostedAiokafka:
                     await asyncio.sleep(UNSUBSCRIBED_S)  # a poll would throw
                     continue
                 found = await self._consumer.getmany(timeout_ms=200, max_records=1)
-                ranges = [
-                    (place.topic, place.partition, records[0].offset, records[-1].offset + 1)
-                    for place, records in found.items()
-                ]
+                ranges = _ranges(found)
                 if ranges:
                     await asyncio.sleep(self.watch.read(ranges))
                     self.watch.keep(ranges)

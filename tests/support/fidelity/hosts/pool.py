@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from tests.support.fidelity.hosts.process import HostProcess
+from tests.support.fidelity.hosts.settings import called, driven_settings
 from tests.support.fidelity.libraries import Library
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
@@ -97,29 +98,25 @@ JAVA_ASSIGNORS: Mapping[str, str] = {
 }
 
 
-def java_settings(asked: Mapping[str, object]) -> dict[str, str]:
-    """Properties of a Java consumer from what every host is asked for."""
+def java_settings(
+    asked: Mapping[str, Any], given: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Properties of a Java consumer from what every host is asked for.
+
+    Args:
+        given: settings besides; None: those of a member that is not watched.
+    """
+    given = driven_settings(asked) if given is None else given
     config = {
-        "bootstrap.servers": str(asked["servers"]),
-        "group.id": str(asked["group"]),
-        "group.protocol": str(asked["protocol"]),
-        "enable.auto.commit": "false",
+        "bootstrap.servers": asked["servers"],
+        "group.id": asked["group"],
+        "group.protocol": asked["protocol"],
         "auto.offset.reset": "earliest",
-        "metadata.max.age.ms": str(asked["refresh_ms"]),
+        **{name: str(value).lower() for name, value in given.items()},
+        **called(asked),
     }
-    if asked["client"]:
-        config["client.id"] = str(asked["client"])
-    if asked["instance"]:
-        config["group.instance.id"] = str(asked["instance"])
-    if asked["rack"]:
-        config["client.rack"] = str(asked["rack"])
-    strategy = str(asked["strategy"])
     if asked["protocol"] == "consumer":
-        return config | {"group.remote.assignor": strategy}
-    return config | {
-        "session.timeout.ms": str(asked["session_ms"]),
-        "heartbeat.interval.ms": str(asked["heartbeat_ms"]),
-        "partition.assignment.strategy": (
-            f"org.apache.kafka.clients.consumer.{JAVA_ASSIGNORS[strategy]}"
-        ),
-    }
+        return config | {"group.remote.assignor": asked["strategy"]}
+    assignor = JAVA_ASSIGNORS[asked["strategy"]]
+    assignor = f"org.apache.kafka.clients.consumer.{assignor}"
+    return config | {"partition.assignment.strategy": assignor}

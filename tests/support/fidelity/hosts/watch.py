@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.fidelity.hosts.settings import driven_settings
+
 Place = tuple[str, int]
 
 
@@ -34,13 +36,15 @@ class Watch:
 
     def __init__(self, asked: Mapping[str, Any], rest: Callable[[float], None]) -> None:
         self._tells = "watch" in asked
-        watch = asked["watch"] if self._tells else _unwatched(asked)
+        watch = asked.get("watch", {})
         self._name, self._rest = asked["name"], rest
-        self.settings: Mapping[str, Any] = watch["settings"]
-        self.commits: bool = watch["commits"]
+        given = watch["settings"] if self._tells else driven_settings(asked)
+        self.settings: Mapping[str, Any] = given
+        self.commits: bool = watch.get("commits", False)
         self.sync: bool = watch.get("sync", False)
         self.wishes: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
-        self._record_ms, self._listener_ms = watch["record_ms"], watch["listener_ms"]
+        self._record_ms = watch.get("record_ms", 0)
+        self._listener_ms = watch.get("listener_ms", 0)
         self.slow_ms = 0
         self.store = Path(watch["store"]) if watch.get("store") else None
         self.room: int | None = watch.get("room")
@@ -105,16 +109,3 @@ class Watch:
             return
         at_ms = round(time.time() * 1_000)
         print_line({"event": event, "name": self._name, "at": at_ms, "partitions": partitions})
-
-
-def _unwatched(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    settings = {
-        "enable.auto.commit": False,
-        "topic.metadata.refresh.interval.ms": asked["refresh_ms"],
-    }
-    if asked["protocol"] == "classic":
-        settings |= {
-            "session.timeout.ms": asked["session_ms"],
-            "heartbeat.interval.ms": asked["heartbeat_ms"],
-        }
-    return {"settings": settings, "record_ms": 0, "listener_ms": 0, "commits": False}
