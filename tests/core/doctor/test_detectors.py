@@ -352,22 +352,6 @@ def found(given: DoctorFacts, code: str) -> list[Finding]:
     return [finding for finding in examine(given).findings if finding.code == code]
 
 
-@pytest.mark.parametrize("code", CASES)
-def test_it_fires(code: str) -> None:
-    """With its level and object, figures and a command."""
-    make, level, where, _ = CASES[code]
-    (finding,) = found(make(), code)
-    assert (finding.level, dict(finding.where)) == (level, where)
-    assert finding.evidence or code == "PARTITIONS_UNAVAILABLE"
-    assert finding.next.startswith("kgroups ")
-
-
-@pytest.mark.parametrize("code", CASES)
-def test_it_is_silent_where_it_nearly_holds(code: str) -> None:
-    """A healthy group is left in peace."""
-    assert found(CASES[code][3](), code) == []
-
-
 def test_a_short_look_proves_no_stall() -> None:
     """A healthy reader commits every 5 s: what stands still for less is worth knowing at most."""
     for over_s in (1.0, 3.0, 9.9):
