@@ -9,7 +9,13 @@ from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.coordinator.config import CoordinatorConfig, MigrationPolicy
 from kgroups.core.coordinator.releases import RELEASES, V4_3_0, V4_3_1, V4_4_0, Release
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes.kinds import Change, MoveToProtocol, Pattern, RollingRestart
+from kgroups.core.planning.changes.kinds import (
+    Change,
+    Deploy,
+    MoveToProtocol,
+    Pattern,
+    RollingRestart,
+)
 from kgroups.core.planning.changes.spelling import parse_pattern, parse_to_protocol
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
@@ -17,7 +23,7 @@ from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules, ru
 from kgroups.core.planning.migration.rehearsal import Rehearsal, Terms
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member, MemberProtocol
+from kgroups.core.snapshot import Group, Member, MemberProtocol
 from tests.support.planning.small_groups import cluster_of, group_of, member, topics_of
 
 DEFAULTS = BrokerRules()
@@ -46,7 +52,7 @@ def moved(
     *,
     rules: BrokerRules | None = DEFAULTS,
     counts: dict[str, int] | None = None,
-    changes: Sequence[Change] = (),
+    changes: Sequence[Change | Deploy] = (),
     leader: str | None = "java",
 ) -> Plan:
     """The plan of a move, of a topic of four partitions unless said otherwise."""
@@ -234,13 +240,9 @@ def test_an_unknown_policy_makes_it_likely() -> None:
 
 
 def test_more_members_than_brokers_allow() -> None:
-    """`group.consumer.max.size`."""
+    """On the way back `group.max.size` counts the members that are classic already, too."""
     small = BrokerRules(CoordinatorConfig(consumer_max_size=1))
     assert [one.code for one in moved(TWO, rules=small).blockers] == ["GROUP_MAX_SIZE"]
-
-
-def test_more_members_than_brokers_allow_on_the_way_back() -> None:
-    """`group.max.size` counts the members that use the classic protocol already, too."""
     first, second = TWO.members or ()
     mixed = kip848(first, second)
     mixed = replace(mixed, members=(first, *(mixed.members or ())[1:]))
@@ -305,15 +307,7 @@ def test_patterns_that_brokers_read_otherwise(
     pattern = parse_pattern(text, "java")
     assert isinstance(pattern, Pattern)
     group = group_of(member("a-0", {"t": [0, 1], "tu": [0]}, client_id="a"))
-    topics = topics_of({"t": 2, "tu": 1})
-    plan = plan_changes(
-        ClusterSnapshot(0, (group,), topics),
-        group,
-        [pattern, MoveToProtocol("consumer")],
-        None,
-        "java",
-        rules=DEFAULTS,
-    )
+    plan = moved(group, counts={"t": 2, "tu": 1}, changes=[pattern])
     found = {(one.code, one.refused_by) for one in plan.blockers}
     assert found == (set() if expected is None else {expected})
 
@@ -336,11 +330,7 @@ def test_topics_without_ids_make_it_a_guess() -> None:
 
 def test_with_another_deploy_before() -> None:
     """Steps follow each other."""
-    cluster = cluster_of(STATIC, {"t": 4})
-    plan = plan_changes(
-        cluster, STATIC, [RollingRestart(), MoveToProtocol("consumer")], rules=DEFAULTS
-    )
-    assert len(plan.stages) == 4
+    assert len(moved(STATIC, changes=[RollingRestart()]).stages) == 4
 
 
 def test_wrong_names() -> None:
