@@ -72,7 +72,7 @@ def count(
     before = [told for told in ordered if told.at_ms < start_ms]
     after = [told for told in ordered if start_ms <= told.at_ms <= end_ms]
     ledger, highest = Ledger("", {}), Highest()
-    for partition, name in _owners(before):
+    for partition, name in owners_of(before):
         ledger.hold([partition], name, name, start_ms)
     _read(highest, before)
     known = highest.read_again
@@ -109,7 +109,8 @@ def _read_in(times_ms: range, log: Sequence[Told]) -> int:
     return sum(int(end) - int(begin) for _, _, begin, end in rows)
 
 
-def _owners(log: Sequence[Told]) -> list[tuple[TopicPartition, str]]:
+def owners_of(log: Iterable[Told]) -> list[tuple[TopicPartition, str]]:
+    """Each partition with each of its owners, after all of a log that is in order."""
     owners: dict[tuple[TopicPartition, str], None] = {}
     for told in log:
         for partition in told.partitions:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from kgroups.core.coordinator.client.effects import TopicPartition
 from tests.support.fidelity.doing import grow_topic
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.fidelity.hosts.pool import HostPool
@@ -18,7 +19,7 @@ from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
 from tests.support.simulation_truth.asking import asked_of, topic_of
 from tests.support.simulation_truth.detour import Detour
-from tests.support.simulation_truth.figures import Figures, Told, count
+from tests.support.simulation_truth.figures import Figures, Told, count, owners_of
 from tests.support.simulation_truth.group_log import GroupLog
 from tests.support.simulation_truth.producer import SteadyProducer
 from tests.support.simulation_truth.rows import (
@@ -105,15 +106,8 @@ class WatchedGroup:
             owned = [one for one, owner in self._owners() if owner == name]
             self.told.append(Told(now_ms(), "gave", name, tuple(owned)))
 
-    def _owners(self) -> list[tuple[tuple[str | int, ...], str]]:
-        owners: dict[tuple[tuple[str | int, ...], str], None] = {}
-        for told in sorted(self.told, key=lambda one: one.at_ms):
-            for row in told.rows:
-                if told.kind == "got":
-                    owners[row, told.name] = None
-                elif told.kind == "gave":
-                    owners.pop((row, told.name), None)
-        return list(owners)
+    def _owners(self) -> list[tuple[TopicPartition, str]]:
+        return owners_of(sorted(self.told, key=lambda one: one.at_ms))
 
     def _complete(self, members: int) -> bool:
         """Every partition has one owner, and so many members have some."""
