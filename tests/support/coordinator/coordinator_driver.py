@@ -26,6 +26,8 @@ TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4), TopicInfo("u", UUID(int=1
 class Harness:
     """A coordinator with its log and clock.
 
+    Args:
+        follows: whether a second coordinator follows the log.
     Attributes:
         replies: token -> response, of every request answered so far.
         dropped: tokens that will never be answered.
@@ -38,12 +40,14 @@ class Harness:
         config: CoordinatorConfig | None = None,
         topology: Topology = TOPICS,
         ports: Ports | None = None,
+        *,
+        follows: bool = True,
     ) -> None:
         self.config = config or CoordinatorConfig(classic_initial_rebalance_delay_ms=0)
         self.now_ms = START_MS
         self._tokens, ids = count(1), count(1)
         self._new_id = lambda: UUID(int=next(ids))
-        self.topology, self.ports = topology, ports
+        self.topology, self.ports, self._follows = topology, ports, follows
         self.coordinator = self._new()
         self.replica = self._new()
         self.replies: dict[Hashable, Any] = {}
@@ -114,6 +118,8 @@ class Harness:
             self.dropped.add(effect.token)
 
     def _append(self, write: Write) -> None:
+        if not self._follows:
+            return
         if write.marker is not None:
             self.markers.append(write)
             self.replica.replay_marker(write.producer_id, committed=write.marker)

@@ -32,7 +32,7 @@ class CoordinatedGroup:
         infos = [TopicInfo(name, topic_id, count) for name, (topic_id, count) in topics.items()]
         config = CoordinatorConfig(consumer_assignment_interval_ms=interval_ms)
         self._topology = Topology.of(infos, version=1)
-        self._harness = Harness(config, self._topology)
+        self._harness = Harness(config, self._topology, follows=False)
         self._assignor = assignor
         self._speakers: dict[str, Kip848Speaker] = {}
 

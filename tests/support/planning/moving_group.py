@@ -46,7 +46,7 @@ class MovingGroup:
             topics, group, [Member("", "", "", subscription=tuple(topics))]
         )
         config = CoordinatorConfig(consumer_assignment_interval_ms=interval_ms)
-        self._harness = Harness(config, self._topology)
+        self._harness = Harness(config, self._topology, follows=False)
         self._speakers: dict[str, Speaker] = {}
         if group.members:
             self._harness.coordinator.reload(self._harness.now_ms, classic_records(group))
