@@ -60,7 +60,7 @@ from tests.support.planning.small_groups import group_of, member
         (parse_subscribe, "+c", Subscribe(("c",), added=True)),
         (parse_subscribe, "app-1=a", Subscribe(("a",), member="app-1")),
         (parse_subscribe, "x=y=+a", Subscribe(("a",), added=True, member="x=y")),
-        (lambda text: parse_pattern(text, "java"), "a.*", Pattern("a.*", "java")),
+        (lambda text: parse_pattern(text, "librdkafka"), "a.*", Pattern("a.*", "librdkafka")),
         (lambda text: parse_pattern(text, "java"), "re2:a.*", Pattern("a.*", "re2")),
     ],
 )

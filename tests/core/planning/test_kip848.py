@@ -18,7 +18,6 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.topic_patterns import matching_topics, topic_matcher
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
@@ -253,12 +252,6 @@ def test_what_cannot_be_read_is_refused(dialect: Dialect, pattern: str) -> None:
     """A pattern that would mean something else here is never guessed."""
     with pytest.raises(UsageError, match=f"the {dialect} pattern"):
         matching_topics(NAMES, pattern, dialect)
-
-
-def test_a_dialect_may_be_named() -> None:
-    """The text says whose pattern it is, or the group does."""
-    assert parse_pattern("re2:a.*", "java") == Pattern("a.*", "re2")
-    assert parse_pattern("a.*", "librdkafka") == Pattern("a.*", "librdkafka")
 
 
 def by_patterns(*patterns: str) -> Group:

@@ -121,12 +121,6 @@ def test_the_library_of_the_only_member_leads() -> None:
     assert planned("sarama").members != planned("java").members
 
 
-def test_an_instance_id_is_taken_once() -> None:
-    """Two members cannot have one instance id."""
-    with pytest.raises(UsageError, match="is taken by"):
-        reads(AddMembers(instance_id="i"), AddMembers(instance_id="i"))
-
-
 def test_which_protocol_new_members_speak_is_a_guess_where_both_are_spoken() -> None:
     """Ids of classic members begin with the client id, others do not: the plan says so."""
     group = group_of(
