@@ -7,6 +7,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.planning.migration.speakers import Kip848Speaker
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
@@ -55,7 +56,8 @@ class CoordinatedGroup:
     def subscribe(self, member_id: str, topics: Sequence[str]) -> None:
         """A member's heartbeat with other topics."""
 
-        def say(request: ConsumerGroupHeartbeatRequest) -> Any:
+        def say(request: Request) -> Any:
+            assert isinstance(request, ConsumerGroupHeartbeatRequest)
             return self._harness.ask(replace(request, subscribed_topic_names=tuple(topics)))
 
         self._speakers[member_id].beat(say, self._topology)
