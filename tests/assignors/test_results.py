@@ -122,8 +122,9 @@ def test_registry() -> None:
     assert "roundrobin" in (failure.value.hint or "")
     with pytest.raises(AssignorError, match="unknown assignor `sticky`"):
         server_assignor("sticky")
-    with pytest.raises(AssignorError, match="unknown client library"):
+    with pytest.raises(AssignorError, match="unknown client library `telnet`") as failure:
         assignor("range", "telnet")
+    assert "sarama" in (failure.value.hint or "")
 
 
 def test_rejoining_an_eager_group() -> None:

@@ -115,10 +115,3 @@ def test_a_malformed_topic_id_is_named(topic_id: str) -> None:
         server_assignor("uniform").assign(
             AssignmentRequest([MemberSubscription("m", ("t",))], topics)
         )
-
-
-def test_an_unknown_library_is_named() -> None:
-    """And those that there are."""
-    with pytest.raises(AssignorError, match="`cobol`") as raised:
-        assignor("range", "cobol")
-    assert "sarama" in (raised.value.hint or "")

@@ -9,7 +9,6 @@ import pytest
 
 from kgroups.assignors.by_lag.lags import LagAssignor, StickyLagAssignor
 from kgroups.assignors.java.ranges import RangeAssignor
-from kgroups.assignors.other_clients.variants import is_exact
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
     AssignmentRequest,
@@ -259,15 +258,6 @@ def test_the_checker_finds_each_kind() -> None:
     found = {finding.property for finding in check_assignor(Forgetful(), 2, 40)}
     assert {"complete", "deterministic", "sticky"} <= found
     assert [f.property for f in check_assignor(Doubling(), 2, 20)] == ["unique"]
-
-
-def test_which_variants_name_partitions_reliably() -> None:
-    """Java's leaders do and librdkafka's; others only where no previous owner matters."""
-    assert is_exact("java", "sticky")
-    assert is_exact("librdkafka", "range")
-    assert is_exact("librdkafka", "cooperative-sticky")
-    assert is_exact("franz-go", "roundrobin")
-    assert not is_exact("librdkafka", "sticky")
 
 
 @pytest.mark.parametrize(
