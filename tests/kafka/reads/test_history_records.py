@@ -16,7 +16,7 @@ from tests.support.kafka.formatters import formatted
 from tests.support.kafka.guarded import OLD, WAYS, write_properties
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.settings import settings_from_text
-from tests.support.kafka.workload import create_topics
+from tests.support.kafka.workload import create_topics, end_offsets
 
 pytestmark = pytest.mark.kafka
 
@@ -24,8 +24,10 @@ NAME: Final = "hist-formatted"
 
 
 def printed(bootstrap: str, partition: int, formatter: str) -> list[Any]:
-    """What the console consumer prints of a partition, from its beginning."""
-    where = ("--partition", str(partition), "--offset", "earliest")
+    """What the console consumer prints of a partition, from its beginning to its end of now."""
+    at = (OFFSETS_TOPIC, partition)
+    end = end_offsets(bootstrap, [at])[at]
+    where = ("--partition", str(partition), "--offset", "earliest", "--max-messages", str(end))
     return formatted(bootstrap, OFFSETS_TOPIC, formatter, *where)
 
 
