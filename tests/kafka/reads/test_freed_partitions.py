@@ -25,6 +25,7 @@ def admin(cluster_address: str) -> Iterator[ClusterAdmin]:
         yield asked
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "counts", "members", "leaves"),
     [
