@@ -41,7 +41,6 @@ SPEC = ClusterSpec(
         "group.share.max.session.timeout.ms": "300000",
         "group.streams.session.timeout.ms": "300000",
         "group.streams.max.session.timeout.ms": "300000",
-        "group.streams.initial.rebalance.delay.ms": "0",
         "group.streams.topology.description.plugin.class": "KeptTopologies",
         "group.streams.heartbeat.interval.ms": "1000",
         "group.streams.min.heartbeat.interval.ms": "500",
