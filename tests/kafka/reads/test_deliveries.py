@@ -23,7 +23,7 @@ from tests.support.kafka.formatters import TOOLS, formatted
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.settings import settings_from_text
-from tests.support.kafka.share_groups import Sharer, accept, configure_group
+from tests.support.kafka.share_groups import FROM_THE_START, Sharer, accept, configure_group
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -90,7 +90,7 @@ def test_a_member_and_what_it_said(kafka: KafkaCluster) -> None:
     group, topic = "deliveries", "delivered"
     create_topics(kafka.bootstrap, {topic: 2})
     produce(kafka.bootstrap, {(topic, 0): 60, (topic, 1): 30})
-    configure_group(kafka.bootstrap, group, {"share.auto.offset.reset": "earliest"})
+    configure_group(kafka.bootstrap, group, FROM_THE_START)
     decisions = Decisions()
     with Sharer(kafka.bootstrap, group, topic) as member:
         member.take(90, decisions)
@@ -121,7 +121,7 @@ def test_given_up(kafka: KafkaCluster) -> None:
     group, topic = "deliveries-given-up", "given-up"
     create_topics(kafka.bootstrap, {topic: 1})
     produce(kafka.bootstrap, {(topic, 0): 5})
-    settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "60000"}
+    settings = {**FROM_THE_START, "share.record.lock.duration.ms": "60000"}
     configure_group(kafka.bootstrap, group, settings)
     seen: Counter[int] = Counter()
 
@@ -153,7 +153,7 @@ def test_locks_exhausted(kafka: KafkaCluster) -> None:
     group, topic = "deliveries-locked", "locked"
     create_topics(kafka.bootstrap, {topic: 1})
     produce(kafka.bootstrap, {(topic, 0): 1})
-    settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "60000"}
+    settings = {**FROM_THE_START, "share.record.lock.duration.ms": "60000"}
     configure_group(kafka.bootstrap, group, settings | {"share.partition.max.record.locks": "100"})
 
     def found() -> list[Any]:
@@ -238,7 +238,7 @@ def test_dead_letters_without_their_topic(kafka: KafkaCluster) -> None:
     group, topic, letters = "deliveries-dead", "delivered-dead", "dlq.delivered"
     create_topics(kafka.bootstrap, {topic: 1})
     produce(kafka.bootstrap, {(topic, 0): 2})
-    configure_group(kafka.bootstrap, group, {"share.auto.offset.reset": "earliest"})
+    configure_group(kafka.bootstrap, group, FROM_THE_START)
     with Sharer(kafka.bootstrap, group, topic) as member:
         member.take(2)
     where = ("-b", kafka.bootstrap, "-o", "json")
@@ -266,7 +266,7 @@ def test_kafkas_formatter() -> None:
         create_topics(kafka.bootstrap, {topic: 2})
         produce(kafka.bootstrap, {(topic, 0): 5_000, (topic, 1): 5_000})
         for name in (group, other):
-            configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": "earliest"})
+            configure_group(kafka.bootstrap, name, FROM_THE_START)
         decisions = Decisions()
         with Sharer(kafka.bootstrap, group, topic) as member:
             member.take(10_000 + 500 + 4 * 500, decisions, seconds=300)

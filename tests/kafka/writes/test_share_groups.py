@@ -13,7 +13,7 @@ from kgroups.core.snapshot import CommittedOffset
 from kgroups.core.snapshot_file import read_snapshot, write_snapshot
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.share_groups import Sharer, accept, configure_group
+from tests.support.kafka.share_groups import FROM_THE_START, Sharer, accept, configure_group
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -42,7 +42,7 @@ def topic(kafka: KafkaCluster) -> str:
 def group(kafka: KafkaCluster, topic: str, request: pytest.FixtureRequest) -> str:
     """A group that is done with all records but the three that it released in each partition."""
     name = f"share-{request.node.name.removeprefix('test_')}"
-    configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": "earliest"})
+    configure_group(kafka.bootstrap, name, FROM_THE_START)
     with Sharer(kafka.bootstrap, name, topic) as member:
         member.take(150, decide)
     return name
@@ -185,7 +185,7 @@ def test_restarted(kafka: KafkaCluster, reset: str, skipped: int, again: int) ->
         producer.produce(name, b"old", partition=0, timestamp=time.time_ns() // 10**6 - 7_200_000)
     assert producer.flush(60) == 0
     produce(kafka.bootstrap, {(name, 0): 20})
-    configure_group(kafka.bootstrap, name, {"share.auto.offset.reset": "earliest"})
+    configure_group(kafka.bootstrap, name, FROM_THE_START)
     with Sharer(kafka.bootstrap, name, name) as member:
         member.take(40)
     produce(kafka.bootstrap, {(name, 0): 5})

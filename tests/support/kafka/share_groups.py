@@ -1,6 +1,7 @@
 """Share groups with real members: librdkafka's share consumer, and the settings of a group."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from confluent_kafka import AcknowledgeType, Message, ShareConsumer
 from confluent_kafka.admin._resource import ResourceType
@@ -9,6 +10,12 @@ from tests.support.kafka.waiting import Deadline
 from tests.support.kafka.workload import configure
 
 Decide = Callable[[Message], AcknowledgeType]
+
+FROM_THE_START: Final[Mapping[str, str]] = {
+    "share.auto.offset.reset": "earliest",
+    "share.assignment.interval.ms": "0",
+}
+"""Settings of a group whose members get all records, and as soon as they join: since 4.4."""
 
 
 def configure_group(bootstrap: str, group: str, settings: Mapping[str, str]) -> None:
