@@ -110,7 +110,12 @@ class Rehearsal:
         # Brokers may have assignors of their own: whoever is asked for one of them was refused.
         served = tuple(name for name in config.consumer_assignors if name in ports.assignors)
         self._coordinator = Coordinator(
-            replace(config, consumer_assignors=served or tuple(ports.assignors)),
+            # It has one group: loading it need not go through 50 partitions of the log.
+            replace(
+                config,
+                consumer_assignors=served or tuple(ports.assignors),
+                offsets_partitions=1,
+            ),
             self._topology,
             self._new_ids.pop,
             now_ms=START_MS,
