@@ -107,39 +107,36 @@ def test_verdicts_count_every_partition(drawn: Pictures) -> None:
     assert counts["not known"][0] >= 4
 
 
-def test_pictures_of_one_capture(spark: SparkSession) -> None:
-    """Without a window there is no line, and statuses stand in for verdicts."""
-    report = lag_report([fleet(5)], LagQuery(pictures=True), session=spark)
-    assert report.pictures is not None
-    assert report.pictures.over_time == []
-    statuses = {row["lag_status"]: row["partitions"] for row in report.pictures.verdicts}
-    assert sum(statuses.values()) == report.summary["partitions"]
-    assert {"ok", "topic_missing"} <= set(statuses)
+def test_pictures_of_one_capture(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a window there is no line, and statuses stand in for verdicts.
 
-
-def test_pictures_are_bounded(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However large the fleet, no picture has more rows than a person can look at."""
-    snapshot = fleet(7, groups=60)
+    However large the fleet, no picture has more rows than a person can look at.
+    """
     for name in ("LINE_GROUPS", "SHARE_GROUPS", "SHARE_MEMBERS", "HEAT_LANES"):
         monkeypatch.setattr(pictures, name, 2)
     with rows_brought_home(monkeypatch) as sizes:
-        report = lag_report([snapshot], LagQuery(top=3, pictures=True), session=spark)
-    assert report.pictures is not None
-    assert len({(r["group"], r["topic"]) for r in report.pictures.partitions}) == 2
-    assert len({r["group"] for r in report.pictures.members}) == 2
+        query = LagQuery(top=3, pictures=True)
+        report = lag_report([fleet(7, groups=60)], query, session=spark)
     assert sum(sizes) <= 30
+    drawn = report.pictures
+    assert drawn is not None
+    assert drawn.over_time == []
+    statuses = {row["lag_status"]: row["partitions"] for row in drawn.verdicts}
+    assert sum(statuses.values()) == report.summary["partitions"]
+    assert {"ok", "topic_missing"} <= set(statuses)
+    assert len({(row["group"], row["topic"]) for row in drawn.partitions}) == 2
+    assert len({row["group"] for row in drawn.members}) == 2
 
 
-def test_rows_as_parquet(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_as_parquet(report: LagReport, tmp_path: Path) -> None:
     """The file holds the report's rows and types, also where a column is null throughout."""
-    report = lag_report([fleet(5)], LagQuery(top=4), session=spark)
-    assert report.pictures is None, "nobody asked for them"
     path = tmp_path / "report.parquet"
     path.write_text("old")
     write_parquet(path, report)
     table = pq.read_table(path)
     rows: list[dict[str, Any]] = table.to_pylist()
     assert rows == report.items
+    assert table["monthly"].null_count == len(rows)
     assert tuple(table.schema.names) == report.columns
     assert str(table.schema.field("lag").type) == "int64"
     with pytest.raises(UsageError, match="cannot be written"):
