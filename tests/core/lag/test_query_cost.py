@@ -78,7 +78,6 @@ def counted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Co
 
 QUERIES = {
     "group": LagQuery(),
-    "topic": LagQuery(by="topic"),
     "member": LagQuery(by="member"),
     "pictures": LagQuery(pictures=True),
     "conditions": LagQuery(fail_on=conditions_on_rows(["lag > 5", "lag_max > 9"])),
@@ -99,7 +98,7 @@ def test_a_live_report_is_one_job(
     assert cost.calls <= MOST_CALLS
 
 
-@pytest.mark.share(32)
+@pytest.mark.slow("live reports, and one on captures without shuffles, are in every run")
 @pytest.mark.parametrize("kind", [*QUERIES, "compare"])
 def test_a_report_on_few_captures_is_one_job(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, folder: Path, kind: str
@@ -130,3 +129,4 @@ def test_a_report_on_few_captures_shuffles_nothing(
     finally:
         spark.conf.set(name, str(before))
     assert (cost.jobs, cost.stages) == (1, 2)
+    assert cost.calls <= MOST_CALLS
