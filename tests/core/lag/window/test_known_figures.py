@@ -133,26 +133,28 @@ def test_by_topic(engine: dict[str, Any], folder: Path) -> None:
     assert row["catch_up_seconds"] is None
 
 
-GATES = [
-    ("lag_seconds > 3h", "CHECK_UNDETERMINED"),
-    ("lag_seconds >= 2h", "CHECK_FAILED"),
-    ("lag_seconds > 1h", "CHECK_FAILED"),
-    ("lag_seconds < 3h", "CHECK_UNDETERMINED"),
-    ("lag_seconds < 2h", None),
-    ("not lag_seconds > 3h", "CHECK_UNDETERMINED"),
-]
+GATES = {
+    "lag_seconds > 3h": ["CHECK_UNDETERMINED"],
+    "lag_seconds >= 2h": ["CHECK_FAILED"],
+    "lag_seconds > 1h": ["CHECK_FAILED"],
+    "lag_seconds < 3h": ["CHECK_UNDETERMINED"],
+    "lag_seconds < 2h": [],
+    "not lag_seconds > 3h": ["CHECK_UNDETERMINED"],
+}
 
 
-@pytest.mark.parametrize(("text", "code"), GATES, ids=[text for text, _ in GATES])
-def test_a_lower_bound(engine: dict[str, Any], folder: Path, text: str, code: str | None) -> None:
+def test_a_lower_bound(engine: dict[str, Any], folder: Path) -> None:
     """What was unread in every capture is at least that old, and a gate knows no more."""
-    query = LagQuery(fail_on=conditions_on_rows([text]), sql="cluster LIKE 'older%'")
+    query = LagQuery(fail_on=conditions_on_rows([*GATES]), sql="cluster LIKE 'older%'")
     since_ms = UNTIL_MS - 1_440 * MINUTE_MS
     report = lag_report_over(folder, query, since_ms=since_ms, until_ms=UNTIL_MS, **engine)
     (row,) = report.items
     ages = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
     assert [row[name] for name in ages] == [7_200.0, "at_least", "low"]
-    assert [error.code for error in report.errors] == ([code] if code else [])
+    assert {
+        text: [error.code for error in report.errors if error.message.startswith(f"`{text}` ")]
+        for text in GATES
+    } == GATES
     assert all("lag_seconds is at least 7200" in error.message for error in report.errors)
 
 

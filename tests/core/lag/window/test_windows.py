@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kgroups.core.lag.captures.capture_window import Span
-from kgroups.core.lag.engines import Engine, listed
+from kgroups.core.lag.engines import listed
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.report_columns import OVER_TIME
 from kgroups.core.lag.window.window_figures import STRETCHES, asking, by_key, figures_of
@@ -29,14 +29,6 @@ UNSHOWN = dict.fromkeys(
 )
 
 
-def same(found: Said, expected: Said) -> bool:
-    """Equal, numbers up to rounding."""
-    return all(
-        a == (pytest.approx(b) if isinstance(b, float) else b)
-        for a, b in zip(found, expected, strict=True)
-    )
-
-
 @pytest.mark.parametrize("case", WINDOW_CASES, ids=lambda case: case.id)
 def test_plain_python(case: WindowCase) -> None:
     """Every line of the table is the plain truth, to which random captures are held."""
@@ -51,28 +43,33 @@ def test_plain_python(case: WindowCase) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ENGINES)
 def test_sql(request: pytest.FixtureRequest, name: str) -> None:
-    """All cases, each a series that ends when its last capture was taken."""
-    by_end: dict[float, list[WindowCase]] = {}
-    for case in WINDOW_CASES:
-        by_end.setdefault(max(point.minute for point in case.points), []).append(case)
-    found: dict[str, Said] = {}
+    """All cases, each in a cluster of its own; no two captures fall into one stretch."""
+    ends_ms = [
+        START_MS + round(max(point.minute for point in case.points) * MINUTE_MS)
+        for case in WINDOW_CASES
+    ]
+    until_ms = max(ends_ms)
+    facts = (
+        row | {"cluster": case.id}
+        for case, end_ms in zip(WINDOW_CASES, ends_ms, strict=True)
+        for row in rows_of(case, START_MS + until_ms - end_ms)
+    )
     with engine_of(name, request) as engine:
-        for minutes, cases in by_end.items():
-            found |= figures(engine, cases, START_MS + round(minutes * MINUTE_MS))
+        questions = asking(engine, LagQuery(by="partition"), until_ms)
+        span = Span(until_ms - STRETCHES * MINUTE_MS, until_ms)
+        spans = {case.id: span for case in WINDOW_CASES}
+        rows = engine.rows(table_of("rows", facts))
+        report = by_key(questions, figures_of(questions, rows, spans))
+        columns = listed(["group", *OVER_TIME])
+        answer = engine.fetch(questions.put(f"SELECT {columns} FROM {{report}}", report=report))
+    found = {row["group"]: said_by(row) for row in answer.to_pylist()}
     assert set(found) == {case.id for case in WINDOW_CASES}
-    wrong = {c.id: (found[c.id], c.said) for c in WINDOW_CASES if not same(found[c.id], c.said)}
+    wrong = {
+        case.id: (found[case.id], case.said)
+        for case in WINDOW_CASES
+        if not all(map(is_same, found[case.id], case.said))
+    }
     assert wrong == {}
-
-
-def figures(engine: Engine, cases: list[WindowCase], until_ms: int) -> dict[str, Said]:
-    """What is said of each case; no two captures fall into one stretch."""
-    questions = asking(engine, LagQuery(by="partition"), until_ms)
-    rows = engine.rows(table_of("rows", (row for c in cases for row in rows_of(c, START_MS))))
-    spans = {"c1": Span(until_ms - STRETCHES * MINUTE_MS, until_ms)}
-    report = by_key(questions, figures_of(questions, rows, spans))
-    columns = listed(["group", *OVER_TIME])
-    answer = engine.fetch(questions.put(f"SELECT {columns} FROM {{report}}", report=report))
-    return {row["group"]: said_by(row) for row in answer.to_pylist()}
 
 
 def said_by(row: Any) -> Said:
@@ -89,29 +86,24 @@ def said_by(row: Any) -> Said:
     )
 
 
-VERDICTS = {
-    "lag_unknown": None,
-    "no_lag": "OK",
-    "was_at_head": "OK",
-    "progresses": "OK",
-    "too_few_captures": None,
-    "lag_never_falls": "WARN",
-    "commits_stopped": "STOP",
-    "nobody_reads": "STOP",
-    "beyond_log_end": "BEYOND_END",
-    "offset_stands_still": "STALL",
-    "offset_went_back": "REWIND",
+RULES = {
+    ("lag_unknown", None),
+    ("no_lag", "OK"),
+    ("was_at_head", "OK"),
+    ("progresses", "OK"),
+    ("too_few_captures", None),
+    ("lag_never_falls", "WARN"),
+    ("commits_stopped", "STOP"),
+    ("nobody_reads", "STOP"),
+    ("beyond_log_end", "BEYOND_END"),
+    ("offset_stands_still", "STALL"),
+    ("offset_went_back", "REWIND"),
 }
 
 
 def test_every_verdict_and_method_has_a_case() -> None:
     """The table leaves none out but the record's own time, which needs no window."""
-    assert {case.said.rule for case in WINDOW_CASES} == {*VERDICTS}
-    assert {case.said.verdict for case in WINDOW_CASES} == {*VERDICTS.values()}
-    assert {case.said.method for case in WINDOW_CASES} == {
-        None,
-        "at_head",
-        "interpolated",
-        "at_least",
-    }
-    assert {case.said.trend for case in WINDOW_CASES} == {None, "growing", "steady", "draining"}
+    said = [case.said for case in WINDOW_CASES]
+    assert {(each.rule, each.verdict) for each in said} == RULES
+    assert {each.method for each in said} == {None, "at_head", "interpolated", "at_least"}
+    assert {each.trend for each in said} == {None, "growing", "steady", "draining"}
