@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Self, TextIO
+from typing import Self
 
 from tests.support.kafka.broker_config import (
     STORE_PASSWORD,
@@ -45,7 +45,6 @@ STOP_TIMEOUT_S = 30.0
 PORTS = range(20_000, 32_000)
 """Below those of outgoing connections, which Linux takes from 32,768 on, others from 49,152."""
 CLAIMS = Path(tempfile.gettempdir()) / "kgroups-test-ports"
-_claimed: list[TextIO] = []
 
 
 class BrokerDied(RuntimeError):
@@ -62,17 +61,16 @@ def free_ports(count: int) -> list[int]:
 
 
 def _claim(port: int) -> bool:
-    """Whether a port is free and no other process of the tests was given it."""
+    """Whether a port is free and no other process of the tests was given it; open files tell."""
     CLAIMS.mkdir(exist_ok=True)
-    claim = (CLAIMS / str(port)).open("w")
+    claim = os.open(CLAIMS / str(port), os.O_CREAT | os.O_WRONLY)
     try:
         fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with socket.socket() as tried:
             tried.bind(("127.0.0.1", port))
     except OSError:
-        claim.close()
+        os.close(claim)
         return False
-    _claimed.append(claim)
     return True
 
 
