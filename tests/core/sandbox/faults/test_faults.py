@@ -184,7 +184,7 @@ def test_all_brokers_of_a_partition_down() -> None:
         with socket.socket() as other, pytest.raises(OSError, match="already in use"):
             other.bind((address.host, address.port))
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((address.host, address.port))
+            socket.create_connection((address.host, address.port), timeout=30)
         with pytest.raises(NotFoundError, match="no broker 3"):
             cluster.stop_broker(3)
 
