@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, write_files
 from kgroups.cli.output.escapes import printable
@@ -16,8 +15,6 @@ from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.made_history import START_MS, STEP_MS, write_rows
 from tests.support.lag.odd_history import NOTHING
 from tests.support.pages.browser import PROGRAM, SCREEN, Browser
-
-pytestmark = pytest.mark.spark
 
 HOSTILE = (
     "</script><img src=x onerror=window.ran=1>",
@@ -88,7 +85,6 @@ def value_in(cell: str, expected: Any) -> Any:
 @pytest.mark.parametrize("by", ["member"] if PROGRAM else [])
 def test_no_name_runs(
     browser: Browser,
-    spark: SparkSession,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     by: str,
@@ -101,7 +97,7 @@ def test_no_name_runs(
         LagQuery(by=by, pictures=True),
         since_ms=START_MS,
         until_ms=START_MS + CAPTURES * STEP_MS,
-        session=spark,
+        engine="duckdb",
     )
     shown = lag_document(None, by, answer, generated_at_ms=1)
     write_files(answer, shown, path, None)

@@ -16,13 +16,11 @@ from tests.support.cli import clusters
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 from tests.support.pages.browser import PHONE, PROGRAM, Browser
 
-pytestmark = pytest.mark.spark
-
 COUNT = 20
 
 
 @pytest.fixture(scope="module")
-def answer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> LagReport:
+def answer(tmp_path_factory: pytest.TempPathFactory) -> LagReport:
     """A report over captures of every shape, one of which is broken."""
     folder = tmp_path_factory.mktemp("captures")
     write_rows(folder, captures(3, COUNT))
@@ -33,7 +31,7 @@ def answer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lag
         LagQuery(top=5, pictures=True),
         since_ms=START_MS,
         until_ms=START_MS + COUNT * STEP_MS,
-        session=spark,
+        engine="duckdb",
     )
 
 
@@ -61,6 +59,7 @@ def test_a_window_in_four_charts(answer: LagReport) -> None:
     assert "STOP 2 in 1 groups" in verdicts.summary
 
 
+@pytest.mark.spark
 @pytest.mark.slow("more of a page")
 def test_one_capture_has_no_line(spark: SparkSession) -> None:
     """A report on the cluster as it is now shows states instead of verdicts, and no time."""
