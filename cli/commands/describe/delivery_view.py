@@ -56,7 +56,7 @@ def learn_deliveries(
     if admin is None or "deliveries" not in views:
         return {}, []
     from kgroups.core.kafka.lookups.dead_letters import no_dead_letters
-    from kgroups.core.kafka.lookups.share_state import deliveries  # records: 40 ms of a start
+    from kgroups.core.kafka.lookups.share_state import deliveries  # records: 60 modules
 
     shared = [group for group in snapshot.groups if group.type == "share"]
     if shared:

@@ -44,7 +44,7 @@ START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 30.0
 PORTS = range(20_000, 32_000)
 """Below those of outgoing connections, which Linux takes from 32,768 on, others from 49,152."""
-CLAIMS = Path(tempfile.gettempdir()) / "kgroups-test-ports"
+CLAIMS = Path(tempfile.gettempdir()) / f"kgroups-test-ports-{os.getuid()}"
 
 
 class BrokerDied(RuntimeError):
