@@ -15,6 +15,7 @@ from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 TICK_S: Final = 0.05
 METADATA_S: Final = 30.0
+KNOWN_S: Final = 240.0
 GOLDEN: Final = (5**0.5 - 1) / 2
 
 
@@ -62,6 +63,7 @@ class SteadyProducer:
         wait_until(
             lambda: self._known(topic) >= partitions,
             f"the producer knows {partitions} partitions of {topic}",
+            timeout_s=KNOWN_S,
         )
         load = KeyLoad(**(keys or {}))
         named = [
@@ -71,7 +73,10 @@ class SteadyProducer:
             self._streams[topic] = _Stream(partitions, rate, time.monotonic(), named)
 
     def _known(self, topic: str) -> int:
-        found = self._producer.list_topics(topic, timeout=METADATA_S).topics.get(topic)
+        try:
+            found = self._producer.list_topics(topic, timeout=METADATA_S).topics.get(topic)
+        except KafkaException:
+            return 0  # a broker that is busy, or away: it is asked again
         return 0 if found is None else len(found.partitions)
 
     def end(self, topic: str) -> None:
