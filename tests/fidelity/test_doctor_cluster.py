@@ -114,7 +114,7 @@ def elect(cluster: KafkaCluster, group: str) -> None:
     place = TopicPartition(OFFSETS_TOPIC, offsets_partition(group, 50))
 
     def is_back() -> bool:
-        admin.elect_leaders(ElectionType.PREFERRED, [place]).result(30)
+        admin.elect_leaders(ElectionType.PREFERRED, [place]).result(60)
         return cluster.address(2) in coordinators_of(cluster.address(1), [group])
 
     wait_until(is_back, "broker 2 coordinates the group", pause_s=0.5)

@@ -197,7 +197,7 @@ class World:
             group = place.values["group"]
             admin = admin_of(self.address)
             described = admin.describe_consumer_groups([group])
-            here = {member.member_id for member in described[group].result(30).members}
+            here = {member.member_id for member in described[group].result(60).members}
             return {at: 1 if at[1] in here else None for at in place.old}
         if any(group == "" for group, _, _ in place.old):
             earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]

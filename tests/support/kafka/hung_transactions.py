@@ -84,7 +84,7 @@ def unverified(address: str, broker: int) -> Iterator[None]:
 
         def is_so() -> bool:
             (answer,) = admin.describe_configs([asked]).values()
-            return bool(answer.result(30)[VERIFICATION].value == value)
+            return bool(answer.result(60)[VERIFICATION].value == value)
 
         wait_until(is_so, f"{VERIFICATION} is {value}")
 

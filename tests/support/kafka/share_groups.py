@@ -70,6 +70,6 @@ class Sharer:
                 assert message.error() is None, message.error()
                 self.consumer.acknowledge(message, decide(message))
                 taken.append(message)
-            for failure in self.consumer.commit_sync(timeout=30.0).values():
+            for failure in self.consumer.commit_sync(timeout=60.0).values():
                 assert failure is None, failure
         return taken
