@@ -54,7 +54,7 @@ def plan_events(world: World, until_ms: int) -> None:
         world.started = lambda process: _create_missing(world, process)
     for scheduled in world.scenario.events:
         if scheduled.at_ms is not None:
-            _pend(world, START_MS + scheduled.at_ms, scheduled.event)
+            later(world, scheduled.at_ms, partial(happen, world, scheduled.event))
         else:
             _plan_next(world, scheduled, START_MS + scheduled.from_ms, until_ms)
 
@@ -63,24 +63,13 @@ def _plan_next(world: World, scheduled: Scheduled, after_ms: int, until_ms: int)
     assert scheduled.every_ms is not None
     at_ms = after_ms + max(1, round(world.chance.expovariate(1 / scheduled.every_ms)))
     last_ms = until_ms if scheduled.until_ms is None else START_MS + scheduled.until_ms
+
+    def again() -> None:
+        happen(world, scheduled.event)
+        _plan_next(world, scheduled, world.now_ms, until_ms)
+
     if at_ms < min(last_ms, until_ms):
-        world.pending += 1
-        world.agenda.at(at_ms, _happen_again, world, scheduled, until_ms)
-
-
-def _happen_again(world: World, scheduled: Scheduled, until_ms: int) -> None:
-    world.pending -= 1
-    happen(world, scheduled.event)
-    _plan_next(world, scheduled, world.now_ms, until_ms)
-
-
-def _pend(world: World, at_ms: int, event: ScenarioEvent) -> None:
-    def now() -> None:
-        world.pending -= 1
-        happen(world, event)
-
-    world.pending += 1
-    world.agenda.at(at_ms, now)
+        later(world, at_ms - world.now_ms, again)
 
 
 def happen(world: World, event: ScenarioEvent) -> None:
@@ -91,7 +80,6 @@ def happen(world: World, event: ScenarioEvent) -> None:
     world.happened[name] += 1
     if len(world.moments) < MAX_MOMENTS:
         world.moments.append((world.now_ms - START_MS, name))
-    world.last_ms = world.now_ms
     EVENT_EFFECTS[type(event)](world, event)
 
 
