@@ -90,6 +90,14 @@ class Cursor:
         number = _NUMBER.fullmatch(value)
         return value if number is None else float(value) if number[1] else int(value)
 
+    @property
+    def number(self) -> float | None:
+        """The value, where it is a number."""
+        value = self.plain
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return value
+
     def fail(self, what: str, *, hint: str | None = None, key: bool = False) -> NoReturn:
         """Raise a `UsageError` with file, line and place before `what`."""
         path = self.path
@@ -184,6 +192,11 @@ class Cursor:
 def choice_of(choices: Collection[T]) -> Callable[[Cursor], T]:
     """Reads one of these strings."""
     return lambda cursor: cursor.choice(choices)
+
+
+def integer_of(minimum: int | None = None, maximum: int | None = None) -> Callable[[Cursor], int]:
+    """Reads a whole number within these bounds."""
+    return lambda cursor: cursor.integer(minimum, maximum)
 
 
 Readers = Mapping[str, tuple[str, Callable[[Cursor], object]]]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kgroups.core.input_files.document import Cursor, Readers, choice_of
+from kgroups.core.input_files.document import Cursor, Readers, choice_of, integer_of
 from kgroups.core.simulation.kubernetes.deploy_event import Amount, Change
 from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_readers import (
@@ -106,16 +106,9 @@ MAX_TARGET: Final = 10**15
 MAX_PODS: Final = 20_000
 
 
-def _target(cursor: Cursor) -> int:
-    return cursor.integer(1, MAX_TARGET)
-
-
-def _pods(cursor: Cursor) -> int:
-    return cursor.integer(0, MAX_PODS)
-
-
-def _some_pods(cursor: Cursor) -> int:
-    return cursor.integer(1, MAX_PODS)
+_TARGET: Final = integer_of(1, MAX_TARGET)
+_PODS: Final = integer_of(0, MAX_PODS)
+_SOME_PODS: Final = integer_of(1, MAX_PODS)
 
 
 def _window(cursor: Cursor) -> int:
@@ -133,21 +126,21 @@ COMMON: Final[Readers] = {
     "scaleDown": ("down_ms", _window),
 }
 KEDA: Final[Readers] = {
-    "lagThreshold": ("threshold", _target),
-    "activationLagThreshold": ("activation", lambda cursor: cursor.integer(0, MAX_TARGET)),
+    "lagThreshold": ("threshold", _TARGET),
+    "activationLagThreshold": ("activation", integer_of(0, MAX_TARGET)),
     "pollingInterval": ("polling_ms", read_seconds),
     "cooldownPeriod": ("cooldown_ms", read_seconds),
     "allowIdleConsumers": ("allow_idle", Cursor.flag),
     "limitToPartitionsWithLag": ("limit_to_lagging", Cursor.flag),
-    "minReplicaCount": ("least", _pods),
-    "maxReplicaCount": ("most", _some_pods),
+    "minReplicaCount": ("least", _PODS),
+    "maxReplicaCount": ("most", _SOME_PODS),
     **COMMON,
 }
 HPA: Final[Readers] = {
     "metric": ("metric", choice_of(("lag", "cpu"))),
-    "target": ("threshold", _target),
-    "minReplicas": ("least", _some_pods),
-    "maxReplicas": ("most", _some_pods),
+    "target": ("threshold", _TARGET),
+    "minReplicas": ("least", _SOME_PODS),
+    "maxReplicas": ("most", _SOME_PODS),
     **COMMON,
 }
 

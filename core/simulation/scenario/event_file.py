@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import Cursor, Document, choice_of
+from kgroups.core.input_files.document import Cursor, Document, choice_of, integer_of
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.clients.properties import HINTS, WAKEUP
 from kgroups.core.simulation.kubernetes.deploy_event import KINDS, NO_CHANGE
@@ -218,7 +218,7 @@ _NUMBERS = _plain(read_numbers)
 # Whose values are lists: of names, of numbers.
 NAME_LISTS: Final = (_read_members, _TOPICS, _ANY_TOPICS)
 LISTS: Final = (_read_brokers, _NUMBERS)
-_COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
+_COUNT = _plain(integer_of(1, MAX_MEMBERS))
 _FLAG = _plain(Cursor.flag)
 _TEXT = _plain(Cursor.text)
 _MS = _plain(read_ms)
@@ -237,7 +237,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "topics": _ANY_TOPICS,
     "seek.topics": _TOPICS,
     "pattern": _TEXT,
-    "partitions": _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS)),
+    "partitions": _plain(integer_of(1, MAX_PARTITIONS)),
     "seek.partitions": _NUMBERS,
     "seek.to": _plain(read_target),
     "rate": _plain(read_rate),

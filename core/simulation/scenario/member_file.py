@@ -10,6 +10,7 @@ from kgroups.core.input_files.document import (
     Fields,
     Readers,
     choice_of,
+    integer_of,
     read_document,
 )
 from kgroups.core.simulation.clients.libraries import classic_mode
@@ -42,41 +43,28 @@ from kgroups.core.simulation.scenario.scenario_model import (
 )
 from kgroups.core.simulation.scenario.units import read_ms
 
-MEMBER_KEYS: Final = (
-    "count",
-    "client",
-    "client_id",
-    "topics",
-    "pattern",
-    "assign",
-    "static",
-    "instance_id",
-    "rack",
-    "start",
-    "every",
-    "processing",
-    "workers",
-    "polls_on",
-    "skip_older_than",
-    "listener",
-    "commit",
-    "properties",
-    "settings",
-)
-
 MAX_WORKERS: Final = 10_000
 
-PLAIN_KEYS: Final[Readers] = {
+MEMBER_READERS: Final[Readers] = {
+    "count": ("count", integer_of(0, MAX_MEMBERS)),
+    "client": ("library", choice_of(LIBRARY_DEFAULTS)),
+    "client_id": ("client_id", Cursor.text),
     "topics": ("topics", read_topics),
     "pattern": ("pattern", Cursor.text),
+    "assign": ("assign", read_assign),
+    "static": ("static", Cursor.flag),
+    "instance_id": ("instance_id", Cursor.text),
+    "rack": ("rack", Cursor.text),
     "start": ("start_ms", read_ms),
     "every": ("gap_ms", read_ms),
-    "workers": ("workers", lambda cursor: cursor.integer(1, MAX_WORKERS)),
+    "processing": ("processing", read_processing),
+    "workers": ("workers", integer_of(1, MAX_WORKERS)),
     "polls_on": ("polls_on", Cursor.flag),
     "skip_older_than": ("skip_older_ms", read_ms),
     "listener": ("listener", read_listener),
-    "assign": ("assign", read_assign),
+    "commit": ("commit", read_commit),
 }
+MEMBER_KEYS: Final = (*MEMBER_READERS, "properties", "settings")
 
 
 def read_members(
@@ -94,13 +82,13 @@ def read_members(
     if {"topics", "pattern", "assign"}.isdisjoint(fields.values):
         hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
         cursor.fail("no subscription: `topics`, `pattern` or `assign` is missing", hint=hint)
-    count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
-    library = fields.optional("client", choice_of(LIBRARY_DEFAULTS)) or "java"
+    own = fields.given(MEMBER_READERS)
+    count, instance = own.pop("count", None), own.pop("instance_id", None)
+    static = own.pop("static", False)
+    record, poll = own.pop("processing", (RECORD_TIME, NO_TIME))
+    library = own.setdefault("library", "java")
     given = _given(group, fields, name, protocol, library)
     identity = given.identity
-    record, poll = fields.optional("processing", read_processing) or (RECORD_TIME, NO_TIME)
-    static = bool(fields.optional("static", Cursor.flag))
-    instance = fields.optional("instance_id", Cursor.text)
     if instance is None and not static:
         instance = identity.get("group.instance.id") or None
     if instance is not None and count is not None and count > 1:
@@ -108,17 +96,16 @@ def read_members(
         here.fail("several members cannot share one `instance_id`", hint="write `static: true`")
     plan = MemberPlan(
         name=label,
-        library=library,
         instance_id=instance,
-        client_id=fields.optional("client_id", Cursor.text) or identity.get("client.id") or label,
-        rack=fields.optional("rack", Cursor.text) or identity.get("client.rack") or None,
+        client_id=own.pop("client_id", "") or identity.get("client.id") or label,
+        rack=own.pop("rack", "") or identity.get("client.rack") or None,
         record=record,
         poll=poll,
         settings=given.settings,
         entry=label,
         idle=given.idle,
-        commit=fields.optional("commit", read_commit) or group.optional("commit", read_commit),
-        **fields.given(PLAIN_KEYS),
+        commit=own.pop("commit", None) or group.optional("commit", read_commit),
+        **own,
     )
     template = plan if instance is not None or not static else replace(plan, instance_id=label)
     if count is None:
@@ -167,30 +154,26 @@ def with_properties(scenario: Scenario, document: Document) -> Scenario:
     Raises:
         UsageError: something in the file cannot be; names file and line.
     """
-    groups = []
-    for group in scenario.groups:
-        if "group.instance.id" in dict(document.root.entries()) and len(group.members) > 1:
-            what = "several members cannot share one `group.instance.id`"
-            document.root.child("group.instance.id", None).fail(what, hint="leave it out", key=True)
+    one_id = "group.instance.id" in dict(document.root.entries())
+    if one_id and any(len(group.members) > 1 for group in scenario.groups):
+        what = "several members cannot share one `group.instance.id`"
+        document.root.child("group.instance.id", None).fail(what, hint="leave it out", key=True)
 
-        def change(plan: MemberPlan, group: GroupPlan = group) -> MemberPlan:
-            given = Given(plan.settings, {}, plan.idle)
-            given = _from_file(document.root, given, group.name, group.protocol, plan.library)
-            return replace(
-                plan,
-                settings=given.settings,
-                idle=given.idle,
-                client_id=given.identity.get("client.id") or plan.client_id,
-                rack=given.identity.get("client.rack") or plan.rack,
-                instance_id=given.identity.get("group.instance.id") or plan.instance_id,
-            )
+    def change(group: GroupPlan, plan: MemberPlan) -> MemberPlan:
+        given = Given(plan.settings, {}, plan.idle)
+        given = _from_file(document.root, given, group.name, group.protocol, plan.library)
+        return replace(
+            plan,
+            settings=given.settings,
+            idle=given.idle,
+            client_id=given.identity.get("client.id") or plan.client_id,
+            rack=given.identity.get("client.rack") or plan.rack,
+            instance_id=given.identity.get("group.instance.id") or plan.instance_id,
+        )
 
-        members = tuple(change(plan) for plan in group.members)
-        templates = tuple(change(plan) for plan in group.templates)
-        groups.append(replace(group, members=members, templates=templates))
     said = f"settings that `{document.name}` does not name are the client library's defaults"
     assumed = tuple(said if line == DEFAULT_SETTINGS else line for line in scenario.assumed)
-    return replace(scenario, groups=tuple(groups), assumed=assumed)
+    return replace(scenario.with_members(change), assumed=assumed)
 
 
 def _given(group: Fields, member: Fields, name: str, protocol: Protocol, library: Library) -> Given:

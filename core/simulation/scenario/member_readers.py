@@ -33,10 +33,10 @@ def read_spread(cursor: Cursor) -> Spread:
 
 
 def _tail(cursor: Cursor) -> float:
-    value = cursor.plain
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
-        cursor.fail(f"expected a number above 1, found `{value}`")
-    return float(value)
+    number = cursor.number
+    if number is None or number <= 1:
+        cursor.fail(f"expected a number above 1, found `{cursor.plain}`")
+    return float(number)
 
 
 def read_processing(cursor: Cursor) -> tuple[Spread, Spread]:
@@ -80,10 +80,10 @@ def read_commit(cursor: Cursor) -> CommitPlan:
 
 def read_share(cursor: Cursor) -> float:
     """A number from 0 to less than 1."""
-    value = cursor.plain
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
-    if not 0 <= number < 1:
-        cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")
+    number = cursor.number
+    if number is None or not 0 <= number < 1:
+        what = f"`{cursor.plain}` is not a share: expected a number from 0 to less than 1"
+        cursor.fail(what)
     return float(number)
 
 

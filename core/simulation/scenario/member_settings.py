@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from kgroups.core.input_files.document import Cursor, choice_of
+from kgroups.core.input_files.document import Cursor, choice_of, integer_of
 from kgroups.core.simulation.clients.libraries import Library as Library
 from kgroups.core.simulation.clients.properties import (
     EXPECTED,
@@ -176,12 +176,7 @@ LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
 }
 
 
-def _positive(cursor: Cursor) -> int:
-    return cursor.integer(1)
-
-
-def _count(cursor: Cursor) -> int:
-    return cursor.integer(0)
+_COUNT: Final = integer_of(0)
 
 
 def _names(cursor: Cursor) -> tuple[str, ...]:
@@ -234,7 +229,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "session.timeout.ms": ("session_timeout_ms", read_ms),
     "heartbeat.interval.ms": ("heartbeat_interval_ms", read_ms),
     "max.poll.interval.ms": ("max_poll_interval_ms", read_positive_ms),
-    "max.poll.records": ("max_poll_records", _positive),
+    "max.poll.records": ("max_poll_records", integer_of(1)),
     "rebalance.timeout.ms": ("rebalance_timeout_ms", read_ms),
     "partition.assignment.strategy": ("assignors", _names),
     "auto.offset.reset": ("", _reset),
@@ -252,13 +247,13 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", read_positive_ms),
     "metadata.recovery.strategy": ("metadata_recovery", choice_of(("rebootstrap", "none"))),
     "group.remote.assignor": ("remote_assignor", Cursor.text),
-    "rebalance.max.retries": ("rebalance_max_retries", _count),
+    "rebalance.max.retries": ("rebalance_max_retries", _COUNT),
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),
     "zookeeper.session.timeout.ms": ("zookeeper_session_timeout_ms", read_ms),
     "zookeeper.sync.time.ms": ("zookeeper_sync_time_ms", read_ms),
-    "fetch.min.bytes": ("fetch_min_bytes", _count),
-    "fetch.max.bytes": ("fetch_max_bytes", _count),
-    "max.partition.fetch.bytes": ("max_partition_fetch_bytes", _count),
+    "fetch.min.bytes": ("fetch_min_bytes", _COUNT),
+    "fetch.max.bytes": ("fetch_max_bytes", _COUNT),
+    "max.partition.fetch.bytes": ("max_partition_fetch_bytes", _COUNT),
     "fetch.max.wait.ms": ("fetch_max_wait_ms", read_ms),
     "connections.max.idle.ms": ("connections_max_idle_ms", read_ms),
     "isolation.level": ("isolation_level", choice_of(("read_uncommitted", "read_committed"))),

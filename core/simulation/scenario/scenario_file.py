@@ -9,7 +9,7 @@ from typing import Final
 
 from kgroups.core.coordinator.config import GROUP_CONFIG, PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
-from kgroups.core.input_files.document import Cursor, Document, Readers
+from kgroups.core.input_files.document import Cursor, Document, Readers, choice_of, integer_of
 from kgroups.core.input_files.scenario_kinds import check_command
 from kgroups.core.simulation.kubernetes.kubernetes_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
@@ -31,30 +31,6 @@ from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms, re
 
 SCHEMA: Final = "kgroups.simulation/1"
 
-TOPIC_KEYS: Final = (
-    *(
-        "partitions",
-        "rate",
-        "skew",
-        "keys",
-        "hours",
-        "backlog",
-        "racks",
-        "record_size",
-        "transactions",
-    ),
-)
-GROUP_KEYS: Final = (
-    "protocol",
-    "members",
-    "properties",
-    "settings",
-    "commit",
-    "config",
-    "committed",
-    "autoscaler",
-    "long_running",
-)
 AUTO_CREATE: Final = "auto.create.topics.enable"
 AUTO_PARTITIONS: Final = "num.partitions"
 MAX_BROKERS: Final = 1_000
@@ -91,7 +67,7 @@ def _auto_partitions(cursor: Cursor) -> int:
     """Partitions of a topic that is created because a consumer asks for it; 0: none is."""
     fields = cursor.fields((), (*PROPERTIES, AUTO_CREATE, AUTO_PARTITIONS))
     wanted = fields.optional(AUTO_CREATE, Cursor.flag)
-    count = fields.optional(AUTO_PARTITIONS, lambda c: c.integer(1, MAX_PARTITIONS))
+    count = fields.optional(AUTO_PARTITIONS, integer_of(1, MAX_PARTITIONS))
     return (count or 1) if wanted else 0
 
 
@@ -123,32 +99,36 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
     """A topic: its number of partitions, or a mapping that has more."""
     if not isinstance(cursor.value, dict):
         return TopicPlan(name, cursor.integer(0, MAX_PARTITIONS))
-    fields = cursor.fields(("partitions",), TOPIC_KEYS)
+    fields = cursor.fields(("partitions",), _topic_readers(0))
     partitions = fields["partitions"].integer(0, MAX_PARTITIONS)
-    given = fields.given(
-        {
-            "rate": ("rate", read_rate),
-            "racks": ("racks", _racks),
-            "record_size": ("record_bytes", lambda c: c.integer(1)),
-            "transactions": ("transaction_ms", read_ms),
-            "skew": ("weights", lambda c: read_weights(c, partitions)),
-            "hours": ("hours", read_hours),
-            "keys": ("keys", read_keys),
-        }
-    )
+    given = fields.given(_topic_readers(partitions))
     racks = given.get("racks")
     if racks and len(racks) != partitions:
         fields["racks"].fail(f"{len(racks)} entries for {partitions} partitions")
     if "keys" in given and "skew" in fields.values:
         fields["keys"].fail("either `skew` or `keys` says where records go", hint="leave out one")
-    backlogs = fields.optional("backlog", lambda c: read_backlog(c, partitions)) or (0,)
+    backlogs = given.pop("backlog", (0,))
     return TopicPlan(
         name,
-        partitions,
         backlog=sum(backlogs),
         backlogs=backlogs if len(backlogs) > 1 else (),
         **given,
     )
+
+
+def _topic_readers(partitions: int) -> Readers:
+    """The keys of a topic that has so many partitions."""
+    return {
+        "partitions": ("partitions", Cursor.integer),
+        "rate": ("rate", read_rate),
+        "skew": ("weights", lambda c: read_weights(c, partitions)),
+        "keys": ("keys", read_keys),
+        "hours": ("hours", read_hours),
+        "backlog": ("backlog", lambda c: read_backlog(c, partitions)),
+        "racks": ("racks", _racks),
+        "record_size": ("record_bytes", integer_of(1)),
+        "transactions": ("transaction_ms", read_ms),
+    }
 
 
 def _racks(cursor: Cursor) -> tuple[frozenset[str], ...]:
@@ -161,7 +141,6 @@ def _racks(cursor: Cursor) -> tuple[frozenset[str], ...]:
 
 def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupPlan:
     fields = cursor.fields(("members",), GROUP_KEYS)
-
     protocol = protocol_of(fields)
     members: list[MemberPlan] = []
     templates: list[MemberPlan] = []
@@ -174,18 +153,9 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupP
     if not templates:
         fields["members"].fail("there are no members")
     _check_unique(fields["members"], members)
-    committed = fields.optional("committed", lambda c: c.text(("start", "end", "none")))
-    config = fields.optional("config", _config)
-    return GroupPlan(
-        name,
-        protocol,
-        tuple(members),
-        _commits(committed or "start", topics),
-        config or {},
-        tuple(templates),
-        fields.optional("autoscaler", read_autoscaler),
-        fields.optional("long_running", Cursor.flag) or False,
-    )
+    given = fields.given(GROUP_READERS)
+    given["committed"] = _commits(given.get("committed", "start"), topics)
+    return GroupPlan(name, protocol, tuple(members), templates=tuple(templates), **given)
 
 
 def _commits(where: str, topics: Mapping[str, TopicPlan]) -> dict[str, dict[int, int]]:
@@ -217,11 +187,18 @@ def _config(cursor: Cursor) -> dict[str, str]:
     return {name: str(read_positive_ms(fields[name])) for name in fields.values}
 
 
+GROUP_READERS: Final[Readers] = {
+    "config": ("config", _config),
+    "committed": ("committed", choice_of(("start", "end", "none"))),
+    "autoscaler": ("autoscaler", read_autoscaler),
+    "long_running": ("long_running", Cursor.flag),
+}
+GROUP_KEYS: Final = ("protocol", "members", "properties", "settings", "commit", *GROUP_READERS)
 PLAIN_KEYS: Final[Readers] = {
     "name": ("name", Cursor.text),
-    "seed": ("seed", lambda cursor: cursor.integer(0)),
+    "seed": ("seed", integer_of(0)),
     "until": ("until_ms", read_positive_ms),
-    "brokers": ("brokers", lambda cursor: cursor.integer(1, MAX_BROKERS)),
+    "brokers": ("brokers", integer_of(1, MAX_BROKERS)),
     "cluster": ("cluster", _cluster),
     "network": ("network", _network),
 }
@@ -293,8 +270,7 @@ def _check_length(cursor: Cursor, length: int, partitions: int) -> None:
 
 
 def _weight(cursor: Cursor) -> float:
-    value = cursor.plain
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
-    if not 0 <= number <= MAX_WEIGHT:
-        cursor.fail(f"expected a number of at least 0, found `{value}`")
+    number = cursor.number
+    if number is None or not 0 <= number <= MAX_WEIGHT:
+        cursor.fail(f"expected a number of at least 0, found `{cursor.plain}`")
     return float(number)

@@ -1,6 +1,6 @@
 """A scenario as values: brokers, topics, groups with their members, and what happens to them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -265,6 +265,18 @@ class Scenario:
     def group(self, name: str) -> GroupPlan | None:
         """The group of this name, or None."""
         return next((group for group in self.groups if group.name == name), None)
+
+    def with_members(self, change: Callable[[GroupPlan, MemberPlan], MemberPlan]) -> "Scenario":
+        """The same with every member, and what further members are like, changed."""
+        groups = (
+            replace(
+                group,
+                members=tuple(change(group, plan) for plan in group.members),
+                templates=tuple(change(group, plan) for plan in group.templates),
+            )
+            for group in self.groups
+        )
+        return replace(self, groups=tuple(groups))
 
     def needed(self, name: str) -> GroupPlan:
         """The group of this name, which is there."""

@@ -23,11 +23,11 @@ def parse_ms(text: str) -> float:
 
 def read_duration(cursor: Cursor) -> float:
     """A duration in ms, fractions allowed."""
-    value = cursor.plain
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not 0 <= value <= MAX_MS:
-            cursor.fail(f"`{value}` is not a duration", hint=_HINT)
-        return float(value)
+    number = cursor.number
+    if number is not None:
+        if not 0 <= number <= MAX_MS:
+            cursor.fail(f"`{number}` is not a duration", hint=_HINT)
+        return float(number)
     try:
         return parse_ms(cursor.text())
     except UsageError as error:
@@ -52,10 +52,8 @@ def read_positive_ms(cursor: Cursor) -> int:
 
 def read_seconds(cursor: Cursor) -> int:
     """Milliseconds of a duration whose bare number is seconds, as in a manifest of Kubernetes."""
-    value = cursor.plain
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        cursor = replace(cursor, value=f"{value}s")
-    return read_ms(cursor)
+    number = cursor.number
+    return read_ms(cursor if number is None else replace(cursor, value=f"{number}s"))
 
 
 def read_rate(cursor: Cursor) -> float:

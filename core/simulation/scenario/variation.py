@@ -1,14 +1,16 @@
 """One scenario in variations: `session.timeout.ms=6000,45000` beside `static=false,true`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.clients.properties import hint_of
+from kgroups.core.simulation.kubernetes.deploy_event import Change
+from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
 from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY, deployed
 from kgroups.core.simulation.scenario.event_file import (
     FIELDS,
@@ -21,7 +23,6 @@ from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     PROTOCOL_WORDS,
     SETTINGS,
-    Library,
     Protocol,
     read_setting,
 )
@@ -35,7 +36,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
 )
 from kgroups.core.simulation.scenario.units import read_ms, read_rate, value_text
 
-Change = Callable[[Scenario, Cursor], Scenario]
+Vary = Callable[[Scenario, Cursor], Scenario]
 Variation = Mapping[str, str]
 MAX_COMBINATIONS: Final = 10_000
 
@@ -142,7 +143,7 @@ PARTS: Final[Mapping[str, Callable[[Scenario, Cursor, str | None], Scenario]]] =
 }
 
 
-def part_of(name: str) -> Change | None:
+def part_of(name: str) -> Vary | None:
     """How a scenario changes by this name; None if it names no part."""
     what, dot, part = name.rpartition(".")
     if part in PARTS and (what or not dot):
@@ -227,36 +228,25 @@ def _cursor(name: str, value: str) -> Cursor:
     return Document("--vary", f"{name}: {value}", "yaml", {name: plain}).root.child(name, plain)
 
 
-def _members(
-    scenario: Scenario,
-    change: Callable[[MemberPlan], MemberPlan],
-    of: Collection[str] | None = None,
-) -> Scenario:
-    """The scenario with its members changed, those of some groups or of all."""
-    groups = (
-        replace(
-            group,
-            members=tuple(change(plan) for plan in group.members),
-            templates=tuple(change(plan) for plan in group.templates),
-        )
-        if of is None or group.name in of
-        else group
-        for group in scenario.groups
-    )
-    return replace(scenario, groups=tuple(groups))
+def _version(read: Callable[[Cursor, GroupPlan], Change]) -> Vary:
+    """Members of every group as a deploy with this change makes them."""
 
-
-def _setting(name: str) -> Change:
     def change(scenario: Scenario, cursor: Cursor) -> Scenario:
-        settings = read_setting(name, cursor)
-        return _members(
-            scenario, lambda plan: replace(plan, settings=replace(plan.settings, **settings))
+        new = {group.name: read(cursor, group) for group in scenario.groups}
+        scenario = scenario.with_members(
+            lambda group, plan: changed_member(group, plan, new[group.name])
         )
+        groups = (changed_group(group, new[group.name]) for group in scenario.groups)
+        return replace(scenario, groups=tuple(groups))
 
     return change
 
 
-def _property(name: str) -> Change:
+def _setting(name: str) -> Vary:
+    return _version(lambda cursor, _: Change(settings=tuple(read_setting(name, cursor).items())))
+
+
+def _property(name: str) -> Vary:
     field, _ = PROPERTIES[name]
 
     def change(scenario: Scenario, cursor: Cursor) -> Scenario:
@@ -273,20 +263,6 @@ def _property(name: str) -> Change:
     return change
 
 
-def _protocol(scenario: Scenario, cursor: Cursor) -> Scenario:
-    word = cursor.text(PROTOCOL_WORDS)
-    spoken = {group.name: group.spoken(word) for group in scenario.groups}
-
-    other = {group.name for group in scenario.groups if group.protocol != spoken[group.name]}
-    groups = (replace(group, protocol=spoken[group.name]) for group in scenario.groups)
-
-    def change(plan: MemberPlan) -> MemberPlan:
-        # An assignor that the members of another protocol do not have is left to its default.
-        return replace(plan, settings=replace(plan.settings, assignors=()))
-
-    return _members(replace(scenario, groups=tuple(groups)), change, other)
-
-
 def _strategy(scenario: Scenario, cursor: Cursor) -> Scenario:
     """Other assignors: a classic group is cooperative where all of them are."""
     scenario = _setting(STRATEGY)(scenario, cursor)
@@ -300,52 +276,33 @@ def _strategy(scenario: Scenario, cursor: Cursor) -> Scenario:
     return replace(scenario, groups=tuple(change(group) for group in scenario.groups))
 
 
-def _client(scenario: Scenario, cursor: Cursor) -> Scenario:
-    library = cast(Library, cursor.text(tuple(LIBRARY_DEFAULTS)))
-
-    def change(plan: MemberPlan) -> MemberPlan:
-        before, after = LIBRARY_DEFAULTS[plan.library], LIBRARY_DEFAULTS[library]
-        settings = plan.settings.on_other_defaults(before, after)
-        return replace(plan, library=library, settings=settings)
-
-    return _members(scenario, change)
-
-
-def _static(scenario: Scenario, cursor: Cursor) -> Scenario:
-    static = cursor.flag()
-    return _members(scenario, lambda plan: replace(plan, instance_id=plan.name if static else None))
-
-
 def _latency(scenario: Scenario, cursor: Cursor) -> Scenario:
     latency = read_spread(cursor)
     return replace(scenario, network=Network(latency, scenario.network.loss))
 
 
-def _processing(scenario: Scenario, cursor: Cursor) -> Scenario:
-    record = read_spread(cursor)
-    return _members(scenario, lambda plan: replace(plan, record=record))
-
-
 def _commit(scenario: Scenario, cursor: Cursor) -> Scenario:
     mode = read_commit(cursor).mode
 
-    def change(plan: MemberPlan) -> MemberPlan:
+    def change(_: GroupPlan, plan: MemberPlan) -> MemberPlan:
         before = plan.commit or CommitPlan(mode)
         return replace(
             plan, commit=CommitPlan(mode) if mode == "none" else replace(before, mode=mode)
         )
 
-    return _members(scenario, change)
+    return scenario.with_members(change)
 
 
-CHANGES: Final[Mapping[str, Change]] = {
+CHANGES: Final[Mapping[str, Vary]] = {
     **{name: _setting(name) for name in SETTINGS},
     **{name: _property(name) for name in PROPERTIES},
     STRATEGY: _strategy,
-    "protocol": _protocol,
-    "client": _client,
-    "static": _static,
+    "protocol": _version(
+        lambda cursor, group: Change(protocol=group.spoken(cursor.text(PROTOCOL_WORDS)))
+    ),
+    "client": _version(lambda cursor, _: Change(library=cursor.choice(LIBRARY_DEFAULTS))),
+    "static": _version(lambda cursor, _: Change(static=cursor.flag())),
     "latency": _latency,
-    "processing": _processing,
+    "processing": _version(lambda cursor, _: Change(record=read_spread(cursor))),
     "commit": _commit,
 }
