@@ -215,7 +215,7 @@ class GroupState:
 
     def __init__(self, plan: GroupPlan, ledger: Ledger, beat_ms: int = 0) -> None:
         self.plan, self.ledger, self._beat_ms = plan, ledger, beat_ms
-        self.readers = Readers() if plan.protocol == "zookeeper" else None
+        self.readers = Readers(plan.name) if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = self.idle = 0
