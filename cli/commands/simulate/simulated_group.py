@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from kgroups.cli.captures import place_of
+from kgroups.cli.captures import place_of, read_captures
 from kgroups.cli.exits import now_ms
 from kgroups.cli.lag_times import LEAST_OVER_MS, MOST_OVER_MS, TimeQuestion, timed_look
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import asked, snapshot_of, take_snapshot
 from kgroups.cli.usage import Text, option
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.stores.places import Place
 from kgroups.core.simulation.live.from_group import scenario_of_group
-from kgroups.core.simulation.live.measured_load import MeasuredLoad, look_at, measured_load
+from kgroups.core.simulation.live.measured_load import MeasuredLoad, looks_in, measured_load
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import MAX_MS, parse_duration_ms
@@ -60,7 +60,7 @@ def scenario_of(
     load: MeasuredLoad | None = None
     if captures is not None:
         snapshot = take_snapshot(printer.options, [group], file=file)
-        load = _captured(snapshot, group, captures, over or DEFAULT_WINDOW)
+        load = _captured(printer, snapshot, group, captures, over or DEFAULT_WINDOW)
     elif over is not None:
         over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
         snapshot, load = _measured(printer, group, over_ms)
@@ -79,20 +79,21 @@ def _measured(
         question = TimeQuestion(over_ms=over_ms, rates_only=True)
         snapshot, times = timed_look(printer, admin, question, lambda: snapshot_of(admin, [group]))
     before = None if times is None else times.before
-    states = (None if before is None else before.group(group), snapshot.group(group))
-    if before is None or states[0] is None or states[1] is None:
-        return snapshot, None
-    return snapshot, measured_load([look_at(before, states[0]), look_at(snapshot, states[1])])
+    looks = [] if before is None else looks_in((before, snapshot), group)
+    return snapshot, measured_load(looks) if len(looks) > 1 else None
 
 
-def _captured(snapshot: ClusterSnapshot, group: str, captures: Place, over: str) -> MeasuredLoad:
+def _captured(
+    printer: Printer, snapshot: ClusterSnapshot, group: str, captures: Place, over: str
+) -> MeasuredLoad:
     """Its load in the captures of a window that ends now."""
-    from kgroups.core.lag.captures.capture_tables import cluster_name
-    from kgroups.core.simulation.live.captured_looks import captured_looks
-
     until_ms = now_ms()
-    since_ms = until_ms - round(parse_duration_ms(over, least_ms=1, most_ms=MAX_MS))
-    name = cluster_name(snapshot)
-    return measured_load(
-        captured_looks(captures, group, name, since_ms=since_ms, until_ms=until_ms)
-    )
+    window = until_ms - round(parse_duration_ms(over, least_ms=1, most_ms=MAX_MS)), until_ms
+    cluster = snapshot.cluster_id or snapshot.bootstrap
+    looks = looks_in(read_captures(printer.options, captures, [group], cluster, window), group)
+    if len(looks) < 2:
+        raise NotFoundError(
+            f"`{group}` is in {len(looks)} captures of the window; rates require two",
+            hint="choose a longer window with --over",
+        )
+    return measured_load(looks)

@@ -64,8 +64,13 @@ class MeasuredLoad(NamedTuple):
     busy: int
 
 
-def look_at(snapshot: ClusterSnapshot, group: Group) -> Look:
-    """A look, from a snapshot with offsets."""
+def looks_in(snapshots: Iterable[ClusterSnapshot], name: str) -> list[Look]:
+    """Looks at a group, from the snapshots with offsets that have it."""
+    found = ((snapshot, snapshot.group(name)) for snapshot in snapshots)
+    return [_look(snapshot, group) for snapshot, group in found if group is not None]
+
+
+def _look(snapshot: ClusterSnapshot, group: Group) -> Look:
     return Look(
         snapshot.captured_at_ms,
         {

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.lag.captures.capture_tables import capture_tables
+from kgroups.cli.exits import now_ms
+from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.simulation.engine.run import simulate
-from kgroups.core.simulation.live.captured_looks import captured_looks
 from kgroups.core.simulation.live.from_group import scenario_of_group
-from kgroups.core.simulation.live.measured_load import MeasuredLoad, look_at, measured_load
+from kgroups.core.simulation.live.measured_load import MeasuredLoad, looks_in, measured_load
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -22,8 +21,7 @@ from kgroups.core.snapshot import (
 )
 from kgroups.core.snapshot_file import write_snapshot
 from kgroups.core.times import parse_duration_ms
-from tests.support.cli.runner import run
-from tests.support.lag.capture_writer import write_finished
+from tests.support.cli.runner import Outcome, run
 
 AT_MS = 1_700_000_000_000
 MINUTE_MS = 60_000
@@ -56,7 +54,7 @@ def snapshot(
 
 def load_of(*looks: ClusterSnapshot) -> MeasuredLoad:
     """The load between these."""
-    return measured_load([look_at(one, one.groups[0]) for one in looks])
+    return measured_load(looks_in(looks, "g"))
 
 
 def test_members_that_keep_up_say_only_how_long_it_takes_at_most() -> None:
@@ -115,52 +113,38 @@ def test_what_cannot_be_measured_is_assumed_and_said() -> None:
     )
 
 
-def captured(folder: Path, at_ms: int, cluster: str = "c") -> None:
-    """Three captures, a minute apart, the group in each of them."""
+def captured(folder: Path, at_ms: int, count: int = 3) -> None:
+    """Captures half a minute apart, the group in each of them."""
     half = ((103_000, 13_000), (100_600, 100_590))
-    shots = [
-        replace(snapshot(each, at_ms + n * MINUTE_MS // 2), cluster_id=cluster)
-        for n, each in enumerate((BUSY, half, BUSY_LATER))
-    ]
-    rows = capture_tables(shots).rows.to_pylist()
-    write_finished(folder, cluster, rows, [one.captured_at_ms for one in shots])
+    for n, each in enumerate((BUSY, half, BUSY_LATER)[:count]):
+        write_capture(folder, snapshot(each, at_ms + n * MINUTE_MS // 2))
 
 
-def test_captures_say_the_same(tmp_path: Path) -> None:
-    """As two looks at the cluster, at the same times."""
-    captured(tmp_path, AT_MS)
-    looks = captured_looks(tmp_path, "g", "c", since_ms=AT_MS, until_ms=AT_MS + MINUTE_MS)
-    assert [look.at_ms - AT_MS for look in looks] == [0, 30_000, MINUTE_MS]
-    load = measured_load(looks)
-    assert load.rates == {("t", 0): 100.0, ("t", 1): 20.0}
-    assert load.record_ms == 10.0
-
-
-def test_captures_that_do_not_say(tmp_path: Path) -> None:
-    """One capture is no window; another group and another cluster are none of ours."""
-    captured(tmp_path, AT_MS)
-    with pytest.raises(NotFoundError, match="`g` is in 1 captures"):
-        captured_looks(tmp_path, "g", "c", since_ms=AT_MS, until_ms=AT_MS + 1)
-    with pytest.raises(NotFoundError, match="`h` is in 0 captures"):
-        captured_looks(tmp_path, "h", "c", since_ms=AT_MS, until_ms=AT_MS + MINUTE_MS)
-    captured(tmp_path, AT_MS, cluster="d")
-    with pytest.raises(UsageError, match="captures of 2 clusters, none of them of `e`"):
-        captured_looks(tmp_path, "g", "e", since_ms=AT_MS, until_ms=AT_MS + MINUTE_MS)
+def simulated(folder: Path, at_ms: int) -> Outcome:
+    """The command, with a snapshot for the group itself and captures for its load."""
+    write_snapshot(snapshot(BUSY_LATER, at_ms + MINUTE_MS), folder / "g.json")
+    line = ("simulate", "--from-group", "g", "--from", str(folder / "g.json"), "--until", "60s")
+    return run(*line, "--captures", str(folder / "captures"))
 
 
 def test_the_command_measures_in_captures(tmp_path: Path) -> None:
-    """With a snapshot for the group itself; what was measured is told."""
-    from kgroups.cli.exits import now_ms
-
+    """As in looks at the cluster; what was measured is told."""
     at_ms = now_ms() - round(parse_duration_ms("1h"))
     captured(tmp_path / "captures", at_ms)
-    write_snapshot(snapshot(BUSY_LATER, at_ms + MINUTE_MS), tmp_path / "g.json")
-    line = ("simulate", "--from-group", "g", "--from", str(tmp_path / "g.json"), "--until", "60s")
-    found = run(*line, "--captures", str(tmp_path / "captures"))
+    found = simulated(tmp_path, at_ms)
     assert found.exit_code == 0, found.stderr
     assert "measured: `t` receives 120 records per second over 60 s" in found.stderr
     assert "measured: a record takes 10 ms to process" in found.stderr
     assert "10 records per second" not in found.stderr
+
+
+def test_one_capture_is_no_window(tmp_path: Path) -> None:
+    """Rates need two."""
+    at_ms = now_ms() - round(parse_duration_ms("1h"))
+    captured(tmp_path / "captures", at_ms, count=1)
+    found = simulated(tmp_path, at_ms)
+    assert found.exit_code == 5
+    assert "`g` is in 1 captures of the window" in found.stderr
 
 
 @pytest.mark.parametrize(
