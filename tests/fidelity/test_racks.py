@@ -71,7 +71,7 @@ def driven(bootstrap: str, number: int) -> tuple[str | None, str | None, object,
             held = {(t, p) for m in shown for t, ps in (m.assignment or {}).items() for p in ps}
             return snapshot if len(shown) == len(members) and held == wanted else None
 
-        snapshot = wait_until(at_rest, f"{group} is at rest", timeout_s=60, pause_s=0.2)
+        snapshot = wait_until(at_rest, f"{group} is at rest", pause_s=0.2)
     assert snapshot is not None
     plan = plan_group(snapshot, snapshot.groups[0], leader="librdkafka")
     told = plan_group(snapshot, snapshot.groups[0]).leader_client

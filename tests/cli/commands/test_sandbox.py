@@ -24,7 +24,7 @@ UP = [sys.executable, "-m", "kgroups.cli", "sandbox", "up"]
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """A run that ends on its own."""
-    return run_program([*UP, *arguments], timeout_s=60)
+    return run_program([*UP, *arguments])
 
 
 def test_json_is_of_its_schema() -> None:

@@ -124,7 +124,6 @@ def test_a_deleted_group(cluster_address: str, admin: ClusterAdmin, hosts: HostP
     wait_until(
         lambda: broker.delete_consumer_groups(["ll-gone"])["ll-gone"].exception() is None,
         "the empty group is deleted",
-        timeout_s=60,
     )
     assert logged_leaders(admin, [group], QUICK).found == {"ll-gone": None}
     assert logged_leaders(admin, [group]).found == {"ll-gone": None}
@@ -151,7 +150,6 @@ def test_what_the_leader_has_assigned(
         back = wait_until(
             lambda: other_leader(admin, stable(cluster_address, name, 2), leads),
             "the log names the leader by its new id",
-            timeout_s=60,
         )
         assert back is not None
         assert (back.led, back.leader_is_back) == ((), True)

@@ -177,5 +177,4 @@ def test_patterns_of_librdkafka(kafka: KafkaCluster) -> None:
         wait_until(
             lambda: moved.members[0].assignment == {("blk-re", 0)},
             "the broker reads the pattern as RE2",
-            timeout_s=60,
         )

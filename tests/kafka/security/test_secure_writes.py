@@ -111,7 +111,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def program(home: Path, *args: str) -> tuple[int, str]:
     """Exit code of the program, and all that it wrote, which holds no secret."""
     own = {"HOME": str(home), "TMPDIR": str(home), "XDG_STATE_HOME": str(home / "state")}
-    done = run_program([PROGRAM, *args], env={**environment(), **own}, cwd=home, timeout_s=60)
+    done = run_program([PROGRAM, *args], env={**environment(), **own}, cwd=home)
     told = done.stdout + done.stderr
     assert not [secret for secret in SECRETS if secret in told], told
     return done.returncode, told

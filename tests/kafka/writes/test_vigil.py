@@ -71,9 +71,7 @@ def test_somebody_commits_over_it(address: str, tmp_path: Path) -> None:
     commit_offsets(address, {"vigil-over": OLD})
     words = line(address, tmp_path, "vigil-over", "--watch-after", "6h")
     with start(*words) as process:
-        wait_until(
-            lambda: fetch_offsets(address, "vigil-over") == NEW, "the reset is done", timeout_s=60
-        )
+        wait_until(lambda: fetch_offsets(address, "vigil-over") == NEW, "the reset is done")
         process.line_that(lambda text: "undo file" in text, stream="stderr")
         commit_offsets(address, {"vigil-over": {(TOPIC, 0): 7, (TOPIC, 1): 8}})
         stdout, stderr = process.communicate(timeout=WAIT_S)

@@ -16,7 +16,7 @@ class WireConnection:
     """One blocking connection; requests may be sent ahead, their answers come in order."""
 
     def __init__(
-        self, address: str, *, client_id: str = "kgroups-tests", timeout_s: float = 30.0
+        self, address: str, *, client_id: str = "kgroups-tests", timeout_s: float = 60.0
     ) -> None:
         host, _, port = address.rpartition(":")
         self._socket = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout_s)

@@ -218,7 +218,7 @@ class Child(subprocess.Popen[str]):
         self.send_signal(number)
         return self.wait(timeout_s)
 
-    def end(self, number: signal.Signals = signal.SIGTERM, *, timeout_s: float = 30.0) -> None:
+    def end(self, number: signal.Signals = signal.SIGTERM, *, timeout_s: float = 60.0) -> None:
         """Have it end: by a signal, or by force when that does not do it in time."""
         self.send_signal(number)
         with suppress(DeadlinePassed):

@@ -66,7 +66,7 @@ class LineProcess:
         """End it at once."""
         self._process.kill()
 
-    def close(self, timeout_s: float = 20) -> int:
+    def close(self, timeout_s: float = 60) -> int:
         """End its input, and wait for its end; the exit status.
 
         Raises:

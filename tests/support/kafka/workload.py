@@ -247,7 +247,7 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
                     del waiting[name]
             return not waiting
 
-        wait_until(round_is_the_last, "all commits are accepted", timeout_s=60)
+        wait_until(round_is_the_last, "all commits are accepted")
 
 
 def coordinators_of(bootstrap: str, groups: Iterable[str]) -> dict[str, list[str]]:

@@ -102,7 +102,7 @@ class Era:
     def _late(self, what: str, deadline: Deadline, first: int = 0) -> DeadlinePassed:
         """A failure that tells what happened last, and where every thread is."""
         last = "\n".join(str(line) for line in self.lines[first:][-20:])
-        stacks = run_program(["jstack", str(self._process.pid)], timeout_s=60).stdout
+        stacks = run_program(["jstack", str(self._process.pid)]).stdout
         return DeadlinePassed(f"after {deadline.seconds:g} s still not: {what}; {last}\n{stacks}")
 
     def _wait(self, what: str, deadline: Deadline) -> None:
