@@ -2,9 +2,6 @@
 
 import pytest
 
-from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.changes.kinds import DropHost, RemoveMember
-from kgroups.core.planning.tasks_plan import plan_tasks
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -109,17 +106,3 @@ def test_input_commits() -> None:
 def test_names_of_internal_topics(topic: str, expected: bool) -> None:
     """The group's name before, and an ending of Kafka Streams behind."""
     assert is_named_internal(topic, "app") is expected
-
-
-def test_members_that_are_not_there() -> None:
-    """A name that nobody goes by, and a host that nobody is on: each is named with its group."""
-    member = Member("m-1", "app-1", "/10.0.0.1", streams=StreamsMember("p", 0))
-    group = Group("app", "streams", "Stable", members=(member,), topology=PARTS)
-    with pytest.raises(NotFoundError, match="`app` has no member `nobody`"):
-        plan_tasks(group, {}, [RemoveMember("nobody")], 0)
-    with pytest.raises(NotFoundError, match="no member of `app` is on host") as absent:
-        plan_tasks(group, {}, [DropHost("10.0.0.2")], 0)
-    assert absent.value.hint == "hosts: /10.0.0.1"
-    for change in (DropHost("10.0.0.1"), RemoveMember("app-1"), RemoveMember("m-1")):
-        with pytest.raises(UsageError, match="has no members"):
-            plan_tasks(group, {}, [change], 0)

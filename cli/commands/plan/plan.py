@@ -9,6 +9,7 @@ import typer
 
 from kgroups.cli.choosing import AllGroups, chosen_groups
 from kgroups.cli.commands.plan.assignor_check import check_report
+from kgroups.cli.commands.plan.holders_report import KINDS, holders_report
 from kgroups.cli.commands.plan.plan_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.plan_report import (
     VIEWS,
@@ -19,8 +20,6 @@ from kgroups.cli.commands.plan.plan_report import (
     shared_notes,
 )
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
-from kgroups.cli.commands.plan.share_report import share_report
-from kgroups.cli.commands.plan.tasks_report import tasks_report
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
@@ -40,9 +39,6 @@ FLEET: Final = "Fleet, with --all-groups --report"
 """Headings of options in the help."""
 Grouping = Literal["member", "group", "client", "host", "assignor"]
 CHECK_SCHEMA = "kgroups.assignor.check/1"
-
-REPORTS: Final = {"streams": tasks_report, "share": share_report}
-"""Of groups where one thing may have several holders, by their type."""
 
 HELP = """Predict the next rebalance of a group.
 
@@ -219,7 +215,7 @@ def plan(
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
-    if (kind := _only_type(source.snapshot)) in REPORTS:
+    if (kind := _only_type(source.snapshot)) in KINDS:
         _show_holders(printer, source.snapshot, texts, file, kind, ctx.params)
         return
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
@@ -247,7 +243,7 @@ def _show_holders(
     kind: str,
     given: Mapping[str, object],
 ) -> None:
-    """The plans of groups that are all of this kind, one of `REPORTS`.
+    """The plans of groups that are all of this kind, one of `KINDS`.
 
     Args:
         file: that the snapshot is from; None for a cluster, which knows their configurations.
@@ -259,7 +255,7 @@ def _show_holders(
     if file is None:
         with cluster(printer.options) as admin:
             snapshot = with_settings(admin, snapshot, strict=kind == "streams")
-    planned = REPORTS[kind](snapshot, texts.parsed)
+    planned = holders_report(KINDS[kind], snapshot, texts.parsed)
     printer.show(planned)
     end_with(planned.errors)
 
