@@ -100,34 +100,6 @@ def test_they_seek_and_pause() -> None:
     assert paused.peak_unread == pytest.approx(900, rel=0.1)
 
 
-ASSIGN = "{assign: {orders: [0, 1, 2]}}"
-WRONG = {
-    "a topic that is not there": ("{assign: {order: all}}", "there is no topic `order`"),
-    "a partition that is not there": ("{assign: {orders: [6]}}", "`orders` has no partition 6"),
-    "a partition twice": ("{assign: {orders: [1, 1]}}", "a partition is named twice"),
-    "no partition": ("{assign: {orders: []}}", "at least one partition"),
-    "no topic": ("{assign: {}}", "at least one topic"),
-    "some": ("{assign: {orders: some}}", "`all`"),
-    "a subscription too": (
-        "{assign: {orders: all}, topics: [orders]}",
-        "either subscribes or assigns itself",
-    ),
-    "a listener": ("{assign: {orders: all}, listener: 2s}", "no listener is called"),
-    "kafkajs": ("{assign: {orders: all}, client: kafkajs}", "cannot choose partitions"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
-    """One sentence."""
-    wrong, said = WRONG[name]
-    text = MANUAL.replace(ASSIGN, wrong)
-    line = next(n for n, one in enumerate(text.splitlines(), 1) if wrong in one)
-    message = refused(text).message
-    assert message.startswith(f"`s.yaml`, line {line}, "), message
-    assert said in message
-
-
 def test_what_needs_a_subscription_is_refused() -> None:
     """`subscribe` and `unsubscribe` of who has none; and members of the ZooKeeper era."""
     for event in ("subscribe: {group: app, topics: [orders]}", "unsubscribe: {group: app}"):

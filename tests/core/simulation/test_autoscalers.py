@@ -15,7 +15,7 @@ from kgroups.core.simulation.kubernetes.scaling_rules import (
     wanted_for_cpu,
     wanted_for_lag,
 )
-from tests.support.simulation.sample_scenarios import ran, refused, scenario
+from tests.support.simulation.sample_scenarios import ran, scenario
 
 # A record takes 10 ms: a member reads 100 a second.
 TEXT = """\
@@ -223,52 +223,3 @@ def test_an_uneven_backlog_takes_as_long_as_its_largest_part() -> None:
     even = ran(text, topics=topics, until="5m")
     assert uneven.catch_up_ms == pytest.approx(60_000, abs=4_000)
     assert even.catch_up_ms == pytest.approx(20_000, abs=4_000)
-
-
-WRONG = {
-    "no length": ("autoscaler: {keda: {}}", "", "the scenario has no `until`"),
-    "two of them": ("autoscaler: {keda: {}, hpa: {}}", "until: 1h\n", "one of `keda` and `hpa`"),
-    "no target": ("autoscaler: {hpa: {maxReplicas: 3}}", "until: 1h\n", "missing key `target`"),
-    "more than at most": (
-        "autoscaler: {keda: {minReplicaCount: 5, maxReplicaCount: 3}}",
-        *("until: 1h\n", "at least 5 pods and at most 3"),
-    ),
-    "what excludes each other": (
-        "autoscaler: {keda: {allowIdleConsumers: true, limitToPartitionsWithLag: true}}",
-        *("until: 1h\n", "exclude each other"),
-    ),
-    "no such entry": ("autoscaler: {keda: {entry: x}}", "until: 1h\n", "there is no entry `x`"),
-    "a metric of its own": (
-        "autoscaler: {hpa: {metric: memory, target: 1, maxReplicas: 2}}",
-        *("until: 1h\n", "expected one of `lag`, `cpu`"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_autoscaler_is_refused_with_its_line(name: str) -> None:
-    """In the file's words."""
-    keys, until, said = WRONG[name]
-    text = until + TEXT.replace("until: 20m\n", "").replace("AUTOSCALER", keys)
-    line = text.split("autoscaler")[0].count("\n") + 1
-    message = refused(text, line).message
-    assert "`groups.app.autoscaler" in message
-    assert said in message
-
-
-@pytest.mark.parametrize(
-    ("topic", "said"),
-    [
-        ("{partitions: 3, skew: [1, 2]}", "2 entries for 3 partitions"),
-        ("{partitions: 3, skew: -1}", "at least 0"),
-        ("{partitions: 2, skew: [0, 0]}", "a weight above 0"),
-        ("{partitions: 3, backlog: [1]}", "1 entries for 3 partitions"),
-        ("{partitions: 3, hours: [1, 2]}", "2 entries for 24 hours"),
-    ],
-)
-def test_a_wrong_load_is_refused_with_its_line(topic: str, said: str) -> None:
-    """Numbers of entries, and their sizes."""
-    text = TEXT.replace("{partitions: 6, rate: 50/s}", topic).replace("AUTOSCALER", "")
-    message = refused(text, 3).message
-    assert "`topics.orders." in message
-    assert said in message

@@ -191,26 +191,6 @@ def test_a_commit_that_finds_no_coordinator_is_given_up_after_its_time() -> None
     assert outcome.groups[0].unread < 60
 
 
-WRONG = {
-    "no mode": ("commit: {per: poll}", "`mode`"),
-    "another mode": ("commit: maybe", "expected one of `sync`"),
-    "another unit": ("commit: {mode: sync, per: record}", "expected one of `poll`"),
-    "an unknown key": ("commit: {mode: sync, each: poll}", "unknown key `each`"),
-    "no time": ("commit: {mode: sync, every: often}", "`often` is not a duration"),
-    "nothing, and by partition": ("commit: {mode: none, per: partition}", "commits nothing"),
-    "by partition and by time": ("commit: {mode: sync, per: partition, every: 5s}", "`every`"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_ways_to_commit_are_told_with_their_line(name: str) -> None:
-    """File and line, and what is wrong."""
-    wrong, said = WRONG[name]
-    text = BASE.replace("processing: 2ms", wrong)
-    line = next(n for n, one in enumerate(text.splitlines(), 1) if wrong in one)
-    assert said in refused(text, line).message
-
-
 def test_members_of_the_zookeeper_era_commit_by_themselves() -> None:
     """In ZooKeeper."""
     text = in_protocol(BASE, "zookeeper").replace("processing: 2ms", "commit: sync")

@@ -8,7 +8,7 @@ from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.key_load import KeyLoad, murmur2, partition_of
 from kgroups.core.simulation.scenario.variation import varied
-from tests.support.simulation.sample_scenarios import BASE, ran, refused, scenario
+from tests.support.simulation.sample_scenarios import BASE, ran, scenario
 
 # The hashes that the tests of Kafka's `Utils` name.
 JAVA = {
@@ -74,25 +74,3 @@ def test_keys_move_when_partitions_are_added() -> None:
     found = ran(with_keys("1000"), events=[event])
     assert found.records == pytest.approx(60 * 120, rel=0.02)
     assert len(found.partitions) == 9
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ("0", "1"),
-        ("100001", "100000"),
-        ("many", "number"),
-        ("{skew: 1}", "either `count` or `named`"),
-        ("{count: 3, named: {a: 1}}", "either `count` or `named`"),
-        ("{named: {a: 1}, skew: 2}", "are about a `count`"),
-        ("{named: {a: 0}}", "above 0"),
-        ("{count: 3, skew: -1}", "at least 0"),
-        ("{count: 3, zipf: 1}", "unknown key `zipf`"),
-        ("3, skew: 1", "either `skew` or `keys`"),
-    ],
-)
-def test_wrong_keys_are_told_with_their_line(keys: str, said: str) -> None:
-    """File and line, and what is wrong."""
-    text = with_keys(keys)
-    line = next(n for n, one in enumerate(text.splitlines(), 1) if "keys:" in one)
-    assert said in refused(text, line).message

@@ -12,7 +12,6 @@ from typing import Any, Final
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from kgroups.core.errors import UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -268,21 +267,3 @@ def test_a_pattern_of_kafkajs_is_resolved_once() -> None:
 
     assert topics("kafkajs") == {"t"}
     assert topics("librdkafka") == {"t", "t2"}
-
-
-REFUSED: Final = {
-    "KIP-848": ("sarama", {}, {"protocol": "consumer"}, "does not speak the consumer protocol"),
-    "cooperative": ("aiokafka", {}, {"protocol": "cooperative"}, "no cooperative assignor"),
-    "static": ("kafkajs", {"static": True}, {}, "kafkajs has no static members"),
-    "a pattern": ("sarama", {"pattern": "t.*"}, {}, "sarama subscribes to no patterns"),
-    "both": ("aiokafka", {"pattern": "t.*"}, {}, "either to topics or to a pattern"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_a_library_cannot_do_is_refused(case: str) -> None:
-    """With the line of the member."""
-    client, member, group, said = REFUSED[case]
-    with pytest.raises(UsageError, match=said) as raised:
-        run(client, member=member, group=group)
-    assert "line" in raised.value.message

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import pytest
 
-from kgroups.core.errors import UsageError
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.spread import Spread
 from tests.support.simulation.sample_scenarios import ran
@@ -108,21 +107,6 @@ def test_shared_times_are_the_longest_lane(shape: str) -> None:
     assert 12.0 <= fmean(shared) <= 24.0
     assert Spread(4.0).draw_shared(random, 2, 50) == 4.0
     assert Spread(0.0, "exponential").draw(random) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("listener", "said"),
-    [
-        ({"asigned": "2s"}, "unknown key `asigned`"),
-        ({"fails": 1}, "is not a share"),
-        ("much", "is not a duration"),
-    ],
-)
-def test_a_wrong_listener_is_refused(listener: object, said: str) -> None:
-    """With its line, as everything else."""
-    with pytest.raises(UsageError, match=said) as raised:
-        run(listener)
-    assert "line" in raised.value.message
 
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative", "consumer"])

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from kgroups.core.conditions.grammar import parse_condition
-from kgroups.core.errors import UsageError
-from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS, values_of
-from tests.support.simulation.sample_scenarios import ran, scenario
+from tests.support.simulation.sample_scenarios import ran
 
 # Four workers do 40 records a second, from 3 s on; all 2,000 are handed over at once.
 POOL = """\
@@ -77,14 +75,6 @@ def test_a_new_owner_begins_while_the_old_one_is_still_at_work() -> None:
     assert ran(text, {"at": "10s", "scale_out": {"group": "app"}}).out_of_order > 5
 
 
-@pytest.mark.parametrize("commit", ["outside", "{mode: sync, per: partition}"])
-def test_who_polls_on_cannot_commit_what_is_done(commit: str) -> None:
-    """Its commits are of what was handed over."""
-    text = POOL.replace("polls_on: true", f"polls_on: true, commit: {commit}")
-    with pytest.raises(UsageError, match="polls on"):
-        check_scenario(scenario(text))
-
-
 # 100 records a second come in, from 3 s on 50 a second can be processed.
 LATE = """\
 until: 5m
@@ -108,9 +98,6 @@ def test_records_that_are_too_old_are_passed_over() -> None:
 
 
 def test_who_keeps_up_skips_nothing() -> None:
-    """Nor does anybody with workers that are not waited for: that is refused."""
+    """Nothing gets old."""
     text = LATE.replace("processing: 20ms", "processing: 1ms, skip_older_than: 10s")
     assert ran(text).skipped == 0
-    pool = POOL.replace("polls_on: true", "polls_on: true, skip_older_than: 10s")
-    with pytest.raises(UsageError, match="polls_on"):
-        check_scenario(scenario(pool))

@@ -5,7 +5,7 @@ import pytest
 from kgroups.core.errors import UsageError
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.scenario.variation import check_name, varied
-from tests.support.simulation.sample_scenarios import checked, ran, refused, scenario
+from tests.support.simulation.sample_scenarios import checked, in_protocol, ran, refused, scenario
 
 TEXT = """\
 topics:
@@ -166,6 +166,135 @@ def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
     old, new, line, said = WRONG[name]
     assert old in TEXT
     assert said in refused(TEXT.replace(old, new), line).message
+
+
+MEMBER = "topics: [orders]"
+TOPIC = "{partitions: 6, rate: 60}"
+SCALED = f"until: 1h\n{TEXT}"
+# What can be wrong in a part of a scenario: the scenario, what is replaced, by what, what is said.
+PARTS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "ways to commit": (
+        TEXT,
+        MEMBER,
+        {
+            f"{MEMBER}, commit: {{per: poll}}": "`mode`",
+            f"{MEMBER}, commit: maybe": "expected one of `sync`",
+            f"{MEMBER}, commit: {{mode: sync, per: record}}": "expected one of `poll`",
+            f"{MEMBER}, commit: {{mode: sync, each: poll}}": "unknown key `each`",
+            f"{MEMBER}, commit: {{mode: sync, every: often}}": "`often` is not a duration",
+            f"{MEMBER}, commit: {{mode: none, per: partition}}": "commits nothing",
+            f"{MEMBER}, commit: {{mode: sync, per: partition, every: 5s}}": "`every`",
+            f"{MEMBER}, polls_on: true, commit: outside": "polls on",
+            f"{MEMBER}, polls_on: true, commit: {{mode: sync, per: partition}}": "polls on",
+            f"{MEMBER}, polls_on: true, skip_older_than: 10s": "polls_on",
+        },
+    ),
+    "partitions chosen by hand": (
+        TEXT,
+        MEMBER,
+        {
+            "assign: {order: all}": "there is no topic `order`",
+            "assign: {orders: [6]}": "`orders` has no partition 6",
+            "assign: {orders: [1, 1]}": "a partition is named twice",
+            "assign: {orders: []}": "at least one partition",
+            "assign: {}": "at least one topic",
+            "assign: {orders: some}": "`all`",
+            "assign: {orders: all}, topics: [orders]": "either subscribes or assigns itself",
+            "assign: {orders: all}, listener: 2s": "no listener is called",
+            "assign: {orders: all}, client: kafkajs": "cannot choose partitions",
+        },
+    ),
+    "listeners": (
+        TEXT,
+        MEMBER,
+        {
+            f"{MEMBER}, listener: {{asigned: 2s}}": "unknown key `asigned`",
+            f"{MEMBER}, listener: {{fails: 1}}": "is not a share",
+            f"{MEMBER}, listener: much": "is not a duration",
+        },
+    ),
+    "what a library cannot do": (
+        TEXT,
+        MEMBER,
+        {
+            f"{MEMBER}, static: true, client: kafkajs": "kafkajs has no static members",
+            "pattern: t.*, client: sarama": "sarama subscribes to no patterns",
+            f"{MEMBER}, pattern: t.*, client: aiokafka": "either to topics or to a pattern",
+        },
+    ),
+    "libraries of a cooperative group": (
+        TEXT.replace("protocol: eager", "protocol: cooperative"),
+        MEMBER,
+        {f"{MEMBER}, client: aiokafka": "no cooperative assignor"},
+    ),
+    "libraries of a consumer group": (
+        in_protocol(TEXT, "consumer"),
+        MEMBER,
+        {f"{MEMBER}, client: sarama": "does not speak the consumer protocol"},
+    ),
+    "keys": (
+        TEXT,
+        TOPIC,
+        {
+            f"{{partitions: 6, rate: 60, keys: {keys}}}": said
+            for keys, said in {
+                "0": "1",
+                "100001": "100000",
+                "many": "number",
+                "{skew: 1}": "either `count` or `named`",
+                "{count: 3, named: {a: 1}}": "either `count` or `named`",
+                "{named: {a: 1}, skew: 2}": "are about a `count`",
+                "{named: {a: 0}}": "above 0",
+                "{count: 3, skew: -1}": "at least 0",
+                "{count: 3, zipf: 1}": "unknown key `zipf`",
+                "3, skew: 1": "either `skew` or `keys`",
+            }.items()
+        },
+    ),
+    "loads": (
+        TEXT,
+        TOPIC,
+        {
+            "{partitions: 3, skew: [1, 2]}": "2 entries for 3 partitions",
+            "{partitions: 3, skew: -1}": "at least 0",
+            "{partitions: 2, skew: [0, 0]}": "a weight above 0",
+            "{partitions: 3, backlog: [1]}": "1 entries for 3 partitions",
+            "{partitions: 3, hours: [1, 2]}": "2 entries for 24 hours",
+        },
+    ),
+    "autoscalers": (
+        SCALED,
+        "protocol: eager",
+        {
+            f"autoscaler: {autoscaler}": said
+            for autoscaler, said in {
+                "{keda: {}, hpa: {}}": "one of `keda` and `hpa`",
+                "{hpa: {maxReplicas: 3}}": "missing key `target`",
+                "{keda: {minReplicaCount: 5, maxReplicaCount: 3}}": "at least 5 pods and at most 3",
+                "{keda: {allowIdleConsumers: true, limitToPartitionsWithLag: true}}": "exclude",
+                "{keda: {entry: x}}": "there is no entry `x`",
+                "{hpa: {metric: memory, target: 1, maxReplicas: 2}}": "expected one of `lag`, `c",
+            }.items()
+        },
+    ),
+    "an autoscaler without an end": (
+        TEXT,
+        "protocol: eager",
+        {"autoscaler: {keda: {}}": "the scenario has no `until`"},
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"), [(part, wrong) for part, (*_, cases) in PARTS.items() for wrong in cases]
+)
+def test_a_part_that_cannot_be_is_refused_with_its_line(part: str, wrong: str) -> None:
+    """In the line where it is written."""
+    text, right, cases = PARTS[part]
+    assert text.count(right) == 1
+    text = text.replace(right, wrong)
+    line = next(n for n, one in enumerate(text.splitlines(), 1) if wrong in one)
+    assert cases[wrong] in refused(text, line).message
 
 
 def test_a_cooperative_group_has_cooperative_assignors() -> None:
