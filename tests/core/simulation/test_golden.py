@@ -1,4 +1,4 @@
-"""Each event in each protocol, as a text file: what it did to the group.
+"""Each event in each protocol, as a text file: what it did to the group; and what is none.
 
 KGROUPS_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
 """
@@ -6,18 +6,38 @@ KGROUPS_UPDATE_GOLDEN=1 writes the files anew; look at the difference before com
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
-from kgroups.core.simulation.figures.outcome_item import FIGURES
+from kgroups.core.simulation.figures.outcome_item import FIGURES, HERD
 from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
 from kgroups.core.times import show_ms
-from tests.support.simulation.sample_scenarios import EVENTS, with_event
+from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario, with_event
 
 FOLDER = Path(__file__).parent / "golden"
-PROTOCOLS = ("eager", "cooperative", "consumer")
+PROTOCOLS = ("eager", "cooperative", "consumer", "zookeeper")
+# There is no coordinator, and a consumer of the ZooKeeper era was subscribed when it was made.
+NOT_OF_ZOOKEEPER = {
+    *("move_coordinator", "slow_broker", "request_error", "subscribe", "unsubscribe", "seek"),
+}
+STORIES = [
+    (kind, protocol)
+    for kind in EVENTS
+    for protocol in PROTOCOLS
+    if protocol != "zookeeper" or kind not in NOT_OF_ZOOKEEPER
+]
+# Consumers of 0.8.2 look at brokers when they rebalance, and watch them only if there are none.
+LONELY = BASE.replace("brokers: 3", "brokers: 1").replace("eager", "zookeeper")
+RESTART = {"at": "130s", "crash": {"group": "app", "member": "m-1", "restart_after": "5s"}}
+DOWN = {"at": "120s", "broker_down": {"broker": 0, "failover": "1s"}}
+UP = {"at": "180s", "broker_up": {"broker": 0}}
+OF_BROKERS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "broker_down": ([RESTART], [DOWN, RESTART]),
+    "broker_up": ([DOWN, RESTART], [DOWN, RESTART, UP]),
+}
 # Figures of applications that poll on while they work, and of those that skip records.
 OF_POOLS = ("lost", "out_of_order", "skipped")
 UPDATE = os.environ.get("KGROUPS_UPDATE_GOLDEN") == "1"
@@ -38,6 +58,8 @@ def story(outcome: Outcome) -> str:
             f"owns {member.partitions}" + "".join(f", {text}" for text in member.failures)
         )
     lines += [f"{kind}: {count}" for kind, count in ({**group.requests, **group.errors}).items()]
+    if group.protocol == "zookeeper":
+        lines += [f"herd {name}: {read(group)}" for name, read in HERD.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -58,12 +80,19 @@ def test_every_event_has_its_scenario() -> None:
     assert set(EVENTS) == set(SCENARIO_EVENTS)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("kind", EVENTS)
+def pair(kind: str, protocol: str) -> tuple[Outcome, Outcome]:
+    """The run without the event, and with it."""
+    if protocol == "zookeeper" and kind in OF_BROKERS:
+        without, with_it = (simulate(scenario(LONELY, events=one)) for one in OF_BROKERS[kind])
+        return without, with_it
+    text = EVENTS[kind][0] if kind != "broker_up" else kind
+    return undisturbed(text, protocol), simulate(with_event(kind, protocol)[1])
+
+
+@pytest.mark.parametrize(("kind", "protocol"), STORIES)
 def test_an_event_changes_the_result_as_the_file_says(kind: str, protocol: str) -> None:
     """The run differs from the one without the event, and is the one that was looked at."""
-    with_it = simulate(with_event(kind, protocol)[1])
-    without = undisturbed(EVENTS[kind][0] if kind != "broker_up" else kind, protocol)
+    without, with_it = pair(kind, protocol)
     assert with_it.events[kind] == 1
     assert figures(without.groups[0]) != figures(with_it.groups[0])
     text = story(with_it)
@@ -71,3 +100,10 @@ def test_an_event_changes_the_result_as_the_file_says(kind: str, protocol: str) 
     if UPDATE:
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_a_group_without_coordinator_does_not_care_where_it_is() -> None:
+    """Moving the coordinator changes nothing at all."""
+    without, with_it = pair("move_coordinator", "zookeeper")
+    assert with_it.events == {"move_coordinator": 1}
+    assert without.groups == with_it.groups
