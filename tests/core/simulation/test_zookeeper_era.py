@@ -49,23 +49,6 @@ def run(given: Scenario, seed: int = 1) -> GroupOutcome:
     return group
 
 
-@pytest.mark.parametrize("members", [2, 4, 8])
-def test_a_newcomer_costs_reads_that_grow_with_the_square_of_the_members(members: int) -> None:
-    """As many partitions as members: the newcomer gets nothing, and everybody reads everything."""
-    # M members that are told, with B = 2 brokers and T = 1 topic, read each 2 for the event,
-    # 3 (1 + B) for the brokers, 2 for itself, T, and 2 + (M + 1) for the group, and P = M offsets
-    # together: M (9 + 3 B + T + M + 1) + M = M (18 + M). The newcomer, named last, sets watches
-    # (2 and T) and reads 2 (1 + B) + 2 + T + 2 + (M + 1): 15 + M.
-    newcomer = {"at": "60s", "scale_out": {"group": "app"}}
-    without = run(era(members, members))
-    with_it = run(era(members, members, events=[newcomer]))
-    assert herd(with_it, "notifications") - herd(without, "notifications") == members
-    assert (
-        herd(with_it, "reads") - herd(without, "reads") == members * (18 + members) + 15 + members
-    )
-    assert with_it.members[-1].partitions == 0
-
-
 def test_every_protocol_answers_for_the_same_events() -> None:
     """Side by side; what belongs to ZooKeeper alone is null for the others."""
     events = [{"at": "60s", "crash": {"group": "app", "member": "m-2", "restart_after": "20s"}}]
@@ -104,18 +87,6 @@ def test_stale_views_leave_partitions_to_nobody() -> None:
     for figure in ("nobody_reads_ms", "claims_refused", "attempts"):
         before, after = (sum(herd(one, figure) for one in runs) for runs in (prompt, stale))
         assert after > before, figure
-
-
-def test_a_backoff_below_the_lag_fails_rebalances() -> None:
-    """Four attempts within 400 ms do not outlive a follower that is seconds behind."""
-    join = {"at": "60s", "scale_out": {"group": "app", "count": 3}}
-
-    def failures(backoff_ms: int) -> int:
-        given = era(events=[join], zookeeper_sync_time_ms=20_000, rebalance_backoff_ms=backoff_ms)
-        return sum(herd(run(given, seed), "failed_rebalances") for seed in range(5))
-
-    assert failures(100) > 0
-    assert failures(20_000) == 0
 
 
 def test_without_a_backoff_of_its_own_a_member_takes_the_sync_time() -> None:
