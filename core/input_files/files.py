@@ -8,7 +8,6 @@ before a parser can say what is wrong with it.
 import contextlib
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -148,12 +147,8 @@ def kept_text(name: str, make: Callable[[], str]) -> str:
     text = make()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        hidden = path.with_name(f".{name}.{secrets.token_hex(4)}")
-        try:
-            hidden.write_bytes(f"{_checksum(text)}\n{text}".encode())
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            file.write(f"{_checksum(text)}\n{text}".encode())
     return text
 
 

@@ -1,12 +1,12 @@
 """The rows of a report as one Parquet file, with the types that their engine gave them."""
 
-import secrets
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.files import whole_file
 from kgroups.core.lag.report import LagReport
 from kgroups.core.lag.stores.places import Place, Store, failures_told, split_file
 
@@ -28,16 +28,11 @@ def write_parquet(place: Place, answer: LagReport) -> None:
 
 
 def _write_local(path: Path, table: pa.Table) -> None:
-    """The file comes to be under another name first."""
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with hidden.open("wb") as file:
+        with whole_file(path) as file:
             pq.write_table(table, file, compression="zstd")
-        hidden.replace(path)
     except OSError as exc:
         raise UsageError(
             f"the report cannot be written to `{path}`: {exc.strerror}",
             hint="choose a file in a folder that you can write to",
         ) from exc
-    finally:
-        hidden.unlink(missing_ok=True)
