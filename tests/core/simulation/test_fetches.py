@@ -10,7 +10,7 @@ from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.world.fetcher import Fetcher, fetches_matter
 from kgroups.core.simulation.world.partition_logs import PartitionRecords
-from tests.support.simulation.sample_scenarios import ran
+from tests.support.simulation.sample_scenarios import ran, small
 
 WAY_MS = 5.0
 BYTES = 1_000
@@ -152,14 +152,8 @@ def test_where_bytes_matter(settings: MemberSettings, matters: bool) -> None:
 
 def run(settings: dict[str, Any], **topic: Any) -> GroupOutcome:
     """One member for five minutes."""
-    member = {"topics": ["t"], "processing": 0, "settings": settings}
-    value = {
-        "until": "5m",
-        "network": {"latency": "50ms"},
-        "topics": {"t": {"partitions": 1, **topic}},
-        "groups": {"g": {"members": {"m": member}}},
-    }
-    return ran(value)
+    member = {"processing": 0, "settings": settings}
+    return ran(small(member, topic=topic, until="5m", network={"latency": "50ms"}))
 
 
 def test_limits_in_bytes_set_the_time_to_catch_up() -> None:

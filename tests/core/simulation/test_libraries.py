@@ -23,7 +23,7 @@ from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.support.fidelity.hosts.pool import HostPool, java_settings, present_libraries
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.kafka_python import KafkaConsumer
-from tests.support.simulation.sample_scenarios import checked, ran, told
+from tests.support.simulation.sample_scenarios import checked, ran, small, told
 
 SESSION_MS: Final = 300_000
 # One in C with threads of its own, one with an event loop.
@@ -33,11 +33,8 @@ SLOW: Final = pytest.mark.slow("a program for each library; two of seven are in 
 
 def scenario_of(client: str, **changes: Any) -> Scenario:
     """Two members of a library and what happens to them."""
-    member: dict[str, Any] = {"count": 2, "client": client, "topics": ["t"]}
-    member |= changes.pop("member", {})
-    group: dict[str, Any] = {"members": {"m": member}, **changes.pop("group", {})}
-    value = {"topics": {"t": {"partitions": 4, "rate": 4}}, "groups": {"g": group}, **changes}
-    return checked(value)
+    member = {"count": 2, "client": client, **changes.pop("member", {})}
+    return checked(small(member, topic={"partitions": 4, "rate": 4}, **changes))
 
 
 def run(client: str, **changes: Any) -> GroupOutcome:
@@ -257,13 +254,9 @@ def test_a_pattern_of_kafkajs_is_resolved_once() -> None:
 
     def topics(client: str) -> set[str]:
         event = {"at": "30s", "create_topic": {"topic": "t2", "partitions": 1}}
-        value = {
-            "until": "7m",
-            "topics": {"t": 2},
-            "groups": {"g": {"members": {"m": {"client": client, "pattern": "^t.*"}}}},
-            "events": [event],
-        }
-        return {one.topic for one in ran(value).partitions if one.owner is not None}
+        member = {"client": client, "pattern": "^t.*"}
+        found = ran(small(member, until="7m", events=[event]))
+        return {one.topic for one in found.partitions if one.owner is not None}
 
     assert topics("kafkajs") == {"t"}
     assert topics("librdkafka") == {"t", "t2"}

@@ -8,22 +8,18 @@ import pytest
 
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.spread import Spread
-from tests.support.simulation.sample_scenarios import ran
+from tests.support.simulation.sample_scenarios import ran, small
 
 
 def run(listener: object = None, protocol: str = "eager", **changes: Any) -> GroupOutcome:
     """Two members, a third one at a minute."""
-    member: dict[str, Any] = {"count": 2, "topics": ["t"], **changes.pop("member", {})}
+    member: dict[str, Any] = {"count": 2, **changes.pop("member", {})}
     if listener is not None:
         member["listener"] = listener
-    value: dict[str, Any] = {
-        "until": "5m",
-        "topics": {"t": {"partitions": 6, "rate": 60}},
-        "groups": {"g": {"protocol": protocol, "members": {"m": member}}},
-        "events": [{"at": "60s", "scale_out": {"group": "g"}}],
-        **changes,
-    }
-    return ran(value)
+    topic, group = {"partitions": 6, "rate": 60}, {"protocol": protocol}
+    events = [{"at": "60s", "scale_out": {"group": "g"}}]
+    changes = {"until": "5m", "events": events, **changes}
+    return ran(small(member, topic=topic, group=group, **changes))
 
 
 def test_an_eager_group_waits_for_its_listeners() -> None:

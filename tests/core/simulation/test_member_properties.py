@@ -18,7 +18,7 @@ from kgroups.core.simulation.scenario.member_file import with_properties
 from kgroups.core.simulation.scenario.member_settings import SETTINGS
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan, Scenario
-from tests.support.simulation.sample_scenarios import BASE, checked, ran, scenario
+from tests.support.simulation.sample_scenarios import BASE, checked, ran, scenario, small
 
 SCHEMA: Final = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 FILE: Final = """\
@@ -182,11 +182,10 @@ def test_a_file_for_every_member() -> None:
 
 def outcome(settings: dict[str, Any], **changes: Any) -> GroupOutcome:
     """One member that reads one topic for two minutes."""
-    topic = {"partitions": 1, "rate": "10/s", **changes.pop("topic", {})}
-    member: dict[str, Any] = {"topics": ["t"], "settings": settings, **changes.pop("member", {})}
-    group: dict[str, Any] = {"members": {"m": member}, **changes.pop("group", {})}
-    value = {"until": "2m", "topics": {"t": topic}, "groups": {"g": group}, **changes}
-    return simulate(checked(value)).groups[0]
+    topic = {"rate": "10/s", **changes.pop("topic", {})}
+    member = {"settings": settings, **changes.pop("member", {})}
+    changes = {"until": "2m", **changes}
+    return simulate(checked(small(member, topic=topic, **changes))).groups[0]
 
 
 def test_read_committed_waits_for_the_end_of_transactions() -> None:
@@ -207,12 +206,7 @@ def test_a_pattern_leaves_internal_topics_out() -> None:
         member = {"pattern": "t.*|__consumer.*", "client": client}
         if client == "librdkafka":
             member["pattern"] = "^t.*|^__consumer.*"
-        value = {
-            "until": "30s",
-            "topics": {"t": 1},
-            "groups": {"g": {"protocol": protocol, "members": {"m": {**member, **settings}}}},
-        }
-        group = ran(value)
+        group = ran(small({**member, **settings}, group={"protocol": protocol}, until="30s"))
         return {one.topic for one in group.partitions if one.owner is not None}
 
     both = {"t", "__consumer_offsets"}
@@ -228,15 +222,9 @@ def test_a_consumer_that_does_not_leave_is_missed_when_its_session_is_over() -> 
 
     def unowned_ms(leaves: bool) -> int:
         settings = {"internal.leave.group.on.close": leaves, "session.timeout.ms": "20s"}
-        value = {
-            "until": "2m",
-            "topics": {"t": 2},
-            "groups": {
-                "g": {"members": {"m": {"count": 2, "topics": ["t"], "settings": settings}}}
-            },
-            "events": [{"at": "60s", "scale_in": {"group": "g"}}],
-        }
-        group = ran(value)
+        events = [{"at": "60s", "scale_in": {"group": "g"}}]
+        member = {"count": 2, "settings": settings}
+        group = ran(small(member, topic={"partitions": 2}, until="2m", events=events))
         assert group.rebalance_count == 2
         return group.longest_unowned_ms
 
@@ -288,17 +276,11 @@ def test_an_idle_connection_is_closed_and_set_up_again() -> None:
     """Each heartbeat waits for two more rounds where the connection is closed in between."""
 
     def crash(settings: dict[str, Any]) -> int:
-        base = {"heartbeat.interval.ms": "6s", **settings}
-        value = {
-            "until": "2m",
-            "network": {"latency": "100ms"},
-            "topics": {"t": 2},
-            "groups": {"g": {"members": {"m": {"count": 2, "topics": ["t"], "settings": base}}}},
-            "events": [{"at": "60s", "scale_in": {"group": "g", "members": ["m-2"]}}],
-        }
-        base["enable.auto.commit"] = False
-        group = ran(value)
-        return group.longest_unowned_ms
+        settings = {"heartbeat.interval.ms": "6s", "enable.auto.commit": False, **settings}
+        events = [{"at": "60s", "scale_in": {"group": "g", "members": ["m-2"]}}]
+        member, network = {"count": 2, "settings": settings}, {"latency": "100ms"}
+        found = small(member, topic={"partitions": 2}, until="2m", network=network, events=events)
+        return ran(found).longest_unowned_ms
 
     # m-1 hears of it with its next heartbeat; TCP and ApiVersions take 400 ms before that.
     assert crash({"connections.max.idle.ms": "5s"}) - crash({}) == 400

@@ -81,6 +81,27 @@ Keys = Mapping[str, Any]
 """The top level of a scenario's file."""
 
 
+def small(
+    member: Keys | None = None,
+    *,
+    topic: Keys | None = None,
+    group: Keys | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """A file in which group `g` reads topic `t`: more keys of its only entry, of both, and beside.
+
+    Args:
+        member: with a `pattern` in the place of the topic, or without.
+        changes: top-level keys.
+    """
+    reads = {} if "pattern" in (member or {}) else {"topics": ["t"]}
+    return {
+        "topics": {"t": {"partitions": 1, **(topic or {})}},
+        "groups": {"g": {"members": {"m": {**reads, **(member or {})}}, **(group or {})}},
+        **changes,
+    }
+
+
 def scenario(text: str | Keys = BASE, /, **changes: Any) -> Scenario:
     """The scenario of a file, with top-level keys replaced."""
     value = {**(yaml.safe_load(text) if isinstance(text, str) else text), **changes}
