@@ -184,13 +184,13 @@ def gaps_of(
     places = {*unread_places(held)} & {*unread_places(before)}
     if not places:
         return frozenset()
-    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
+    from kgroups.core.kafka.lookups.record_times import next_record_times  # batches
 
     printer.progress(f"fetching {len(places):,} records where commits stand still")
+    timeout_ms = printer.options.timeout_ms
     try:
-        timeout_ms = printer.options.timeout_ms
         read, errors = next_record_times(
-            admin.settings, places, timeout_ms=timeout_ms, isolation="read_committed"
+            admin, snapshot.topics, places, timeout_ms=timeout_ms, isolation="read_committed"
         )
     except ClusterError as error:
         printer.note("RECORDS_UNREAD", f"{MAY_BE_GAPS}: {error.message}")
@@ -214,8 +214,8 @@ def times_of(
         return Times(record_ages(admin, places, now_ms), "bisected"), ()
     printer.progress(f"fetching {len(places):,} records for their times")
     timeout_ms = printer.options.timeout_ms
-    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
+    from kgroups.core.kafka.lookups.record_times import next_record_times  # batches
 
-    times, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
+    times, errors = next_record_times(admin, snapshot.topics, places, timeout_ms=timeout_ms)
     ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in times.items()}
     return Times(ages, "record"), errors

@@ -11,6 +11,7 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.client_quotas import client_quotas, record_bytes
 from kgroups.core.kafka.lookups.offsets_by_time import record_ages
+from kgroups.core.kafka.lookups.record_times import next_record_times
 from kgroups.core.kafka.lookups.topic_retention import topic_retentions
 from kgroups.core.lag.group_lag import OffsetRow
 from kgroups.core.lag.group_times import is_usual
@@ -120,9 +121,8 @@ def with_gaps(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorF
     places = () if unread is None else sorted(unread_places(unread))[:MOST_FETCHES]
     if not places:
         return list(every)
-    from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
-
-    read, errors = next_record_times(admin.settings, places, isolation="read_committed")
+    topics = every[0].snapshot.topics
+    read, errors = next_record_times(admin, topics, places, isolation="read_committed")
     failed = {error.target for error in errors}
     gaps = {place for place in places if place not in read and place[0] not in failed}
     return [replace(facts, gaps=facts.gaps | gaps) for facts in every]

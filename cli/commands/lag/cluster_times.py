@@ -26,9 +26,9 @@ def next_times(
     places = unread_places(snapshot)
     printer.waiting(f"fetching {len(places):,} records for their times")
     with cluster(options) as admin:
-        from kgroups.core.kafka.librdkafka.record_reader import next_record_times  # librdkafka
+        from kgroups.core.kafka.lookups.record_times import next_record_times  # batches
 
-        return next_record_times(admin.settings, places, timeout_ms=options.timeout_ms)
+        return next_record_times(admin, snapshot.topics, places, timeout_ms=options.timeout_ms)
 
 
 def bisected_times(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -44,15 +44,14 @@ from kgroups.cli.usage import Text, Texts, option
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
+from kgroups.core.kafka.lookups.record_times import record_moments
+from kgroups.core.kafka.lookups.record_walk import Stand
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.checkpoints import with_notes
 from kgroups.core.offsets.copy import Moment, plan_copy, plan_copy_by_time, verified_copy
 from kgroups.core.offsets.reset import committed
 from kgroups.core.offsets.scope import log_of, parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
-
-if TYPE_CHECKING:
-    from kgroups.core.kafka.librdkafka.record_reader import Place
 
 HELP = """Copy committed offsets to another group or cluster.
 
@@ -263,10 +262,8 @@ def _by_time(
     Records are read for many groups at once; those that stand at different offsets of one
     partition in one round each.
     """
-    from kgroups.core.kafka.librdkafka.record_reader import Place, record_times
-
     here = read_logs(admin, {name for _, source in copies for name, _ in source.partitions})
-    rounds: list[dict[TopicPartition, Place]] = []
+    rounds: list[dict[TopicPartition, Stand]] = []
     stands: list[tuple[dict[TopicPartition, int], dict[TopicPartition, Moment]]] = []
     for _, source in copies:
         places, lost = _places(source.group, source.partitions, here)
@@ -283,7 +280,7 @@ def _by_time(
     moments: list[dict[TopicPartition, Moment]] = []
     found: list[Mapping[TopicPartition, int | str | None]] = []
     for known in rounds:
-        told = record_times(admin.settings, known, round(1_000 * admin.ends().left_s))
+        told = record_moments(admin, here, known)
         times = {
             (prefix + topic, number): moment.time_ms
             for (topic, number), moment in told.items()
@@ -324,11 +321,9 @@ def _verifier(
 
 def _places(
     source: Group, partitions: list[TopicPartition], logs: Mapping[str, Topic]
-) -> tuple[dict[TopicPartition, "Place"], dict[TopicPartition, Moment]]:
+) -> tuple[dict[TopicPartition, Stand], dict[TopicPartition, Moment]]:
     """Where the group stands in each log, and the partitions whose logs cannot be asked."""
-    from kgroups.core.kafka.librdkafka.record_reader import Place
-
-    places: dict[TopicPartition, Place] = {}
+    places: dict[TopicPartition, Stand] = {}
     lost: dict[TopicPartition, Moment] = {}
     for at in partitions:
         log, commit = log_of(logs, at), committed(source, at)
@@ -337,5 +332,5 @@ def _places(
         elif log.error is not None or log.log_start_offset is None or log.log_end_offset is None:
             lost[at] = Moment(error=log.error or "LEADER_NOT_AVAILABLE")
         else:
-            places[at] = Place(commit.offset, log.log_start_offset, log.log_end_offset)
+            places[at] = Stand(commit.offset, log.log_start_offset, log.log_end_offset)
     return places, lost

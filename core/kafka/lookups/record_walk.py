@@ -23,12 +23,13 @@ from kgroups.core.protocol.errors import meaning_of
 from kgroups.core.protocol.passage import Aborted, Gap, passage
 from kgroups.core.snapshot import Topic, TopicPartition
 
-FIRST_BYTES: Final = 64 << 10
+FIRST_BYTES: Final = 16 << 10
 FETCH_BYTES: Final = 1 << 20
 AT_ONCE: Final = 16
-"""Partitions that are read at the same time."""
+"""Partitions of one leader that are read at the same time."""
 
 Answer = TypeVar("Answer")
+Where = TypeVar("Where")
 
 
 class End(NamedTuple):
@@ -133,11 +134,11 @@ async def around_commit(log: OffsetsLog, stand: Stand, allowance: Allowance) -> 
         return wanted == 0
 
     await walk(log, start, allowance, take)
-    before = await _before(log, stand, allowance) if stand.around else []
+    before = await before_commit(log, stand, allowance) if stand.around else []
     return list(joined([*before, *ahead]))
 
 
-async def _before(log: OffsetsLog, stand: Stand, allowance: Allowance) -> list[Spot]:
+async def before_commit(log: OffsetsLog, stand: Stand, allowance: Allowance) -> list[Spot]:
     """The last records before the commit, looked for in stretches that grow.
 
     Where not all of a stretch may be read, nobody knows which of them are the last: it is an end.
@@ -180,8 +181,8 @@ def joined(spots: Iterable[Spot]) -> Iterator[Spot]:
 def read_each(
     admin: ClusterAdmin,
     topics: Mapping[str, Topic],
-    stands: Mapping[TopicPartition, Stand],
-    read: Callable[[OffsetsLog, Stand], Awaitable[Answer]],
+    stands: Mapping[TopicPartition, Where],
+    read: Callable[[OffsetsLog, Where], Awaitable[Answer]],
     *,
     isolation: Isolation,
     until: Deadline | None = None,
@@ -190,15 +191,14 @@ def read_each(
 
     Args:
         topics: with leaders, as they were just looked up.
+        stands: what `read` is told of each partition.
         isolation: `read_committed` passes over records of aborted transactions, and stops where
             one is open.
         until: another deadline than that of every question.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[TopicPartition, Answer | str]:
-        gate = asyncio.Semaphore(AT_ONCE)
-
-        async def one(leader: int, at: TopicPartition) -> Answer | str:
+        async def one(leader: int, at: TopicPartition, gate: asyncio.Semaphore) -> Answer | str:
             log = OffsetsLog(cluster, leader, at[1], deadline, at[0], isolation)
             async with gate:
                 try:
@@ -209,7 +209,8 @@ def read_each(
         async def of_leader(
             leader: int, wanted: Mapping[TopicPartition, int], _: float
         ) -> dict[TopicPartition, Answer | str]:
-            answers = await asyncio.gather(*(one(leader, at) for at in wanted))
+            gate = asyncio.Semaphore(AT_ONCE)
+            answers = await asyncio.gather(*(one(leader, at, gate) for at in wanted))
             return dict(zip(wanted, answers, strict=True))
 
         return await ask_leaders(

@@ -11,11 +11,12 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
 from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders, logged_leaders
+from kgroups.core.kafka.lookups.record_times import next_record_times
 from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset, Group
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
-from tests.support.kafka.workload import commit_offsets, create_topics
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 NAME = "gone"
 THROTTLED_MS = 10
@@ -84,6 +85,22 @@ def test_a_log_that_is_left_out(upstream: str, deleted: Group, api: str) -> None
     failures = {deleted.offsets_partition: "CORRUPT_MESSAGE"}
     found = looked_up(upstream, deleted, api, emptied())
     assert (found.found, found.failures, found.unread) == ({}, failures, {})
+
+
+def test_records_that_do_not_come(upstream: str) -> None:
+    """The topic is told, and nobody waits for longer than was said."""
+
+    async def silent(_: Wire) -> None:
+        pass
+
+    produce(upstream, {("t", 0): 1})
+    with (
+        TamperingProxy(upstream, {"fetch": silent}) as broker,
+        ClusterAdmin(ClientSettings(broker.address), timeout_ms=60_000) as admin,
+    ):
+        topics = admin.topics(["t"]).topics
+        times, (error,) = next_record_times(admin, topics, [("t", 0, 0)], timeout_ms=300)
+    assert (times, error.target, error.code) == ({}, "t", "REQUEST_TIMED_OUT")
 
 
 def test_settings_that_are_left_out(upstream: str, deleted: Group) -> None:
