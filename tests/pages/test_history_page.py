@@ -8,6 +8,7 @@ import pytest
 from kgroups.cli.commands.history.history_page import Stay, history_page, stays
 from kgroups.cli.commands.history.history_report import GroupHistory
 from kgroups.core.history.looks import CapturedReader
+from kgroups.core.history.reader import HistoryReader
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, Topic
 from tests.core.history.test_looks import group, looks
@@ -46,11 +47,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_who_was_there_when() -> None:
     """From joining to leaving; of who was there before, from where the window begins."""
     reader = CapturedReader(0, looks(*GROUPS))
-    found = GroupHistory("g", reader.end(), 0, 4, None, None, reader.members)
+    found = GroupHistory("g", reader.end(), reader)
     spans = [(one.seat.member_id, one.from_ms, one.to_ms) for one in stays(found, (0, 9_000))]
     assert spans == [(A, 0, 9_000), (B, 1_000, 3_000)]
-    assert stays(GroupHistory("g", (), 0, 0, None, None), (0, 9)) == list[Stay]()
-    empty = history_page([GroupHistory("g", (), 0, 0, None, None)], (), (0, 9), ())
+    nothing = GroupHistory("g", (), HistoryReader())
+    assert stays(nothing, (0, 9)) == list[Stay]()
+    empty = history_page([nothing], (), (0, 9), ())
     assert [len(section.parts) for section in empty.sections] == [1]
 
 

@@ -68,7 +68,7 @@ def long_history() -> Page:
         topics = {"t": Topic("t", {0: PartitionLog(0, 900 * number)})}
         taken.append(ClusterSnapshot(60_000 * number, (one,), topics))
     reader = CapturedReader(0, list(looks_at("g", taken)))
-    found = GroupHistory("g", with_causes(reader.end()), 0, 80, None, None, reader.members)
+    found = GroupHistory("g", with_causes(reader.end()), reader)
     return history_page([found], taken, (0, 60_000 * 80), ())
 
 

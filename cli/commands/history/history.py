@@ -30,7 +30,6 @@ from kgroups.cli.params import HtmlFile, options_of
 from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.extras import require_extra
 from kgroups.core.history.causes import with_causes
-from kgroups.core.history.reader import HistoryReader
 from kgroups.core.times import parse_instant_ms
 
 SCHEMA = "kgroups.history/1"
@@ -93,7 +92,11 @@ def history(
     errors = unread_groups(names, histories, captures)
     readers, placement, logs, looks = histories
     failed = {error.target for error in errors}
-    found = [_history(name, readers[name]) for name in names if name not in failed]
+    found = [
+        GroupHistory(name, with_causes(readers[name].end()), readers[name])
+        for name in names
+        if name not in failed
+    ]
     read = read_logs(log or [], {one.group: one.changes for one in found})
     found = [explained(one, read) for one in found]
     broken = {} if logs is None else logs.unread.broken
@@ -121,20 +124,8 @@ def history(
     end_with(errors)
 
 
-def _history(name: str, reader: HistoryReader) -> GroupHistory:
-    return GroupHistory(
-        name,
-        with_causes(reader.end()),
-        reader.records,
-        reader.captures,
-        reader.oldest_ms,
-        reader.whole_since_ms,
-        reader.members,
-    )
-
-
 def _notes(found: GroupHistory, since_ms: int, broken: int) -> list[Note]:
-    whole_ms, name = found.whole_since_ms, found.group
+    whole_ms, name = found.reader.whole_since_ms, found.group
     notes = []
     if broken:
         text = f"`{name}`: {broken} records could not be read"

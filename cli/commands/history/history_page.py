@@ -57,8 +57,8 @@ def history_page(
 def stays(history: GroupHistory, window: tuple[int, int]) -> list[Stay]:
     """Every member that was there, by when it came; backwards from who is there at the end."""
     since_ms, until_ms = window
-    since_ms = max(since_ms, history.oldest_ms or since_ms)  # before, nobody knows
-    there = {seat.member_id: (seat, until_ms) for seat in history.members}
+    since_ms = max(since_ms, history.reader.oldest_ms or since_ms)  # before, nobody knows
+    there = {seat.member_id: (seat, until_ms) for seat in history.reader.members}
     ended: list[Stay] = []
     for change in reversed(history.changes):
         for seat in change.members.came:

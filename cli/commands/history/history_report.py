@@ -15,6 +15,7 @@ from kgroups.cli.commands.history.change_text import (
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.history.broker_log import with_logs
 from kgroups.core.history.changes import Change, Commits
+from kgroups.core.history.reader import HistoryReader
 from kgroups.core.history.repeats import Repeat, figures, repeats
 from kgroups.core.history.roster import Departure, Seat
 from kgroups.core.times import show_ms, timestamp
@@ -62,20 +63,12 @@ class GroupHistory:
     """History of one group.
 
     Args:
-        records: of the group, those before the window too.
-        captures: that have the group.
-        oldest_ms: time of the first of them.
-        whole_since_ms: from when on compaction has removed nothing.
-        members: who is in it at the end.
+        reader: that has read it, to its end.
     """
 
     group: str
     changes: tuple[Change, ...]
-    records: int
-    captures: int
-    oldest_ms: int | None
-    whole_since_ms: int | None
-    members: tuple[Seat, ...] = ()
+    reader: HistoryReader
 
 
 def explained(history: GroupHistory, logs: Sequence[ReadLog]) -> GroupHistory:
@@ -249,16 +242,14 @@ def summary_of(
 
 
 def _group_summary(history: GroupHistory, span_ms: int) -> Item:
-    counts = figures(history.changes, span_ms)
+    counts, read = figures(history.changes, span_ms), history.reader
     most = {"client_id": counts.client_id, "rebalances": counts.client_rebalances}
     return {
         "group": history.group,
-        "records": history.records,
-        "captures": history.captures,
-        "oldest_at": None if history.oldest_ms is None else timestamp(history.oldest_ms),
-        "whole_since_at": None
-        if history.whole_since_ms is None
-        else timestamp(history.whole_since_ms),
+        "records": read.records,
+        "captures": read.captures,
+        "oldest_at": None if read.oldest_ms is None else timestamp(read.oldest_ms),
+        "whole_since_at": None if read.whole_since_ms is None else timestamp(read.whole_since_ms),
         "rebalances": counts.rebalances,
         "unfinished_rebalances": counts.unfinished,
         "rebalances_per_hour": counts.rebalances_per_hour,
