@@ -99,11 +99,7 @@ class Roll:
             if member.member_protocol != self.protocol
         ]
         for member_id in waiting:
-            member = next(m for m in self.walk.group.members or () if m.member_id == member_id)
-            if self.protocol == "consumer":
-                self._upgrade(member)
-            else:
-                self._downgrade(member)
+            self._move(next(m for m in self.walk.group.members or () if m.member_id == member_id))
         self._say_what_follows()
         if self.other_releases:
             named = " and ".join(map(str, sorted(self.other_releases)))
@@ -121,81 +117,58 @@ class Roll:
 
     # ------------------------------------------------------------------ steps
 
-    def _upgrade(self, member: Member) -> None:
-        """A classic member comes back by KIP-848."""
-        name, static = self._shown(member), member.instance_id is not None
-        if not static and self.walk.group.type == "classic":
-            self.walk.step(Event(f"`{name}` leaves", (RemoveMember(member.member_id),)))
+    def _move(self, member: Member) -> None:
+        """A member goes and comes back by the other protocol; a static one in one step."""
+        walk, name, static = self.walk, self._shown(member), member.instance_id is not None
+
+        def leave(play: Rehearsal, ids: Mapping[str, str]) -> None:
+            play.leave(ids.get(member.member_id, member.member_id))
+
+        if not static and walk.group.type == "classic":
+            walk.step(Event(f"`{name}` leaves", (RemoveMember(member.member_id),)))
         elif not static:
-            self._leaves(member)
-        verb = "restarts" if static else "rejoins"
-        converts = self.walk.group.type == "classic" and bool(self.walk.group.members)
+            self._step(f"`{name}` leaves", leave, None, name)
+        if self.protocol == "classic" and not (
+            walk.group.type == "consumer" and walk.group.members
+        ):
+            self._follow_others(member, name)
+            return
+        converts = walk.group.type == "classic" and bool(walk.group.members)
         after = "; the coordinator converts the group" if converts else ""
-        comes = self._coming(member, "consumer")
-        self._step(
-            f"`{name}` {verb} with the consumer protocol{after}",
-            lambda play, ids: play.join_kip848(_renamed(comes, ids), self.assignor),
-            comes,
-            name,
+        comes = self._coming(member)
+
+        def come(play: Rehearsal, ids: Mapping[str, str]) -> None:
+            if self.protocol == "consumer":
+                play.join_kip848(_renamed(comes, ids), self.assignor)
+                return
+            if static:
+                leave(play, ids)
+            play.join_classic(_renamed(comes, ids))
+
+        verb = "restarts" if static else "rejoins"
+        self._step(f"`{name}` {verb} with the {self.protocol} protocol{after}", come, comes, name)
+
+    def _follow_others(self, member: Member, name: str) -> None:
+        """The group is classic again, and the last member joins it as any other."""
+        walk = self.walk
+        walk.group = replace(
+            walk.group, type="classic", assignor=self.terms.strategy, group_epoch=None
         )
-
-    def _downgrade(self, member: Member) -> None:
-        """A KIP-848 member comes back by the classic protocol."""
-        name = self._shown(member)
-        if member.instance_id is not None:
-            comes = self._coming(member, "classic")
-
-            def replaced(play: Rehearsal, ids: Mapping[str, str]) -> None:
-                play.leave(ids.get(member.member_id, member.member_id))
-                play.join_classic(_renamed(comes, ids))
-
-            self._step(f"`{name}` restarts with the classic protocol", replaced, comes, name)
-            return
-        self._leaves(member)
-        if self.walk.group.type == "consumer" and self.walk.group.members:
-            comes = self._coming(member, "classic")
-            self._step(
-                f"`{name}` rejoins with the classic protocol",
-                lambda play, ids: play.join_classic(_renamed(comes, ids)),
-                comes,
-                name,
-            )
-            return
-        # The group is classic again, and the last member joins it as any other.
-        self.walk.group = replace(
-            self.walk.group, type="classic", assignor=self.terms.strategy, group_epoch=None
+        joins = AddMembers(
+            client_id=member.client_id,
+            rack=member.rack or None,
+            topics=member.subscription or (),
+            library=walk.known.libraries.get(member.member_id),
         )
-        self.walk.step(
-            Event(
-                f"`{name}` rejoins with the classic protocol",
-                (
-                    AddMembers(
-                        client_id=member.client_id,
-                        rack=member.rack or None,
-                        topics=member.subscription or (),
-                        library=self.walk.known.libraries.get(member.member_id),
-                    ),
-                ),
-                back=name,
-            )
-        )
+        walk.step(Event(f"`{name}` rejoins with the classic protocol", (joins,), back=name))
 
-    def _leaves(self, member: Member) -> None:
-        name = self._shown(member)
-        self._step(
-            f"`{name}` leaves",
-            lambda play, ids: play.leave(ids.get(member.member_id, member.member_id)),
-            None,
-            name,
-        )
-
-    def _coming(self, member: Member, protocol: MemberProtocol) -> Member:
+    def _coming(self, member: Member) -> Member:
         """The next life of a member, with an id that it may draw."""
         number = 1 + len(self.walk.stages)
         return replace(
             member,
             member_id=assumed_id(self.walk.group.group, None, number),
-            member_protocol=protocol,
+            member_protocol=self.protocol,
             member_epoch=None,
             assignment={},
             target_assignment=None,
