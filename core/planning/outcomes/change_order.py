@@ -10,6 +10,7 @@ from typing import Final
 
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
+from kgroups.core.planning.outcomes.coordinator_batches import before
 from kgroups.core.planning.outcomes.unnoticed_topics import may_be_late, unread_topics
 from kgroups.core.planning.outcomes.visible_order import STICKY_FAMILY, TEXT_ONLY
 from kgroups.core.planning.roster import Roster, Seat
@@ -139,17 +140,6 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
     """The group while some of what happens to it has not happened yet."""
     if not late:
         return roster
-    seats: list[Seat] = []
-    leaving = {member.member_id: member for member in roster.leavers if member.member_id in late}
-    staying = {seat.member.member_id: seat for seat in roster.seats}
-    for member in roster.group.members or ():
-        name = member.member_id
-        reads = member.subscription or ()
-        if name in leaving:
-            seats.append(Seat(member, reads, read_before=reads))
-        elif name in staying:
-            seats.append(replace(staying[name], topics=reads) if name in late else staying[name])
-    seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
     topics = roster.topics
     if LEARNS in late:
         topics = _known_topics(topics, unread_topics(roster, strategy))
@@ -157,7 +147,7 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
         changed = roster.topics_before
         topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
         topics = {name: entry for name, entry in topics.items() if changed.get(name, entry)}
-    return replace(roster, seats=tuple(seats), topics=topics)
+    return replace(roster, seats=before(roster, late).seats, topics=topics)
 
 
 def without_topics(roster: Roster, unknown: frozenset[str]) -> Roster:

@@ -14,7 +14,7 @@ Source: GroupMetadataManager.consumerGroupHeartbeat, updateTargetAssignment,
 maybeUpdateRegularExpressions; KIP-848.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Final
@@ -177,7 +177,7 @@ def stages(roster: Roster, batches: Sequence[Batch]) -> Iterator[Roster]:
     gone: set[str] = set()
     for batch in batches:
         pending -= batch
-        stage = _without(roster, pending)
+        stage = before(roster, pending)
         left = [seat for seat in stage.left if seat.member.member_id not in gone]
         last = [seat for seat in left if _last(seat.member.member_id) in batch]
         yield replace(stage, left=tuple(last or left))
@@ -196,8 +196,8 @@ def _changes_at_once(roster: Roster) -> bool:
     )
 
 
-def _without(roster: Roster, pending: set[str]) -> Roster:
-    """The group while these events have not happened yet."""
+def before(roster: Roster, pending: Set[str]) -> Roster:
+    """The group while these events, ids of members among them, have not happened yet."""
     left = tuple(seat for seat in roster.left if seat.member.member_id not in pending)
     listed = {member.member_id: at for at, member in enumerate(roster.group.members or ())}
     present = [*roster.seats, *(seat for seat in roster.left if seat not in left)]
