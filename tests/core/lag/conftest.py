@@ -1,15 +1,5 @@
 """Fixtures of the tests of lag reports."""
 
-from typing import Any
+from tests.support.lag.engines import engine, session
 
-import pytest
-
-SPARK = pytest.param("spark", marks=pytest.mark.slow("the same SQL by DuckDB is in every run"))
-
-
-@pytest.fixture(params=["duckdb", SPARK])
-def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who computes a report, as arguments of `lag_report_over`; Spark in the slow tests."""
-    if request.param == "duckdb":
-        return {"engine": "duckdb"}
-    return {"session": request.getfixturevalue("spark")}
+__all__ = ["engine", "session"]

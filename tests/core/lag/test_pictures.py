@@ -53,11 +53,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def report(spark: SparkSession, folder: Path) -> LagReport:
+def report(folder: Path) -> LagReport:
     """A report over all captures, with its pictures."""
     query = LagQuery(pictures=True)
     return lag_report_over(
-        folder, query, since_ms=START_MS - 60 * STEP_MS, until_ms=UNTIL_MS, session=spark
+        folder, query, since_ms=START_MS - 60 * STEP_MS, until_ms=UNTIL_MS, engine="duckdb"
     )
 
 
@@ -68,7 +68,6 @@ def drawn(report: LagReport) -> Pictures:
     return report.pictures
 
 
-@pytest.mark.slow("a line over time; drawn in tests/pages/test_lag_page.py")
 def test_lag_over_time(drawn: Pictures, folder: Path) -> None:
     """A line is the sums of its captures, each once; of the groups that ever lagged most."""
     with duckdb.connect() as connection:
@@ -107,7 +106,9 @@ def test_verdicts_count_every_partition(drawn: Pictures) -> None:
     assert counts["not known"][0] >= 4
 
 
-def test_pictures_of_one_capture(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_of_one_capture(
+    session: SparkSession | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a window there is no line, and statuses stand in for verdicts.
 
     However large the fleet, no picture has more rows than a person can look at.
@@ -116,7 +117,7 @@ def test_pictures_of_one_capture(spark: SparkSession, monkeypatch: pytest.Monkey
         monkeypatch.setattr(pictures, name, 2)
     with rows_brought_home(monkeypatch) as sizes:
         query = LagQuery(top=3, pictures=True)
-        report = lag_report([fleet(7, groups=60)], query, session=spark)
+        report = lag_report([fleet(7, groups=60)], query, session=session)
     assert sum(sizes) <= 30
     drawn = report.pictures
     assert drawn is not None

@@ -23,12 +23,14 @@ pytestmark = pytest.mark.spark
 ALL = 100_000
 
 
-def ask(spark: SparkSession, snapshot: ClusterSnapshot, by: str, **query: Any) -> LagReport:
+def ask(
+    session: SparkSession | None, snapshot: ClusterSnapshot, by: str, **query: Any
+) -> LagReport:
     """A report of one snapshot."""
-    return lag_report([snapshot], LagQuery(by=by, top=ALL, **query), session=spark)
+    return lag_report([snapshot], LagQuery(by=by, top=ALL, **query), session=session)
 
 
-def test_stale_commits(spark: SparkSession) -> None:
+def test_stale_commits(session: SparkSession | None) -> None:
     """A topic that is gone, and one that the group left; not one that waits for its reader."""
     logs = {0: PartitionLog(0, 10, leader=1), 1: PartitionLog(0, 10, leader=1)}
     commits = {0: CommittedOffset(4), 1: CommittedOffset(4)}
@@ -41,15 +43,15 @@ def test_stale_commits(spark: SparkSession) -> None:
     )
     topics = {name: Topic(name, logs) for name in ("read", "left")}
     snapshot = ClusterSnapshot(1, groups, topics, cluster_id="c1")
-    found = {r["group"]: r["stale_partitions"] for r in ask(spark, snapshot, "group").items}
+    found = {r["group"]: r["stale_partitions"] for r in ask(session, snapshot, "group").items}
     assert found == {"alive": 4, "empty": 2, "unknown": 2}
-    by_topic = {r["topic"]: r["stale_partitions"] for r in ask(spark, snapshot, "topic").items}
+    by_topic = {r["topic"]: r["stale_partitions"] for r in ask(session, snapshot, "topic").items}
     assert by_topic == {"read": 0, "left": 2, "gone": 6}
-    where = ask(spark, snapshot, "topic", sql="stale_partitions = partitions").items
+    where = ask(session, snapshot, "topic", sql="stale_partitions = partitions").items
     assert [row["topic"] for row in where] == ["gone"]
 
 
-def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
+def test_lag_in_seconds_by_the_next_record(session: SparkSession | None) -> None:
     """The oldest unread record decides; at the head it is 0, expired or not asked unknown."""
     at_ms = 1_000_000
     log = PartitionLog(10, 100, leader=1)
@@ -68,7 +70,7 @@ def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
 
     def seconds(by: str) -> dict[Any, Any]:
         query = LagQuery(by=by, top=ALL, times=True)
-        report = lag_report([snapshot], query, session=spark, record_times=times)
+        report = lag_report([snapshot], query, session=session, record_times=times)
         return {
             (r["group"], r.get("partition")): (
                 *(r["lag_seconds"], r["lag_seconds_method"]),

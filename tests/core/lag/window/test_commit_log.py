@@ -191,9 +191,12 @@ def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:
     assert commits_here(log, ()).num_rows == 0
 
 
-@pytest.mark.share(16)
-@pytest.mark.parametrize("stated", [0, SMALL_ROWS])
-def test_a_history_of_some_groups_is_of_these_alone(spark: SparkSession, stated: int) -> None:
+@pytest.mark.parametrize(
+    ("stated", "session"), [(0, "duckdb"), (SMALL_ROWS, "spark")], indirect=["session"]
+)
+def test_a_history_of_some_groups_is_of_these_alone(
+    session: SparkSession | None, stated: int
+) -> None:
     """Whether read here or by Spark's tasks: commits of others in the same partition are left out.
 
     So are those before the window. A short log is read in this process, however Spark runs.
@@ -207,7 +210,7 @@ def test_a_history_of_some_groups_is_of_these_alone(spark: SparkSession, stated:
         LagQuery(groups=["g1"], by="topic"),
         since_ms=NOW_MS - 2 * MINUTE_MS,
         until_ms=NOW_MS,
-        session=spark,
+        session=session,
     )
     assert [(row["topic"], row["lag"], row["commits"]) for row in report.items] == [("t", 3, 3)]
     assert report.summary["records"] == {"commit": 4, "tombstone": 0, "other": 0, "broken": 1}
@@ -226,8 +229,7 @@ def fleet_now(commits: dict[str, int], end: int) -> ClusterSnapshot:
     )
 
 
-@pytest.mark.slow("more of what a log tells")
-def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
+def test_history_tells_stopped_from_standing_still(session: SparkSession | None) -> None:
     """Commit times decide: no commits for longer than they went on, or the same one on and on."""
     records: list[Raw] = []
     for minute in range(20):
@@ -246,7 +248,7 @@ def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
         LagQuery(by="group"),
         since_ms=NOW_MS - 120 * MINUTE_MS,
         until_ms=NOW_MS,
-        session=spark,
+        session=session,
     )
     assert report.columns == report_columns(LagQuery(by="group"), "history")
     rows = {row["group"]: row for row in report.items}
@@ -266,8 +268,7 @@ def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
     assert error.target == "__consumer_offsets-0 offset 200"
 
 
-@pytest.mark.slow("more of what a log tells")
-def test_a_partition_that_is_stuck_under_an_owner_stalls(spark: SparkSession) -> None:
+def test_a_partition_that_is_stuck_under_an_owner_stalls(session: SparkSession | None) -> None:
     """The group goes on committing elsewhere: STALL, as a report on captures says, not STOP."""
     records: list[Raw] = []
     for minute in range(60):
@@ -288,14 +289,13 @@ def test_a_partition_that_is_stuck_under_an_owner_stalls(spark: SparkSession) ->
         LagQuery(by="partition"),
         since_ms=NOW_MS - 120 * MINUTE_MS,
         until_ms=NOW_MS,
-        session=spark,
+        session=session,
     )
     stuck = next(row for row in report.items if row["partition"] == 0)
     assert (stuck["verdict"], stuck["verdict_rule"]) == ("STALL", "offset_stands_still")
 
 
-@pytest.mark.slow("most of a minute; rates from ends of logs are below")
-def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
+def test_ends_of_logs_make_rates_and_lag_over_time(session: SparkSession | None) -> None:
     """Asked where the log ended, a history has rates in, trend and a line, as captures have."""
     minutes = 60
     begin_ms = NOW_MS - minutes * MINUTE_MS
@@ -319,7 +319,7 @@ def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
         since_ms=begin_ms,
         until_ms=NOW_MS,
         ends=ends,
-        session=spark,
+        session=session,
     )
     rows = {row["group"]: row for row in report.items}
     assert set(rows) == set(latest)
@@ -340,7 +340,7 @@ def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
     assert line[-1] == pytest.approx(50 * 55, rel=0.05)
 
 
-def test_rates_are_over_one_span(spark: SparkSession) -> None:
+def test_rates_are_over_one_span(session: SparkSession | None) -> None:
     """A topic of three hours in a window of a day; a group that committed in the last hour."""
     hour_ms = 60 * MINUTE_MS
     begin_ms = NOW_MS - 3 * hour_ms
@@ -359,7 +359,7 @@ def test_rates_are_over_one_span(spark: SparkSession) -> None:
         ends=ends,
         record_times={("t", 0, 1_200): begin_ms + 1_200_000},
         age_method="bisected",
-        session=spark,
+        session=session,
     )
     (row,) = history.items
     assert row["rate_in"] == pytest.approx(1.0, rel=0.01)
@@ -370,8 +370,7 @@ def test_rates_are_over_one_span(spark: SparkSession) -> None:
     assert [row[name] for name in ages] == [3 * 3_600 - 1_200, "bisected", "high"]
 
 
-@pytest.mark.slow("more of what a log tells")
-def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
+def test_a_window_that_ended_is_told_as_it_was(session: SparkSession | None) -> None:
     """With the ends of that time: the commit that stood then, and the log's end then."""
     then_ms = NOW_MS - 30 * MINUTE_MS
     log = LogInMemory(
@@ -390,7 +389,7 @@ def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
         since_ms=then_ms - 60 * MINUTE_MS,
         until_ms=then_ms,
         ends={then_ms: {("t", 0): 70}, then_ms - 30 * MINUTE_MS: {("t", 0): 5}},
-        session=spark,
+        session=session,
     )
     rows = {row["group"]: row for row in report.items}
     assert (rows["g"]["lag"], rows["g"]["commits"]) == (30, 2)

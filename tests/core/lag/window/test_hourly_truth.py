@@ -5,6 +5,8 @@ A share of it by a fixed seed; `make fuzz WHAT=lag` has any number.
 """
 
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,23 +55,32 @@ def captures() -> list[Capture]:
 
 
 @pytest.fixture(scope="module")
-def folder(captures: list[Capture], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of each state, with its name."""
+def folder_of(
+    captures: list[Capture], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """A folder of each state, made when it is first asked for; the captures alone are `raw`."""
     folder = tmp_path_factory.mktemp("hourly")
-    raw = folder / "raw"
-    write_captures(raw, captures, every=COUNT // 2)
-    for state, (hours_ms, days_ms) in STATES.items():
-        shutil.copytree(raw, folder / state)
-        steps = [*roll_up(folder / state, before_ms=hours_ms)]
-        steps += roll_up_days(folder / state, before_ms=days_ms)
-        assert {step.action for step in steps} == {"rolled_up"}
-    return folder
+    write_captures(folder / "raw", captures, every=COUNT // 2)
+
+    @cache
+    def made(state: str) -> Path:
+        if state != "raw":
+            hours_ms, days_ms = STATES[state]
+            shutil.copytree(folder / "raw", folder / state)
+            steps = [*roll_up(folder / state, before_ms=hours_ms)]
+            steps += roll_up_days(folder / state, before_ms=days_ms)
+            assert {step.action for step in steps} == {"rolled_up"}
+        return folder / state
+
+    return made
 
 
 @pytest.mark.slow(
     "by the hour alone; with days and months: tests/core/lag/window/test_monthly_truth.py"
 )
-def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: Path) -> None:
+def test_every_figure(
+    engine: dict[str, Any], captures: list[Capture], folder_of: Callable[[str], Path]
+) -> None:
     """Rows and summary of each report, and which of their figures are by the hour."""
     checks = Checks(engine)
     # 90 a grouping; Spark takes ten times as long.
@@ -81,7 +92,7 @@ def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: P
                 None if capture.at_ms >= hours_ms else "hour" if capture.at_ms >= days_ms else "day"
             )
 
-        checks.check(folder / state, captures, asked, rolled_up)
+        checks.check(folder_of(state), captures, asked, rolled_up)
     checks.end()
     for level in ("hourly", "daily"):
         assert None in checks.named[level]
@@ -97,12 +108,12 @@ TOLD_BY = {
 
 
 @pytest.mark.parametrize("state", ["hours until midnight", "all days"])
-def test_what_differs_is_named(folder: Path, state: str) -> None:
+def test_what_differs_is_named(folder_of: Callable[[str], Path], state: str) -> None:
     """Beside a report on the captures themselves only the figures that are named may differ."""
     named = set()
     for by in ("group", "partition"):
         raw, rolled = (
-            {tuple(row[key] for key in KEYS[by]): row for row in whole(folder / name, by).items}
+            {tuple(row[key] for key in KEYS[by]): row for row in whole(folder_of(name), by).items}
             for name in ("raw", state)
         )
         assert raw.keys() == rolled.keys()
