@@ -5,6 +5,7 @@ exception there is a bug of ours. Everywhere else a failure that a user can caus
 of these classes; anything else that escapes is a bug and ends with exit code 70.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -101,6 +102,20 @@ def shorten(text: str, limit: int = 200) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 group`, `2,000 groups`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def meant(text: str, names: Iterable[str], most: int = 1) -> str | None:
+    """`did you mean `lag`?`: the names that are written nearly like the text; None without any."""
+    from difflib import get_close_matches
+
+    near = ", ".join(f"`{name}`" for name in get_close_matches(text, list(names), most))
+    return f"did you mean {near}?" if near else None
+
+
+def guess(text: str, names: Iterable[str], most: int = 1) -> str:
+    """The same as the end of a sentence."""
+    hint = meant(text, names, most)
+    return f"; {hint}" if hint else ""
 
 
 EXIT_CODE_BUG = 70

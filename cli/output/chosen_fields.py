@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from operator import itemgetter
 from typing import Annotated, Final, NamedTuple
 
@@ -10,10 +9,9 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View, heading
 from kgroups.cli.params import GlobalOptions, split_names
 from kgroups.cli.usage import Texts, option
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, guess
 
 FORMS: Final = frozenset({"table", "csv"})
-NEIGHBOURS: Final = 3
 
 FieldNames = Annotated[Texts, option("--fields NAMES", "Show only these columns: group,lag.")]
 
@@ -75,10 +73,8 @@ def chosen_fields(
 def _check(names: Iterable[str], columns: Sequence[str]) -> None:
     for name in names:
         if name not in columns:
-            near = [f"`{column}`" for column in get_close_matches(name, columns, NEIGHBOURS)]
-            guess = f"; did you mean {', '.join(near)}?" if near else ""
             raise UsageError(
-                f"--fields: there is no column `{name}` here{guess}",
+                f"--fields: there is no column `{name}` here{guess(name, columns, most=3)}",
                 hint="columns: " + ", ".join(columns),
             )
 

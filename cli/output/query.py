@@ -5,7 +5,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 import jmespath
@@ -19,10 +18,9 @@ from jmespath.exceptions import (
 )
 from jmespath.functions import Functions
 
-from kgroups.core.errors import UnprintedError, UsageError, shorten
+from kgroups.core.errors import UnprintedError, UsageError, guess, shorten
 
 HINT: Final = "JMESPath: `items[].group`, `items[?lag > `10`].group`"
-NEIGHBOURS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +102,7 @@ def _check_calls(text: str, root: Mapping[str, Any]) -> None:
         name, given = str(node["value"]), len(node["children"])
         place = _place_of(text, name)
         if name not in table:
-            near = get_close_matches(name, table, NEIGHBOURS)
-            guess = ", ".join(f"`{name}`" for name in near)
-            _refuse(
-                text,
-                f"unknown function `{name}`" + (f"; did you mean {guess}?" if near else ""),
-                place,
-            )
+            _refuse(text, f"unknown function `{name}`{guess(name, table, most=3)}", place)
         taken = table[name]["signature"]
         is_variadic = bool(taken) and taken[-1].get("variadic", False)
         if given < len(taken) or (given > len(taken) and not is_variadic):

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
+
+from kgroups.core.errors import meant
 
 Kind = Literal["number", "text"]
 SECONDS: Final = "seconds"
 """The unit of fields that are compared with durations."""
-NEIGHBOURS: Final = 3
 
 
 class AtLeast(NamedTuple):
@@ -62,9 +62,9 @@ class Fields:
         """The field that a text spells, in any case and with `-` for `_`; None if there is none."""
         return self._named.get(_normal(text))
 
-    def neighbours(self, text: str) -> list[str]:
-        """Names that are written nearly like the text, the nearest first."""
-        return get_close_matches(_normal(text), self._named, NEIGHBOURS)
+    def meant(self, text: str) -> str | None:
+        """`did you mean `lag`?`: a hint at the names that are written nearly like the text."""
+        return meant(_normal(text), self._named, most=3)
 
 
 def _normal(text: str) -> str:

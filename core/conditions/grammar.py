@@ -242,10 +242,8 @@ class _Parser:
         return word
 
     def _refuse_name(self, word: Word) -> NoReturn:
-        near = self.fields.neighbours(word.text)
-        guess = ", ".join(f"`{name}`" for name in near)
+        unknown = f"unknown field `{word.text}` of {self.fields.of}"
         self.refuse(
-            f"unknown field `{word.text}` of {self.fields.of}"
-            + (f"; did you mean {guess}?" if near else ""),
+            "; ".join(filter(None, (unknown, self.fields.meant(word.text)))),
             "fields: " + ", ".join(self.fields.names),
         )

@@ -8,12 +8,11 @@ Source: GroupCoordinatorConfig; `GroupConfig.validate`, Kafka 4.3.
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.releases import RELEASES, Release, Rule
-from kgroups.core.errors import UsageError, shorten
+from kgroups.core.errors import UsageError, guess, shorten
 
 # A member that joined and has not got its id yet cannot heartbeat; it may stay this long.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -105,9 +104,7 @@ class CoordinatorConfig:
 
 
 def _unknown(name: str) -> str:
-    close = get_close_matches(name, PROPERTIES, 1)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"`{name}` is not a broker property for groups{guess}"
+    return f"`{name}` is not a broker property for groups{guess(name, PROPERTIES)}"
 
 
 def _converted(name: str, text: str, convert: Callable[[str], object]) -> object:

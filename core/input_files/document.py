@@ -5,14 +5,13 @@ back in the type that was asked for or raise a `UsageError` that says where and 
 Lines are looked up only when something is wrong, so that reading a good file costs nothing extra.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeVar
 
-from kgroups.core.errors import UsageError, shorten
+from kgroups.core.errors import UsageError, meant, shorten
 from kgroups.core.input_files.files import MIB, decode, read_file
 from kgroups.core.input_files.json_text import Step, check_json_cost, json_line, parse_json
 from kgroups.core.input_files.properties import parse_properties, property_line
@@ -146,10 +145,9 @@ class Cursor:
             hint = "put it in quotes" if self.document.syntax == "yaml" else None
             self._expected("text", hint=hint)
         if choices and self.value not in choices:
-            close = _close(self.value, choices)
-            hint = f"did you mean `{close}`?" if close else None
             shown = shorten(self.value, _SHOWN)
-            self.fail(f"expected one of {_list(choices)}, found `{shown}`", hint=hint)
+            wrong = f"expected one of {_list(choices)}, found `{shown}`"
+            self.fail(wrong, hint=_meant(self.value, choices))
         return self.value
 
     def choice(self, choices: Collection[T]) -> T:
@@ -183,10 +181,9 @@ class Cursor:
         self.fail(f"expected {what}, found {kind_of(self.value)}", hint=hint)
 
     def _unknown_key(self, key: str, accepted: Collection[str]) -> NoReturn:
-        close = _close(key, accepted)
-        guess = f"did you mean `{close}`? " if close else ""
+        hint = " ".join(filter(None, (_meant(key, accepted), _accepted(accepted))))
         what = f"unknown key `{shorten(key, _SHOWN)}`"
-        self.child(key, None).fail(what, hint=guess + _accepted(accepted), key=True)
+        self.child(key, None).fail(what, hint=hint, key=True)
 
 
 def choice_of(choices: Collection[T]) -> Callable[[Cursor], T]:
@@ -298,11 +295,9 @@ def show_number(value: float) -> str:
     return str(value)
 
 
-def _close(text: str, names: Collection[str]) -> str | None:
-    """The name that was probably meant."""
-    if len(text) > _SHOWN:  # comparing takes time by the square of the length
-        return None
-    return next(iter(difflib.get_close_matches(text, list(names), 1)), None)
+def _meant(text: str, names: Collection[str]) -> str | None:
+    """The name that was probably meant; comparing takes time by the square of the length."""
+    return meant(text, names) if len(text) <= _SHOWN else None
 
 
 def _list(names: Collection[str]) -> str:

@@ -1,10 +1,9 @@
 """Configurations of a group: what holds, and changes to it as data. Pure."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
-from kgroups.core.errors import ItemError, NotFoundError, RefusedError
+from kgroups.core.errors import ItemError, NotFoundError, RefusedError, meant
 from kgroups.core.offsets.drift import Drift, drifted
 from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.offsets.write_file import ChangedSetting
@@ -140,12 +139,9 @@ def plan_settings(
                 hint="Kafka 4.4 has it; `kgroups config GROUP --all` lists theirs",
             )
         if name not in settings:
-            close = get_close_matches(name, settings, 1)
             raise NotFoundError(
                 f"no such group configuration: `{name}`",
-                hint=f"did you mean `{close[0]}`?"
-                if close
-                else "`kgroups config GROUP` lists them",
+                hint=meant(name, settings) or "`kgroups config GROUP` lists them",
             )
         now = settings[name]
         change = SettingChange(group, name, now.own, value)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Annotated, Final
 
 import typer
@@ -39,7 +38,7 @@ from kgroups.core.conditions.group_figures import (
     source_of,
 )
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
-from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.errors import ClusterError, ItemError, UsageError, guess
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -223,10 +222,9 @@ def _condition_of(until: str) -> Condition:
     """
     word = until.strip().lower()
     if word.isidentifier() and word not in (*SHORTHANDS, *GROUP_FIELDS.names):
-        close = get_close_matches(word, (*SHORTHANDS, *GROUP_FIELDS.names), n=1)
-        meant = f"; did you mean `{close[0]}`?" if close else ""
+        near = guess(word, (*SHORTHANDS, *GROUP_FIELDS.names))
         raise UsageError(
-            f"`--until {until}` is not a condition{meant}",
+            f"`--until {until}` is not a condition{near}",
             hint=f"use {', '.join(SHORTHANDS)}, or a condition such as `lag < 100`",
         )
     return parse_condition(SHORTHANDS.get(word, until), GROUP_FIELDS, "--until")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Annotated, Any, Final
 
@@ -13,7 +12,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, plain_view
 from kgroups.cli.params import options_of
 from kgroups.cli.usage import Texts, argument
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, guess
 
 SCHEMA = "kgroups.schema/1"
 COMMON: Final = "common"
@@ -85,11 +84,9 @@ def document_of(words: list[str]) -> str:
     for name in (text, text.rpartition(".")[0]):
         if name in names:
             return name
-    near = get_close_matches(text, names, 3)
-    guess = ", ".join(f"`{name.replace('.', ' ')}`" for name in near)
+    near = guess(text, names, most=3).replace(".", " ")
     raise UsageError(
-        f"`{' '.join(words)}` prints no JSON document"
-        + (f"; did you mean {guess}?" if near else ""),
+        f"`{' '.join(words)}` prints no JSON document{near}",
         hint="`kgroups schema` lists the documents",
     )
 

@@ -1,6 +1,5 @@
 """Properties of the libraries that are configured by them: what each is, or that nobody has it."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -8,6 +7,7 @@ from math import inf
 from pkgutil import get_data
 from typing import Final, Literal
 
+from kgroups.core.errors import meant
 from kgroups.core.simulation.clients.own_names import OWN_NAMES
 
 PropertyKind = Literal["flag", "whole", "number", "text"]
@@ -101,5 +101,4 @@ def unknown_property(name: str, library: str, accepted: Iterable[str]) -> tuple[
     hint = hint_of(name)
     if hint is not None:
         return what, hint
-    close = difflib.get_close_matches(name[:60], sorted(accepted), 1)
-    return what, f"did you mean `{close[0]}`?" if close else None
+    return what, meant(name[:60], accepted)

@@ -9,7 +9,7 @@ from typing import Final
 
 from kgroups.core.coordinator.client.default_assignors import known_assignor
 from kgroups.core.coordinator.config import wrong_settings
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, meant
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.protocol.errors import ErrorCode
 from kgroups.core.simulation.clients.libraries import LIBRARIES
@@ -20,7 +20,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     CreateTopic,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
-from kgroups.core.simulation.scenario.subscriptions import close_to, offered
+from kgroups.core.simulation.scenario.subscriptions import offered
 
 Path = tuple[str | int, ...]
 STRATEGY: Final = "partition.assignment.strategy"
@@ -159,7 +159,7 @@ def _of_subscription(
     created = scenario.auto_partitions and plan.settings.allow_auto_create_topics
     for topic in plan.topics:
         if topic not in topics and not created:
-            hint = close_to(topic, topics)
+            hint = meant(topic, topics)
             if scenario.auto_partitions and hint is None:
                 hint = "with `allow.auto.create.topics: true` the brokers would create it"
             yield of_member(group, plan, "topics", f"there is no topic `{topic}`", hint=hint)
@@ -182,7 +182,7 @@ def _of_assign(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Iterat
     for topic, numbers in plan.assign:
         beyond = [number for number in numbers if number >= partitions.get(topic, 0)]
         if topic not in partitions:
-            wrong = f"there is no topic `{topic}`", close_to(topic, partitions)
+            wrong = f"there is no topic `{topic}`", meant(topic, partitions)
         elif beyond:
             wrong = f"`{topic}` has no partition {beyond[0]}", None
     if plan.subscribes:

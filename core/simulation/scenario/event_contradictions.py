@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from kgroups.core.errors import KgroupsError, PatternError
+from kgroups.core.errors import KgroupsError, PatternError, meant
 from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, Deploy
 from kgroups.core.simulation.scenario.scenario_events import (
@@ -32,7 +32,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     Scenario,
     next_name,
 )
-from kgroups.core.simulation.scenario.subscriptions import close_to, pattern_matches
+from kgroups.core.simulation.scenario.subscriptions import pattern_matches
 
 SAID: Final = {"topics": "topics", "pattern": "a pattern"}
 OF_CLASSIC_MEMBERS: Final = frozenset(FAILING_APIS) - {"ConsumerGroupHeartbeat"}
@@ -82,14 +82,14 @@ def _of_event(
         partitions[event.topic] = event.partitions
     elif isinstance(event, Load):
         if event.topic not in partitions:
-            hint = close_to(event.topic, partitions)
+            hint = meant(event.topic, partitions)
             yield "topic", f"there is no topic `{event.topic}` yet", hint
     elif isinstance(event, ZoneOutage | SpotEviction):
         racks = {t.rack for group in scenario.groups for t in group.templates} - {None}
         racks |= {member.rack for group in scenario.groups for member in group.members} - {None}
         if event.rack is not None and event.rack not in racks:
             named = [rack for rack in racks if rack is not None]
-            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, named)
+            yield "rack", f"no member is in rack `{event.rack}`", meant(event.rack, named)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
     elif isinstance(event, RequestError):
@@ -147,7 +147,7 @@ def _of_application(
         topics |= {event.topic for event in made if isinstance(event, CreateTopic)}
     for topic in getattr(event, "topics", ()):
         if topic not in topics:
-            yield "topics", f"there is no topic `{topic}` yet", close_to(topic, topics)
+            yield "topics", f"there is no topic `{topic}` yet", meant(topic, topics)
     group = scenario.needed(event.group)
     if isinstance(event, PausePartitions):
         return
@@ -218,7 +218,7 @@ def _of_deploy(scenario: Scenario, event: Deploy, seats: set[str], *, once: bool
 def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:
     before = partitions.get(event.topic)
     if before is None:
-        yield "topic", f"there is no topic `{event.topic}` yet", close_to(event.topic, partitions)
+        yield "topic", f"there is no topic `{event.topic}` yet", meant(event.topic, partitions)
     elif event.partitions <= before:
         what = f"`{event.topic}` has {before} partitions already"
         yield "partitions", what, "a topic can only get more partitions"
@@ -231,7 +231,7 @@ def _of_scale_out(scenario: Scenario, event: ScaleOut, seats: set[str], *, once:
     like = group.like(event.like)
     if like is None:
         what = f"there is no member `{event.like}`" if event.like else "the group has no members"
-        yield "like", what, close_to(event.like or "", seats)
+        yield "like", what, meant(event.like or "", seats)
         return
     for _ in range(event.count if once else 0):
         seats.add(next_name(like.name, seats))
@@ -250,7 +250,7 @@ def _of_seats(scenario: Scenario, scheduled: Scheduled, seats: dict[str, set[str
     for name in named:
         if name is not None and name not in there and not grows:
             key = "members" if isinstance(event, RollingRestart | ScaleIn) else "member"
-            yield key, f"there is no member `{name}` at that time", close_to(name, there)
+            yield key, f"there is no member `{name}` at that time", meant(name, there)
     counted = isinstance(event, ScaleIn) and not event.members and scheduled.at_ms is not None
     if counted and isinstance(event, ScaleIn) and event.count > len(there) and not grows:
         yield "count", f"the group has {len(there)} members, not {event.count}", None

@@ -1,7 +1,5 @@
 """Which topics a group reads, and with which assignors, by the plans of its members."""
 
-import difflib
-from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
@@ -23,12 +21,6 @@ def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
     if plan.settings.assignors:
         return plan.settings.assignors
     return (COOPERATIVE,) if group.protocol == "cooperative" else LIBRARIES[plan.library].eager
-
-
-def close_to(name: str, names: Iterable[str]) -> str | None:
-    """A hint: what was probably meant."""
-    matches = difflib.get_close_matches(name, sorted(names), 1)
-    return f"did you mean `{matches[0]}`?" if matches else None
 
 
 @cache

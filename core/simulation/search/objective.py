@@ -63,9 +63,8 @@ class Objective:
 
     def _check_name(self, name: str) -> None:
         if SIMULATION_FIELDS.field(name) is None:
-            near = ", ".join(f"`{neighbour}`" for neighbour in SIMULATION_FIELDS.neighbours(name))
             names = ", ".join(figure for figure in SIMULATION_FIELDS.names if "_p9" not in figure)
-            hint = f"did you mean {near}?" if near else f"known: {names}"
+            hint = SIMULATION_FIELDS.meant(name) or f"known: {names}"
             raise UsageError(f"`{name}` is not a figure of a simulation", hint=hint)
 
     def value(self, values: Mapping[str, Value]) -> float:
