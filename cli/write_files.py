@@ -10,8 +10,6 @@ from typing import Final
 from kgroups.cli.exits import now_ms
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.input_files.files import regular_file, whole_file
-from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.row_file import MAX_BYTES, Row
 from kgroups.core.offsets.write_file import (
     KINDS,
@@ -48,32 +46,6 @@ def default_undo_dir() -> Path | None:
 def save_undo(
     directory: Path,
     command: Command,
-    planned: Iterable[Change],
-    *,
-    cluster_id: str | None,
-    topic_ids: Mapping[str, str | None],
-    share_groups: Iterable[str] = (),
-    hint: str,
-) -> Path:
-    """Write which commits are about to be replaced, as `save_undo_rows` does."""
-    planned = list(planned)
-    names = dict.fromkeys(change.topic for change in planned if change.topic is not None)
-    ids = {name: topic_ids.get(name) for name in names}
-    rows = commit_rows(planned)
-    return save_undo_rows(
-        directory,
-        command,
-        rows,
-        cluster_id=cluster_id,
-        topic_ids=ids,
-        share_groups=share_groups,
-        hint=hint,
-    )
-
-
-def save_undo_rows(
-    directory: Path,
-    command: Command,
     rows: Iterable[Row],
     *,
     cluster_id: str | None,
@@ -86,20 +58,12 @@ def save_undo_rows(
     Args:
         directory: made if it is not there.
         rows: all of the kind of the command.
-        topic_ids: of the topics of the rows, as far as they are known.
+        topic_ids: of topics, as far as they are known.
         hint: what to do where the file cannot be written.
     Raises:
         UsageError: the file cannot be written, or not be read back, so nothing else may be.
     """
-    document = Document(
-        schema=UNDO,
-        command=command,
-        cluster_id=cluster_id,
-        created_at=timestamp(now_ms()),
-        topic_ids=dict(topic_ids),
-        share_groups=[*share_groups],
-        rows=[],
-    )
+    document = _document(UNDO, command, cluster_id, topic_ids, share_groups)
     stamp = document.created_at.translate(str.maketrans("", "", "-:."))
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
@@ -111,6 +75,25 @@ def save_undo_rows(
             hint=hint,
         ) from error
     return path
+
+
+def _document(
+    schema: Schema,
+    command: Command,
+    cluster_id: str | None,
+    topic_ids: Mapping[str, str | None],
+    share_groups: Iterable[str],
+) -> Document:
+    """A file of this time, without its rows."""
+    return Document(
+        schema=schema,
+        command=command,
+        cluster_id=cluster_id,
+        created_at=timestamp(now_ms()),
+        topic_ids=dict(topic_ids),
+        share_groups=[*share_groups],
+        rows=[],
+    )
 
 
 def _why(error: OSError | ValueError | RuntimeError) -> object:
@@ -136,15 +119,7 @@ def save_plan(
     Raises:
         UsageError: the file cannot be written.
     """
-    document = Document(
-        schema=PLAN,
-        command=command,
-        cluster_id=cluster_id,
-        created_at=timestamp(now_ms()),
-        topic_ids=dict(topic_ids),
-        share_groups=[*share_groups],
-        rows=[],
-    )
+    document = _document(PLAN, command, cluster_id, topic_ids, share_groups)
     try:
         file = path.expanduser()
         with whole_file(file) as text:

@@ -18,8 +18,8 @@ from kgroups.cli.commands.list_report import (
     list_report,
     sorted_groups,
 )
-from kgroups.cli.contexts.several import Question, each_context, found_in
-from kgroups.cli.exits import Note, end_with, now_ms
+from kgroups.cli.contexts.several import each_context, show_found
+from kgroups.cli.exits import Note, now_ms
 from kgroups.cli.expiry import (
     EXPIRES,
     Expiries,
@@ -194,10 +194,7 @@ def list_command(
         return replace(report, plain=plain, notes=said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    where_to = Question(printer, file, every_ms)
-    found = found_in(contexts, where_to, SCHEMA, look)
-    printer.show(found)
-    end_with(found.errors)
+    show_found(contexts, printer, file, every_ms, SCHEMA, look)
 
 
 def _wanted(

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
-from kgroups.cli.exits import Note, now_ms
+from kgroups.cli.exits import Note, end_with, now_ms
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -58,37 +58,32 @@ def each_context(
     return tuple(within(options, {*given, "output"}, context) for context in options.contexts)
 
 
-class Question(NamedTuple):
-    """How clusters are looked at.
-
-    Args:
-        printer: for what is refreshed.
-        file: instead of a cluster.
-        every_ms: refresh at this interval; None for a single look.
-    """
-
-    printer: Printer
-    file: Path | None
-    every_ms: int | None
-
-
-def found_in(
+def show_found(
     contexts: Sequence[GlobalOptions],
-    question: Question,
+    printer: Printer,
+    file: Path | None,
+    every_ms: int | None,
     schema: str,
     look: Callable[[ClusterAdmin | None], Report],
-) -> Report:
-    """Results from each context, or, where several are not given, where the options say."""
+) -> None:
+    """Show what is found in each context, or, where several are not given, where the options say.
+
+    Args:
+        file: is looked at instead of a cluster.
+        every_ms: refresh at this interval; None for a single look.
+    Raises:
+        SystemExit: something failed.
+    """
 
     def look_in(options: GlobalOptions) -> Report:
-        with asked(options, question.file) as admin:
-            if question.every_ms is not None:
-                watch(question.printer, question.every_ms, lambda: look(admin))
+        with asked(options, file) as admin:
+            if every_ms is not None:
+                watch(printer, every_ms, lambda: look(admin))
             return look(admin)
 
-    if contexts:
-        return look_in_each(contexts, schema, look_in)
-    return look_in(question.printer.options)
+    found = look_in_each(contexts, schema, look_in) if contexts else look_in(printer.options)
+    printer.show(found)
+    end_with(found.errors)
 
 
 def look_in_each(

@@ -11,6 +11,7 @@ from kgroups.cli.official.dispatch import official_arguments
 from kgroups.cli.official.tools import CONSUMER_TOOL, RECORDS_TOOL
 from kgroups.cli.write_files import save_undo
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.commit_rows import commit_rows
 from scripts.incident import write_incident
 from scripts.official_tasks import TASKS, Task
 from tests.support.cli.command_tree import command_paths
@@ -117,11 +118,9 @@ def test_our_words_are_understood(
     """Each line of ours gets as far as the cluster, of which there is none: no usage error."""
     monkeypatch.chdir(tmp_path)
     Path("F").write_text("t,0,1\n")
-    changes = [Change("g", "t", 0)]
-    hint = "another folder"
-    save_undo(Path(), "reset-offsets", changes, cluster_id=None, topic_ids={}, hint=hint).rename(
-        "UNDO"
-    )
+    rows = commit_rows([Change("g", "t", 0)])
+    undo = save_undo(Path(), "reset-offsets", rows, cluster_id=None, topic_ids={}, hint="")
+    undo.rename("UNDO")
     words = shlex.split(task.ours or "")
     if "--watch" in words:  # it would go on looking
         del words[words.index("--watch") :]

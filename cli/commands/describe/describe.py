@@ -28,8 +28,8 @@ from kgroups.cli.commands.describe.describe_report import (
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.commands.describe.topology_view import with_topologies
-from kgroups.cli.contexts.several import Question, each_context, found_in
-from kgroups.cli.exits import Note, end_with
+from kgroups.cli.contexts.several import each_context, show_found
+from kgroups.cli.exits import Note
 from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     IsolationLevel,
@@ -231,10 +231,9 @@ def describe(
         expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    where_to = Question(printer, file, every_ms)
-    found = found_in(contexts, where_to, SCHEMA, lambda admin: look(printer, request, admin))
-    printer.show(found)
-    end_with(found.errors)
+    show_found(
+        contexts, printer, file, every_ms, SCHEMA, lambda admin: look(printer, request, admin)
+    )
 
 
 class Request(NamedTuple):

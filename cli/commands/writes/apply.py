@@ -149,7 +149,7 @@ def _apply_settings(run: Run, plan: WriteFile, drift: Drift, undo_dir: Path | No
         changes = settings_now(
             plan.settings, group_settings(run.admin, plan.settings[0].group), drift
         )
-    carry_out(run, settings_write(run, undo_dir), validated(run.admin, changes))
+    carry_out(run, settings_write(undo_dir), validated(run.admin, changes))
 
 
 def _apply_removals(run: Run, plan: WriteFile, drift: Drift) -> None:

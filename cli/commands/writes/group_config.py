@@ -17,7 +17,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import NO_GROUP, cluster, cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.cli.usage import Texts, argument, option
-from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo, save_undo_rows
+from kgroups.cli.write_files import default_undo_dir, load_undo, newest_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
@@ -134,7 +134,7 @@ def config(
             _say_dead_letters(printer, admin, group, wanted.get(DEAD_LETTER_TOPIC))
         else:
             changes = undo_settings(_rows_of(old, group, run.cluster_id), settings)
-        carry_out(run, settings_write(run, folder), validated(admin, changes))
+        carry_out(run, settings_write(folder), validated(admin, changes))
 
 
 def _wanted(given: Sequence[str], unset: Sequence[str]) -> dict[str, str | None]:
@@ -241,22 +241,12 @@ def _sent(
     return alter_settings(admin, planned[0].group, wanted, validate_only=validate_only)
 
 
-def settings_write(run: Run, undo_dir: Path | None) -> Write[SettingChange]:
+def settings_write(undo_dir: Path | None) -> Write[SettingChange]:
     """A write of configurations of one group.
 
     Args:
         undo_dir: where the undo file goes; None for none.
     """
-
-    def keep(planned: Sequence[SettingChange]) -> Path | None:
-        if undo_dir is None:
-            return None
-        rows = saved_settings(planned)
-        hint = "use --undo-dir for another folder, or --no-undo"
-        return save_undo_rows(
-            undo_dir, "config", rows, cluster_id=run.cluster_id, topic_ids={}, hint=hint
-        )
-
     return Write(
         command="config",
         verb="change",
@@ -270,7 +260,7 @@ def settings_write(run: Run, undo_dir: Path | None) -> Write[SettingChange]:
         apply=_apply,
         saved_rows=saved_settings,
         is_in_place=lambda change: change.old == change.new,
-        save_undo=keep,
+        undo_dir=undo_dir,
         is_resumable=False,
     )
 

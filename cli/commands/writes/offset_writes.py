@@ -16,7 +16,7 @@ from kgroups.cli.official.words import exception_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.table import Column, Row
 from kgroups.cli.usage import Texts, option
-from kgroups.cli.write_files import default_undo_dir, save_undo
+from kgroups.cli.write_files import default_undo_dir
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.doubts import WRITING
@@ -86,24 +86,6 @@ def offset_write(
             applied = watched(run, applied, watch_ms)
         return applied if verify is None else verified(run, verify, applied)
 
-    def keep(planned: Sequence[Change]) -> Path | None:
-        if undo_dir is None:
-            return None
-        shared = share_groups(run.admin, planned)
-        if shared:
-            text = "undo restores only the start offsets of share groups, no acknowledgements"
-            run.printer.note("ACKNOWLEDGEMENTS_LOST", text, of_a_write=True)
-        hint = "use --undo-dir for another folder, or --no-undo"
-        return save_undo(
-            undo_dir,
-            command,
-            planned,
-            cluster_id=run.cluster_id,
-            topic_ids=ids,
-            share_groups=shared,
-            hint=hint,
-        )
-
     return Write(
         command=command,
         verb="change",
@@ -117,7 +99,7 @@ def offset_write(
         saved_rows=commit_rows,
         is_in_place=_is_in_place,
         topic_ids=ids,
-        save_undo=keep,
+        undo_dir=undo_dir,
         is_blocking=lambda change: not row_by_row or change.topic is None,
         plain=lambda changes: plain_text(command, changes),
         summary=lambda changes: {**_totals(command, changes), **(summary or {})},

@@ -21,7 +21,7 @@ from kgroups.cli.interruption import Interruption, interrupted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View
-from kgroups.cli.write_files import add_outcome, save_plan
+from kgroups.cli.write_files import add_outcome, save_plan, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import members_text
@@ -77,11 +77,11 @@ class Write(Generic[Item]):
         is_in_place: whether an item that is skipped is as wanted already: a saved plan holds it
             too, so that `apply` sees whether it has changed since.
         topic_ids: of the topics that are written to, as far as they are known.
-        save_undo: saves what the planned items replace; the path of the file, or None.
+        undo_dir: where what the planned items replace is saved; None for nowhere.
         is_blocking: whether an item that has failed holds the others back.
         plain: the items in the layout of Kafka's tool.
         reason: for the audit log, where the command has an option of its own for that.
-        is_resumable: whether `reset-offsets --resume` takes its undo file.
+        is_resumable: whether `reset-offsets --resume` takes its undo file, which holds commits.
         summary: what the report's summary says of the items besides the counts.
         more: what documents say of an item besides the columns.
         shown: the part of `more` that has columns, before the note.
@@ -100,7 +100,7 @@ class Write(Generic[Item]):
     saved_rows: Callable[[Sequence[Item]], Iterable[FileRow]] = lambda _: ()
     topic_ids: Mapping[str, str | None] = field(default_factory=dict)
     is_in_place: Callable[[Item], bool] = lambda _: False
-    save_undo: Callable[[Sequence[Item]], Path | None] = lambda _: None
+    undo_dir: Path | None = None
     is_blocking: Callable[[Item], bool] = lambda _: True
     plain: Callable[[Sequence[Item]], Iterable[str]] | None = None
     reason: str | None = None
@@ -150,9 +150,7 @@ def carry_out(
     interruption = run.interruption
     with interruption if agreed else nullcontext():
         if agreed:
-            undo = write.save_undo(planned)
-            if undo is not None:
-                printer.note("UNDO_FILE", f"undo file: {undo}", str(undo), of_a_write=True)
+            undo = _saved_undo(run, write, planned)
             write, items = _applied(run, write, items)
             errors = [*errors, *run.failures]
         elif not consent.dry_run:
@@ -189,6 +187,30 @@ def carry_out(
     end_with(errors)
     if wanted and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _saved_undo(run: Run, write: Write[Item], planned: Sequence[Item]) -> Path | None:
+    """The file with what is about to be replaced; None where none is wanted."""
+    if write.undo_dir is None:
+        return None
+    assert write.command != "transactions.abort", "it saves nothing"
+    shared = share_groups(run.admin, planned) if write.is_resumable else []
+    if shared:
+        text = "undo restores only the start offsets of share groups, no acknowledgements"
+        run.printer.note("ACKNOWLEDGEMENTS_LOST", text, of_a_write=True)
+    topics = (getattr(item, "topic", None) for item in planned)
+    names = dict.fromkeys(name for name in topics if name is not None)
+    path = save_undo(
+        write.undo_dir,
+        write.command,
+        write.saved_rows(planned),
+        cluster_id=run.cluster_id,
+        topic_ids={name: write.topic_ids.get(name) for name in names},
+        share_groups=shared,
+        hint="use --undo-dir for another folder, or --no-undo",
+    )
+    run.printer.note("UNDO_FILE", f"undo file: {path}", str(path), of_a_write=True)
+    return path
 
 
 def _applied(

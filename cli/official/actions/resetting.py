@@ -45,6 +45,7 @@ from kgroups.cli.write_files import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.commit_rows import commit_rows
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, plan_reset
 from kgroups.core.offsets.result import Doubt, result_of
@@ -321,9 +322,9 @@ def _write(admin: ClusterAdmin, reset: Reset, interruption: Interruption) -> Non
         reset.undo = save_undo(
             folder,
             "reset-offsets",
-            changes,
+            commit_rows(changes),
             cluster_id=reset.cluster_id,
-            topic_ids=reset.topic_ids,
+            topic_ids={at[0]: reset.topic_ids.get(at[0]) for at, _ in _rows(changes)},
             hint=hint,
         )
         say(f"undo file: {reset.undo}")
