@@ -1,7 +1,6 @@
 """How the process ends: closed pipes, Ctrl-C, bugs, terminals and odd locales."""
 
 import os
-import pty
 import signal
 import socket
 import sys
@@ -12,7 +11,8 @@ import pytest
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
 from tests.support.cli.process import PROGRAM, environment, finish, start
-from tests.support.kafka.child import WAIT_S, Child, read_until, run_program
+from tests.support.cli.terminal_run import run_on_terminal
+from tests.support.kafka.child import WAIT_S, run_program
 
 CRASH = """
 import sys
@@ -95,26 +95,9 @@ def _crash(file: str, *more: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def on_a_terminal(*args: str, **env: str) -> str:
-    """What the program writes to a terminal of 120 columns."""
-    leader, follower = pty.openpty()
-    with Child(
-        [PROGRAM, *args],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env=environment(TERM="xterm-256color", COLUMNS="120", **env),
-    ) as process:
-        os.close(follower)
-        written = read_until(leader, None, "the end of what it writes")
-        process.wait(timeout=60)
-    os.close(leader)
-    return written.decode()
-
-
 def test_a_short_table_is_coloured_on_a_terminal(fleet: str) -> None:
     """Rich lays out short tables, with colours."""
-    written = on_a_terminal("list", "group-0000", "--from", fleet)
+    _, written = run_on_terminal("list", "group-0000", "--from", fleet)
     assert "\x1b[" in written
     assert "group-00009" in written
 
@@ -124,16 +107,15 @@ def test_a_short_table_is_coloured_on_a_terminal(fleet: str) -> None:
 def test_no_colour_if_not_wanted(how: str, fleet: str) -> None:
     """NO_COLOR and --no-color leave no colour in a table."""
     args = ["list", "group-0000", "--from", fleet]
-    written = (
-        on_a_terminal(*args, how) if how.startswith("-") else on_a_terminal(*args, **{how: "1"})
-    )
+    options, env = ((how,), {}) if how.startswith("-") else ((), {how: "1"})
+    _, written = run_on_terminal(*args, *options, **env)
     assert "\x1b[3" not in written
     assert "group-00009" in written
 
 
 def test_a_long_table_is_plain_on_a_terminal(fleet: str) -> None:
     """Rich would take seconds for 9,600 rows, so the plain writer prints them."""
-    written = on_a_terminal("describe", "--all-groups", "--from", fleet)
+    _, written = run_on_terminal("describe", "--all-groups", "--from", fleet)
     assert "\x1b[3" not in written
     assert written.count("group-00399") == 24
 

@@ -89,20 +89,27 @@ def compared(
     full: KafkaCluster, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
 ) -> Compared:
     """Both answers to every line; the official tool is asked first."""
-    folder = tmp_path_factory.mktemp("official")
-    write_files(folder)
-
-    def ask(line: Line) -> Answer:
-        prepare(line, full.bootstrap)
-        return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
-
-    return {line.name: compare(line, ask, full.bootstrap, folder) for line in LINES}
+    ask_both = both_tools(official, full.bootstrap, tmp_path_factory.mktemp("official"))
+    return {line.name: ask_both(line) for line in LINES}
 
 
-def write_files(folder: Path) -> None:
-    """Files that the lines name."""
+def both_tools(
+    official: WarmTools, bootstrap: str, folder: Path, *, address: str | None = None
+) -> Callable[[Line], "Comparison"]:
+    """Gives both answers to a line, the official tool's first.
+
+    Args:
+        folder: gets the files that lines name.
+        address: as for `compare`.
+    """
     for name, text in FILES.items():
         (folder / name).write_text(text)
+
+    def ask(line: Line) -> Answer:
+        prepare(line, bootstrap)
+        return official.run(line.tool, *line.arguments(address or bootstrap, str(folder)))
+
+    return lambda line: compare(line, ask, bootstrap, folder, address=address)
 
 
 def prepare(line: Line, bootstrap: str) -> None:

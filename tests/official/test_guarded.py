@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.official.test_differential import Compared, check, compare, prepare
+from tests.official.test_differential import Compared, both_tools, check
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import CLOSED, LIVE, OLD, OPEN, Way, write_properties
-from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.settings import write_properties_file
 from tests.support.official.lines import Line
 from tests.support.official.running import run_ours
@@ -65,14 +65,10 @@ def told(
     settings = guarded_kafka.java_settings("SASL_SSL", mechanism="SCRAM-SHA-512")
     login = {name: value for name, value in settings.items() if "key" not in name}
     write_properties_file(folder / "alice.properties", login)
+    address = guarded_kafka.addresses("SASL_SSL")
+    ask_both = both_tools(official, guarded_kafka.bootstrap, folder, address=address)
     (folder / "records.json").write_text(RECORDS)
-    address, plain = guarded_kafka.addresses("SASL_SSL"), guarded_kafka.bootstrap
-
-    def ask(line: Line) -> Answer:
-        prepare(line, plain)
-        return official.run(line.tool, *line.arguments(address, str(folder)))
-
-    return {line.name: compare(line, ask, plain, folder, address=address) for line in LINES}
+    return {line.name: ask_both(line) for line in LINES}
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.official.test_differential import Compared, check, compare, prepare, write_files
+from tests.official.test_differential import Compared, both_tools, check
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.child import run_program
-from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.kafka.official_tools import WarmTools
 from tests.support.official.differences import DIFFERENCES
 from tests.support.official.kind_lines import KIND_LINES
 from tests.support.official.kinds_world import kinds_world, standing
@@ -37,14 +37,8 @@ def compared(
     kinds: KafkaCluster, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
 ) -> Compared:
     """Both answers to every line; the official tool is asked first."""
-    folder = tmp_path_factory.mktemp("kinds")
-    write_files(folder)
-
-    def ask(line: Line) -> Answer:
-        prepare(line, kinds.bootstrap)
-        return official.run(line.tool, *line.arguments(kinds.bootstrap, str(folder)))
-
-    return {line.name: compare(line, ask, kinds.bootstrap, folder) for line in KIND_LINES}
+    ask_both = both_tools(official, kinds.bootstrap, tmp_path_factory.mktemp("kinds"))
+    return {line.name: ask_both(line) for line in KIND_LINES}
 
 
 @pytest.mark.parametrize("line", KIND_LINES, ids=lambda line: line.name)

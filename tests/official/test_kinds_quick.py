@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.official.test_differential import check, compare, write_files
+from tests.official.test_differential import both_tools, check
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
-from tests.support.kafka.official_tools import Answer, Tool, WarmTools
+from tests.support.kafka.official_tools import Tool, WarmTools
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
 from tests.support.official import stuck
@@ -53,12 +53,7 @@ def address(kafka: KafkaCluster) -> Iterator[str]:
 @pytest.mark.parametrize("line", [*USAGE, *DESCRIBED, *LATE], ids=lambda line: line.name)
 def test_line(address: str, official: WarmTools, tmp_path: Path, line: Line) -> None:
     """The same table to the byte, the same words, the same exit code."""
-    write_files(tmp_path)
-
-    def ask(asked: Line) -> Answer:
-        return official.run(asked.tool, *asked.arguments(address, str(tmp_path)))
-
-    check(compare(line, ask, address, tmp_path))
+    check(both_tools(official, address, tmp_path)(line))
 
 
 def test_a_deletion_is_never_dry(address: str) -> None:

@@ -19,8 +19,8 @@ from tests.official import (
 )
 from tests.official.test_alone import HALVES, ONE, TWO
 from tests.official.test_broken import lame
-from tests.official.test_differential import Comparison, check, compare, prepare, write_files
-from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.official.test_differential import Comparison, both_tools, check
+from tests.support.kafka.official_tools import WarmTools
 from tests.support.kafka.workload import create_topics, produce
 from tests.support.official.lines import LINES, NO_BROKER_NEEDED, READING, Line
 from tests.support.official.official_world import Embedded, embedded_world
@@ -93,14 +93,7 @@ def served(
     full: Embedded, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Line], Comparison]:
     """Gives both answers to a line that asks a cluster."""
-    folder = tmp_path_factory.mktemp("embedded")
-    write_files(folder)
-
-    def ask(line: Line) -> Answer:
-        prepare(line, full.bootstrap)
-        return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
-
-    return lambda line: compare(line, ask, full.bootstrap, folder)
+    return both_tools(official, full.bootstrap, tmp_path_factory.mktemp("embedded"))
 
 
 @pytest.mark.kafka

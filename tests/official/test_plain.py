@@ -114,10 +114,3 @@ def test_plans(full: KafkaCluster) -> None:
     assert (told.exit_code, told.stdout) == (0, "plain-a\nplain-b\n")
     told = run(*start, "delete-offsets", "plain-a", "--topic", "reset-a", "--dry-run")
     assert told.stdout.splitlines()[-1].split() == ["reset-a", "0", "Planned"]
-
-
-def test_no_layout() -> None:
-    """A command that Kafka's tool lacks says so."""
-    told = run("coordinator", "g", "--partitions", "5", "-o", "plain")
-    assert told.exit_code == 2
-    assert "`plain` is not available here: Kafka's tool has no layout for it" in told.stderr

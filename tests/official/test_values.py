@@ -10,7 +10,7 @@ from kgroups.cli.official.actions.reset_scope import offsets_since
 from kgroups.cli.official.actions.values import moment_ms, scope_of, span_ms
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.records import BadFile, offsets_of
-from kgroups.cli.official.tools import CONSUMER_STATES
+from kgroups.cli.official.tools import CONSUMER_TOOL, SHARE_TOOL, STREAMS_TOOL, Tool
 from kgroups.cli.official.validation import Misuse, states_of, types_of
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -99,27 +99,38 @@ def test_span_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "states"),
+    ("tool", "text", "states"),
     [
-        (None, ()),
-        ("", ()),
-        (",", ()),
-        ("stable", ("Stable",)),
-        ("STABLE, empty,", ("Stable", "Empty")),
-        ("dead,", ("Dead",)),
+        (CONSUMER_TOOL, None, ()),
+        (CONSUMER_TOOL, "", ()),
+        (CONSUMER_TOOL, ",", ()),
+        (CONSUMER_TOOL, "stable", ("Stable",)),
+        (CONSUMER_TOOL, "STABLE, empty,", ("Stable", "Empty")),
+        (SHARE_TOOL, " EMPTY , dead,", ("Empty", "Dead")),
+        (STREAMS_TOOL, "notREADY,assigning", ("NotReady", "Assigning")),
+        (STREAMS_TOOL, "Reconciling", ("Reconciling",)),
     ],
 )
-def test_states(text: str | None, states: tuple[str, ...]) -> None:
+def test_states(tool: Tool, text: str | None, states: tuple[str, ...]) -> None:
     """Any case, trimmed, empty items at the end left out."""
-    assert states_of(text, CONSUMER_STATES) == states
+    assert states_of(text, tool.states) == states
 
 
-@pytest.mark.parametrize("text", ["bogus", "  ,  ,", ", Stable", "Stable Empty", " "])
-def test_states_refused(text: str) -> None:
-    """The value is named as it was given."""
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        *((CONSUMER_TOOL, text) for text in ("bogus", "  ,  ,", ", Stable", "Stable Empty", " ")),
+        *((CONSUMER_TOOL, text) for text in ("NotReady", "bad, wrong", "  bad, Stable")),
+        *((SHARE_TOOL, text) for text in ("PreparingRebalance", "NotReady")),
+        (STREAMS_TOOL, "PreparingRebalance"),
+    ],
+)
+def test_states_refused(tool: Tool, text: str) -> None:
+    """The value is named as it was given, and the states of the tool's groups are."""
     with pytest.raises(Misuse) as refused:
-        states_of(text, CONSUMER_STATES)
-    assert refused.value.message.startswith(f"Invalid state list '{text}'. Valid states are: ")
+        states_of(text, tool.states)
+    valid = ", ".join(tool.states)
+    assert refused.value.message == f"Invalid state list '{text}'. Valid states are: {valid}"
 
 
 @pytest.mark.parametrize(

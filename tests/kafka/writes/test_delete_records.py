@@ -1,14 +1,12 @@
 """`delete-records` in our own words: every target, what is lost, refusals, and the look back."""
 
 import json
-import os
-import pty
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.cli.process import finish
+from tests.support.cli.process import finish, typed
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.workload import commit_offsets, create_topics, expire_records, produce
 
@@ -138,14 +136,9 @@ def test_nothing_is_deleted_if_a_part_cannot_be(
 @pytest.mark.parametrize(("answer", "code"), [("n\n", 130), ("y\n", 0)])
 def test_preview_on_a_terminal(cluster_address: str, topic: str, answer: str, code: int) -> None:
     """The losses are shown and counted before the question; no is no."""
-    leader, follower = pty.openpty()
     line = ("delete-records", topic, "--before", "20")
-    try:
-        os.write(leader, answer.encode())
-        found, _, stderr = finish("-b", cluster_address, *line, stdin=follower)
-    finally:
-        os.close(leader)
-        os.close(follower)
+    with typed(answer) as terminal:
+        found, _, stderr = finish("-b", cluster_address, *line, stdin=terminal)
     assert found == code
     assert "DELETED" in stderr
     assert "Delete 30 records of 2 partitions? This cannot be undone." in stderr

@@ -1,12 +1,10 @@
 """What is asked before a write, on a terminal: the same for every command that writes."""
 
-import os
-import pty
 from collections.abc import Sequence
 
 import pytest
 
-from tests.support.cli.process import finish
+from tests.support.cli.process import finish, typed
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -28,13 +26,8 @@ QUESTIONS = {
 
 def asked(address: str, *words: str, answer: str = "n\n") -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command that is answered on a terminal."""
-    leader, follower = pty.openpty()
-    try:
-        os.write(leader, answer.encode())
-        return finish("-b", address, *words, "-o", "csv", stdin=follower)
-    finally:
-        os.close(leader)
-        os.close(follower)
+    with typed(answer) as terminal:
+        return finish("-b", address, *words, "-o", "csv", stdin=terminal)
 
 
 @pytest.fixture

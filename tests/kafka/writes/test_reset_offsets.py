@@ -1,15 +1,13 @@
 """`reset-offsets` on the real broker: every target, every refusal, and the way back."""
 
 import json
-import os
-import pty
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.cli.process import finish, start
+from tests.support.cli.process import finish, start, typed
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.protocols import PROTOCOLS
@@ -242,14 +240,9 @@ def test_preview_on_a_terminal(
     address: str, group: str, tmp_path: Path, answer: str, code: int
 ) -> None:
     """The plan is shown on stderr and the answer taken; no is no."""
-    leader, follower = pty.openpty()
     line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
-    try:
-        os.write(leader, answer.encode())
-        found, _, stderr = finish("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower)
-    finally:
-        os.close(leader)
-        os.close(follower)
+    with typed(answer) as terminal:
+        found, _, stderr = finish("-b", address, *line, "--undo-dir", str(tmp_path), stdin=terminal)
     assert found == code
     assert "LAG-AFTER" in stderr
     assert "Reset offsets of 2 partitions in 1 group?" in stderr
@@ -260,13 +253,11 @@ def test_preview_on_a_terminal(
 
 def test_killed_before_the_answer(address: str, group: str, tmp_path: Path) -> None:
     """A command that dies at its question has written nothing."""
-    leader, follower = pty.openpty()
-    line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
-    with start("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower) as process:
+    line = ("-b", address, "reset-offsets", group, "--to", "earliest", "--all-topics")
+    options = ("--undo-dir", str(tmp_path))
+    with typed() as terminal, start(*line, *options, stdin=terminal) as process:
         process.text_until("?", stream="stderr")
         process.kill()
-    os.close(leader)
-    os.close(follower)
     assert fetch_offsets(address, group) == START
     assert list(tmp_path.iterdir()) == []
 

@@ -1,8 +1,6 @@
 """Undo and resume of a reset when things have moved on since: topics, commits, groups."""
 
 import json
-import os
-import pty
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-from tests.support.cli.process import finish
+from tests.support.cli.process import finish, typed
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
@@ -159,14 +157,9 @@ def test_the_preview_shows_what_moved(cluster_address: str, topic: str, tmp_path
     """Who is asked sees the refused row with its three offsets, and what is done is the rest."""
     group, file = was_reset(cluster_address, topic, tmp_path)
     commit_offsets(cluster_address, {group: {(topic, 0): 47}})
-    leader, follower = pty.openpty()
     line = ("reset-offsets", "--undo", file, "--no-undo")
-    try:
-        os.write(leader, b"y\n")
-        code, _, stderr = finish("-b", cluster_address, *line, stdin=follower)
-    finally:
-        os.close(leader)
-        os.close(follower)
+    with typed("y\n") as terminal:
+        code, _, stderr = finish("-b", cluster_address, *line, stdin=terminal)
     assert code == 4, stderr
     (shown,) = [row for row in stderr.splitlines() if " 47 " in row and row.startswith(group)]
     assert " 40 " in shown

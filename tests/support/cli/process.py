@@ -1,7 +1,10 @@
 """The program as a process of its own, as a shell starts it."""
 
 import os
+import pty
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,18 @@ def environment(**more: str) -> dict[str, str]:
 def start(*args: str, **how: Any) -> Child:
     """The program, running, without input; its other streams are pipes unless `how` differs."""
     return Child([PROGRAM, *args], **{"env": environment(), **how})
+
+
+@contextmanager
+def typed(answer: str = "") -> Iterator[int]:
+    """A terminal as stdin, on which this is typed in from the start."""
+    leader, follower = pty.openpty()
+    try:
+        os.write(leader, answer.encode())
+        yield follower
+    finally:
+        os.close(leader)
+        os.close(follower)
 
 
 def finish(*args: str, **how: Any) -> tuple[int, str, str]:

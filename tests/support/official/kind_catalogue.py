@@ -11,7 +11,7 @@ from typing import Final
 
 _GROUPS = "test_all_groups::"
 _SAME, _REFUSED = _GROUPS + "test_same_table", _GROUPS + "test_same_refusal"
-_STATES = "test_kind_states::test_states"
+_STATES = "test_values::test_states"
 _NODES = "tests.core.test_topology_nodes::"
 _SHARE, _APP = "share-groups * ", "streams-groups * "
 _DELETE, _FORGET = _SHARE + "--delete *", _SHARE + "--delete-offsets *"
