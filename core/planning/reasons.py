@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 from typing import Final
 
-from kgroups.core.planning.outcomes.change_order import LEARNS, events_of, finders_of
+from kgroups.core.planning.outcomes.change_order import (
+    LEARNS,
+    events_of,
+    finders_of,
+    foreign_topics,
+    may_be_late,
+)
 from kgroups.core.planning.outcomes.member_libraries import hides_claims, hides_libraries
 from kgroups.core.planning.outcomes.missed_rounds import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.outcomes.partition_racks import places_new_partitions
-from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
 from kgroups.core.planning.prospects import Prospect, Prospects, goes_on_failing
 from kgroups.core.planning.roster import Roster
 

@@ -8,9 +8,13 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, each_of, plain_view
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.planning.changes.kinds import Change, Deploy
-from kgroups.core.planning.holders import HoldersPlan, Thing
-from kgroups.core.planning.share_plan import plan_shared
-from kgroups.core.planning.tasks_plan import plan_tasks, standby_replicas
+from kgroups.core.planning.holders import (
+    HoldersPlan,
+    Thing,
+    plan_shared,
+    plan_tasks,
+    standby_replicas,
+)
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.streams_tasks import why_not_ready
 

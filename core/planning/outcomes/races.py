@@ -30,14 +30,15 @@ from kgroups.core.planning.outcomes.change_order import (
     MOST_EVENTS,
     events_of,
     finders_of,
+    foreign_topics,
     is_raced,
     later_ones,
+    may_be_late,
     without_events,
     without_topics,
 )
 from kgroups.core.planning.outcomes.missed_rounds import discarders, may_miss, misses
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, Settled
-from kgroups.core.planning.outcomes.unnoticed_topics import foreign_topics, may_be_late
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS
 

@@ -15,7 +15,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.share_plan import plan_shared
+from kgroups.core.planning.holders import plan_shared
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
 
 ORDERS, AUDIT = "AAAAAAAAAAIAAAAAAAAAAQ", "AAAAAAAAAAMAAAAAAAAAAg"

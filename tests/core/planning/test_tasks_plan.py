@@ -14,8 +14,7 @@ from kgroups.core.planning.changes.kinds import (
     RollingRestart,
     SetPartitions,
 )
-from kgroups.core.planning.holders import HoldersPlan
-from kgroups.core.planning.tasks_plan import plan_tasks
+from kgroups.core.planning.holders import HoldersPlan, plan_tasks
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     Group,

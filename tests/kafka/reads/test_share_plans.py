@@ -10,7 +10,7 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.planning.share_plan import plan_shared
+from kgroups.core.planning.holders import plan_shared
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.cli.runner import run
 from tests.support.fidelity.doing import grow_topic
