@@ -23,7 +23,7 @@ from kgroups.core.zookeeper.effects import (
     ZookeeperConsumerConfig,
     ZookeeperConsumerPorts,
 )
-from kgroups.core.zookeeper.lanes import LaneName, Lanes, Lock, Routine, Sleep, ZkFailure
+from kgroups.core.zookeeper.lanes import LaneName, Lanes, Lock, Routine, ZkFailure
 from kgroups.core.zookeeper.nodes import BROKER_TOPICS, Nodes, ids_path, topic_path
 from kgroups.core.zookeeper.protocol import EventType, ToClient, WatchEvent
 from kgroups.core.zookeeper.rebalancing import REBALANCE, Rebalancer
@@ -59,8 +59,6 @@ class ZookeeperConsumer:
         self.advance(now_ms)
         self._session.connect(now_ms)
         self._lanes.queue(LaneName.MAIN, self._begin())
-        if self.config.auto_commit_enable and self.config.auto_commit_interval_ms:
-            self._lanes.queue(LaneName.COMMITTER, self._commit_at_intervals())
         self._pursue()
 
     def receive(self, now_ms: int, connection: int, message: ToClient) -> None:
@@ -79,7 +77,7 @@ class ZookeeperConsumer:
             self._pursue()
 
     def commit(self, now_ms: int) -> None:
-        """Commit now, unless a commit is under way."""
+        """Commit now, as the auto-commit thread does, unless a commit is under way."""
         self.advance(now_ms)
         if self._lanes.idle(LaneName.COMMITTER) and not self._rebalancer.shutting_down:
             self._lanes.queue(LaneName.COMMITTER, self._rebalancer.commit())
@@ -119,11 +117,6 @@ class ZookeeperConsumer:
     def closed(self) -> bool:
         """Whether `shutdown` is finished."""
         return self._rebalancer.shutting_down and self.state is SessionState.CLOSED
-
-    @property
-    def failed_rebalances(self) -> int:
-        """Rebalances that were given up, since the beginning."""
-        return self._rebalancer.failed
 
     @property
     def settled(self) -> bool:
@@ -196,12 +189,6 @@ class ZookeeperConsumer:
         yield from self._nodes.exists(path)
         if (yield from self._nodes.data_if_any(path)) is not None:
             self._trigger()
-
-    def _commit_at_intervals(self) -> Routine[None]:
-        """The auto-commit thread."""
-        while True:
-            yield Sleep(self.config.auto_commit_interval_ms)
-            yield from self._rebalancer.commit()
 
     def _shut_down(self) -> Routine[None]:
         """Stop reading, commit, close the session: the nodes go with it."""

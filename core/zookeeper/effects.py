@@ -18,7 +18,8 @@ class ZookeeperConsumerConfig:
         topics: subscribed by name -> streams; empty if by pattern.
         pattern: a white list; `ZookeeperConsumerPorts.matches` knows what it stands for.
         streams: of a pattern: threads that share all of its topics.
-        auto_commit_interval_ms: 0: whoever drives the consumer calls `commit`.
+        auto_commit_enable: whether it commits before it gives partitions up; whoever drives the
+            consumer calls `commit` every `auto.commit.interval.ms`.
         rebalance_backoff_ms: by default zookeeper.sync.time.ms.
     """
 
@@ -32,7 +33,6 @@ class ZookeeperConsumerConfig:
     rebalance_backoff_ms: int = 2_000
     partition_assignment_strategy: str = "range"
     auto_commit_enable: bool = True
-    auto_commit_interval_ms: int = 60_000
     servers: int = 3
 
     @property

@@ -50,7 +50,6 @@ class Rebalancer:
         owned: partitions it owns by its own account -> thread.
         fetching: partitions that it reads; what it owns, but for the time of a rebalance.
         offsets: committed offsets as it read or wrote them last; None for none.
-        failed: rebalances that were given up, since the beginning.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class Rebalancer:
         self.fetching: tuple[TopicPartition, ...] = ()
         self.offsets: dict[TopicPartition, int | None] = {}
         self.shutting_down = False
-        self.failed = 0
 
     @property
     def subscription(self) -> Subscription:
@@ -125,7 +123,6 @@ class Rebalancer:
                 yield Sleep(config.rebalance_backoff_ms)
         finally:
             self.lanes.unlock()
-        self.failed += 1
         reason = f"{config.id} can't rebalance after {config.rebalance_max_retries} retries"
         self.tell(EventKind.REBALANCE_FAILED, reason)
         raise RoutineError(reason)

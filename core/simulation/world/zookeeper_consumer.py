@@ -72,7 +72,6 @@ class ZookeeperMember(Consumer):
             else given.rebalance_backoff_ms,
             partition_assignment_strategy=given.assignors[0] if given.assignors else "range",
             auto_commit_enable=given.enable_auto_commit,
-            auto_commit_interval_ms=0,  # the application's, as every other member's
             servers=SERVERS,
         )
         matches = pattern_matches(self.group, plan) or effects.every_topic

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
+from kgroups.core.zookeeper.effects import EventKind
 from kgroups.core.zookeeper.node_tree import Change
 from kgroups.core.zookeeper.nodes import topic_path, write_topic
 from kgroups.core.zookeeper.protocol import Api
@@ -135,7 +136,7 @@ def test_a_consumer_alone_asks_the_same_in_the_same_order(era: Era) -> None:
     assert said(really, "x", "begin rebalancing") == 2
     assert said(really, "x", "waiting for the partition ownership to be deleted: 1") == 2
     assert said(really, "x", "streams not created") == 1
-    assert world.seats["x"].consumer.failed_rebalances == 1
+    assert len(world.events("x", EventKind.REBALANCE_FAILED)) == 1
     assert world.fetching() == {"x": []}
 
     world.write(Change(Api.DELETE, "/consumers/g/owners/alone/1"))

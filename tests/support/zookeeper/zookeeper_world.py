@@ -163,6 +163,11 @@ class World:
         self._carry_out(name)
         return seat
 
+    def commit(self, name: str) -> None:
+        """Let a consumer commit, as its auto-commit thread does."""
+        self.seats[name].consumer.commit(self.now_ms)
+        self._carry_out(name)
+
     def shutdown(self, name: str) -> None:
         """Close a consumer properly."""
         self.seats[name].consumer.shutdown(self.now_ms)
