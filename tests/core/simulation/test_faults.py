@@ -106,17 +106,6 @@ def test_a_slow_broker_costs_sessions_when_it_is_slower_than_they_are() -> None:
     assert struck(BASE, slower)[0].rebalance_count > struck(BASE)[0].rebalance_count
 
 
-def test_an_upgrade_of_brokers_costs_no_rebalance() -> None:
-    """Partitions of the log move in order, one broker after the other; members find the next."""
-    event = {"at": "60s", "roll_brokers": {"down": "20s", "pause": "10s"}}
-    outcome, lines = told(scenario(BASE, events=[event]))
-    (group,) = outcome.groups
-    moved = [one.at_ms for one in lines if one.kind == "group loaded"]
-    assert len(moved) >= 1
-    assert group.rebalance_count == 1
-    assert group.settled
-
-
 def test_a_cut_of_answers_keeps_the_session_alive() -> None:
     """Heartbeats arrive, nobody hears the answers: until the client gives the connection up.
 

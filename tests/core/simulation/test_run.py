@@ -89,13 +89,6 @@ def test_a_run_that_never_settles_ends_and_says_so() -> None:
     assert not outcome.settled
 
 
-def test_nobody_without_a_cause() -> None:
-    """Every rebalance says why it began, by the member's name."""
-    (group,) = simulate(with_event("crash", "eager")[1]).groups
-    causes = [one.cause for one in group.rebalances]
-    assert causes == ["m-1 joined", "session of m-1 timed out", "m-1 joined"]
-
-
 @pytest.mark.parametrize("policy", ["auto", "each poll", "never"])
 def test_the_commit_policy_decides_what_is_read_twice(policy: str) -> None:
     """Five seconds of records, the last poll's, or everything since the start."""
