@@ -90,16 +90,18 @@ class Coordinator:
         Timers that were due before `now_ms` fire first.
 
         Raises:
-            UsageError: no request of the coordinator's, time went back, or a request with this
-                token has no answer yet; nothing has happened.
+            UsageError: no request of the coordinator's, time went back, the token is None, or a
+                request with it has no answer yet; nothing has happened.
         """
         shard = self._shard
         route = ROUTES.get(type(request))
         if route is None:
             raise UsageError(f"`{type(request).__name__}` is no request of the coordinator's")
+        if token is None:
+            raise UsageError("None is no token")
         if token in shard.waiting:
             raise UsageError(f"a request with the token `{token}` has no answer yet")
-        self._begin(now_ms)
+        self.advance(now_ms)
         shard.waiting.add(token)
         self._follow(route, token, request)
         self._fire(now_ms)
@@ -142,12 +144,16 @@ class Coordinator:
         return group
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass: timers fire one by one, each at its own time.
+        """Let time pass: timers fire one by one, each at its own time. A step begins.
 
         Raises:
             UsageError: time went back.
         """
-        self._begin(now_ms)
+        shard = self._shard
+        shard.check_time(now_ms)
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        shard.begin_step()
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -186,18 +192,6 @@ class Coordinator:
         if isinstance(problem, ErrorCode):
             problem = route.refuse(request, problem)
         shard.reply(token, problem)
-
-    def _begin(self, now_ms: int) -> None:
-        """Let time pass, and begin a step.
-
-        Raises:
-            UsageError: time went back.
-        """
-        self._shard.check_time(now_ms)
-        shard = self._shard
-        self._fire(now_ms)
-        shard.now_ms = now_ms
-        shard.begin_step()
 
     def _fire(self, now_ms: int) -> None:
         """Carry out, a step each, timers due by then and background tasks, until none is left."""
@@ -306,7 +300,7 @@ class Coordinator:
         """
         self._check_partition(partition)
         shard = self._shard
-        self._begin(now_ms)
+        self.advance(now_ms)
         leaving = [group for group in shard.groups.values() if group.partition == partition]
         for group in leaving:
             LIFECYCLE[group.kind][1](shard, group)
@@ -343,7 +337,7 @@ class Coordinator:
     def expire_offsets(self, now_ms: int) -> None:
         """Look for expired offsets now; the next look is one check interval from here."""
         shard = self._shard
-        self._begin(now_ms)
+        self.advance(now_ms)
         for partition, state in shard.partitions.items():
             if state is PartitionState.ACTIVE:
                 shard.begin_step()
@@ -355,7 +349,7 @@ class Coordinator:
     def update_topology(self, now_ms: int, topology: Topology) -> None:
         """Take over new metadata of the cluster."""
         shard = self._shard
-        self._begin(now_ms)
+        self.advance(now_ms)
         before, shard.topology = shard.topology, topology
         for hook in ON_TOPOLOGY:
             shard.begin_step()

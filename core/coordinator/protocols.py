@@ -98,12 +98,6 @@ def _check_join(config: CoordinatorConfig, request: JoinGroupRequest) -> ErrorCo
     return ErrorCode.NONE if fits else ErrorCode.INVALID_SESSION_TIMEOUT
 
 
-def _refuse_join(request: JoinGroupRequest, error: ErrorCode) -> JoinGroupResponse:
-    """The member id is echoed."""
-    name = "" if request.version < rebalance.NULLABLE_PROTOCOL_VERSION else None
-    return JoinGroupResponse(error, request.member_id, protocol_name=name)
-
-
 def _check_sync(config: CoordinatorConfig, request: SyncGroupRequest) -> ErrorCode:
     """From version 5 on the protocol must be named."""
     if request.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
@@ -139,7 +133,7 @@ ROUTES: Mapping[type[Request], GroupRoute | Handler] = {
     FindCoordinatorRequest: admin.find_coordinator,
     JoinGroupRequest: GroupRoute(
         _check_join,
-        _refuse_join,
+        lambda request, error: JoinGroupResponse(error, request.member_id),
         {None: join_no_group, CLASSIC: join_group, CONSUMER: bridge.join_group},
     ),
     SyncGroupRequest: GroupRoute(

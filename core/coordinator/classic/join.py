@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
-from kgroups.core.coordinator.classic.members import ClassicMember, Parked
+from kgroups.core.coordinator.classic.members import ClassicMember
 from kgroups.core.coordinator.classic.messages import (
     UNKNOWN_MEMBER_ID,
     JoinGroupRequest,
@@ -15,7 +15,6 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.classic.rebalance import (
-    answer_join,
     cancel_timers,
     joined_response,
     rebalance_or_complete,
@@ -43,8 +42,7 @@ def join_no_group(
     """JoinGroup to a group that does not exist: a new member creates it."""
     assert request.group_id is not None
     if request.member_id != UNKNOWN_MEMBER_ID:
-        parked = Parked(token, request.version)
-        refuse_join(shard, parked, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
+        refuse_join(shard, token, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         return
     created = create_group(shard, request.group_id, "a member joined")
     join_group(shard, token, request, created)
@@ -80,14 +78,13 @@ def join_group(
     shard: Shard, token: Hashable, request: JoinGroupRequest, group: ClassicGroup
 ) -> None:
     """JoinGroup to a classic group."""
-    parked = Parked(token, request.version)
     if not _has_room(shard, group, request.member_id):
         take_out_member(shard, group, request.member_id, "the group is full")
-        refuse_join(shard, parked, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
     elif request.member_id == UNKNOWN_MEMBER_ID:
-        _join_new(shard, parked, request, group)
+        _join_new(shard, token, request, group)
     else:
-        _join_known(shard, parked, request, group)
+        _join_known(shard, token, request, group)
 
 
 def _has_room(shard: Shard, group: ClassicGroup, member_id: str) -> bool:
@@ -101,50 +98,52 @@ def _has_room(shard: Shard, group: ClassicGroup, member_id: str) -> bool:
     return True
 
 
-def _join_new(shard: Shard, parked: Parked, request: JoinGroupRequest, group: ClassicGroup) -> None:
+def _join_new(
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: ClassicGroup
+) -> None:
     if not group.supports(request.protocol_type, request.protocols):
-        refuse_join(shard, parked, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID)
         return
     instance_id = request.group_instance_id
     name = request.client_id if instance_id is None else instance_id
     member_id = f"{name}-{shard.new_id()}"
     if instance_id is not None and instance_id in group.static_members:
-        _replace_static(shard, parked, request, group, member_id)
+        _replace_static(shard, token, request, group, member_id)
     elif instance_id is None and request.version >= KNOWN_MEMBER_ID_VERSION:
         outcome = OUTCOMES[Ask.JOIN_NEW_DYNAMIC][group.state]
         group.pending_join.add(member_id)
         shard.restart_session(group.group_id, member_id, request.session_timeout_ms)
-        refuse_join(shard, parked, outcome.error, member_id)
+        refuse_join(shard, token, outcome.error, member_id)
     else:
-        _add_member(shard, parked, request, group, member_id, Ask.JOIN_NEW)
+        _add_member(shard, token, request, group, member_id, Ask.JOIN_NEW)
 
 
 def _join_known(
-    shard: Shard, parked: Parked, request: JoinGroupRequest, group: ClassicGroup
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: ClassicGroup
 ) -> None:
     member_id = request.member_id
     if not group.supports(request.protocol_type, request.protocols):
-        refuse_join(shard, parked, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
+        refuse_join(shard, token, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
         return
     if member_id in group.pending_join:
         if request.group_instance_id is not None:
             # Ids are handed out to dynamic members only; Kafka calls this an illegal state.
-            refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+            refuse_join(shard, token, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
             return
-        _add_member(shard, parked, request, group, member_id, Ask.JOIN_PENDING)
+        _add_member(shard, token, request, group, member_id, Ask.JOIN_PENDING)
         return
     error = group.check_member(member_id, request.group_instance_id)
     if error is not ErrorCode.NONE:
-        refuse_join(shard, parked, error, member_id)
+        refuse_join(shard, token, error, member_id)
         return
     member = group.members[member_id]
     outcome = OUTCOMES[_kind_of_rejoin(group, member, request)][group.state]
     if outcome.act is Act.REFUSE:
-        refuse_join(shard, parked, outcome.error, member_id)
+        refuse_join(shard, token, outcome.error, member_id)
     elif outcome.act is Act.ANSWER:
-        answer_join(shard, parked, joined_response(group, member_id))
+        shard.reply(token, joined_response(group, member_id))
     else:
-        _update_member(shard, parked, request, group, member)
+        _update_member(shard, token, request, group, member)
         why = f": {request.reason}" if request.reason else ""
         rebalance_or_complete(shard, group, outcome.act, f"{member_id} rejoined{why}")
 
@@ -156,15 +155,9 @@ def _kind_of_rejoin(group: ClassicGroup, member: ClassicMember, request: JoinGro
     return Ask.JOIN_UNCHANGED_LEADER if is_leader else Ask.JOIN_UNCHANGED_FOLLOWER
 
 
-def _rebalance_timeout_ms(request: JoinGroupRequest) -> int:
-    """Version 0 has no rebalance timeout; the session timeout stands for it."""
-    given = request.rebalance_timeout_ms
-    return request.session_timeout_ms if request.version == 0 else given
-
-
 def _add_member(
     shard: Shard,
-    parked: Parked,
+    token: Hashable,
     request: JoinGroupRequest,
     group: ClassicGroup,
     member_id: str,
@@ -176,7 +169,7 @@ def _add_member(
         request.group_instance_id,
         request.client_id,
         request.client_host,
-        _rebalance_timeout_ms(request),
+        request.rebalance_ms,
         request.session_timeout_ms,
         request.protocol_type,
         request.protocols,
@@ -188,7 +181,7 @@ def _add_member(
     ):
         group.new_member_added = True
     leader = group.leader
-    group.add(member, parked)
+    group.add(member, token)
     shard.event(EventKind.MEMBER_ADDED, group.group_id, member_id, request.reason or "joined")
     if group.leader != leader:
         shard.event(EventKind.LEADER_ELECTED, group.group_id, member_id, "the first to join")
@@ -199,21 +192,19 @@ def _add_member(
 
 def _update_member(
     shard: Shard,
-    parked: Parked,
+    token: Hashable,
     request: JoinGroupRequest,
     group: ClassicGroup,
     member: ClassicMember,
 ) -> None:
-    group.update(
-        member, request.protocols, _rebalance_timeout_ms(request), request.session_timeout_ms
-    )
-    before = group.park_join(member, parked)
+    group.update(member, request.protocols, request.rebalance_ms, request.session_timeout_ms)
+    before = group.park_join(member, token)
     if before is not None:
-        shard.drop(before.token, group.group_id, member.member_id)
+        shard.drop(before, group.group_id, member.member_id)
 
 
 def _replace_static(
-    shard: Shard, parked: Parked, request: JoinGroupRequest, group: ClassicGroup, new_id: str
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: ClassicGroup, new_id: str
 ) -> None:
     """A static member is back without its id: a new id takes over what the old one had."""
     instance_id = request.group_instance_id or ""
@@ -224,7 +215,7 @@ def _replace_static(
     if joining is not None:
         refuse_join(shard, joining, ErrorCode.FENCED_INSTANCE_ID, old_id)
     if syncing is not None:
-        shard.reply(syncing.token, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
+        shard.reply(syncing, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
     shard.cancel(TimerKind.HEARTBEAT, group.group_id, old_id)
     member = group.replace(instance_id, old_id, new_id)
     shard.event(
@@ -232,18 +223,19 @@ def _replace_static(
     )
     restart_session(shard, group, member)
     outcome = OUTCOMES[Ask.JOIN_REPLACING][group.state]
-    _update_member(shard, parked, request, group, member)
+    _update_member(shard, token, request, group, member)
     if outcome.act is not Act.REPLACE:
         rebalance_or_complete(shard, group, outcome.act, f"{instance_id} is back")
     elif group.vote() != group.protocol:
         start_rebalance(shard, group, f"{instance_id} is back and changes the vote")
     else:
-        _answer_replaced(shard, parked, group, member, old, old_leader)
+        _answer_replaced(shard, token, request, group, member, old, old_leader)
 
 
 def _answer_replaced(
     shard: Shard,
-    parked: Parked,
+    token: Hashable,
+    request: JoinGroupRequest,
     group: ClassicGroup,
     member: ClassicMember,
     old: ClassicMember,
@@ -252,7 +244,7 @@ def _answer_replaced(
     """Store the new id and answer with the generation as it is: nobody need rebalance."""
 
     def failed(error: ErrorCode) -> None:
-        refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, append_error(error), UNKNOWN_MEMBER_ID)
         if member.member_id not in group.members:
             return
         group.update(member, old.protocols, old.rebalance_timeout_ms, old.session_timeout_ms)
@@ -263,7 +255,7 @@ def _answer_replaced(
     store_group(shard, group, failed)
     group.park_join(member, None)
     is_leader = group.leader == member.member_id
-    knows_skipping = parked.version >= SKIP_ASSIGNMENT_VERSION
+    knows_skipping = request.version >= SKIP_ASSIGNMENT_VERSION
     response = JoinGroupResponse(
         ErrorCode.NONE,
         member.member_id,
@@ -276,4 +268,4 @@ def _answer_replaced(
         knows_skipping and is_leader,
         group.join_members() if knows_skipping and is_leader else (),
     )
-    answer_join(shard, parked, response)
+    shard.reply(token, response)

@@ -19,18 +19,6 @@ from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode
 
-BATCH_VERSION = 3
-
-
-def answer_leave(
-    shard: Shard, token: Hashable, version: int, members: tuple[MemberResponse, ...]
-) -> None:
-    """Answer member by member; an old version knows one error only."""
-    error = ErrorCode.NONE
-    if version < BATCH_VERSION and members:
-        error = members[0].error_code
-    shard.reply(token, LeaveGroupResponse(error, members))
-
 
 def leave_no_group(
     shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Group | None
@@ -40,7 +28,7 @@ def leave_no_group(
     members = tuple(
         MemberResponse(m.member_id, m.group_instance_id, unknown) for m in request.members
     )
-    answer_leave(shard, token, request.version, members)
+    shard.reply(token, LeaveGroupResponse(ErrorCode.NONE, members))
 
 
 def leave_group(
@@ -51,7 +39,7 @@ def leave_group(
         MemberResponse(leaver.member_id, leaver.group_instance_id, _leave_one(shard, group, leaver))
         for leaver in request.members
     )
-    answer_leave(shard, token, request.version, answers)
+    shard.reply(token, LeaveGroupResponse(ErrorCode.NONE, answers))
     left = [answer for answer in answers if answer.error_code is ErrorCode.NONE]
     if left:
         who = ", ".join(answer.group_instance_id or answer.member_id for answer in left)

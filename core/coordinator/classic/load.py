@@ -16,7 +16,11 @@ from kgroups.core.coordinator.classic.rebalance import (
 )
 from kgroups.core.coordinator.classic.states import ClassicState
 from kgroups.core.coordinator.effects import EventKind
-from kgroups.core.coordinator.log.records import NO_TIMESTAMP, GroupMetadataKey, GroupMetadataValue
+from kgroups.core.coordinator.log.records import (
+    NO_TIMESTAMP,
+    GroupMetadataKey,
+    GroupMetadataValue,
+)
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.protocol.errors import ErrorCode

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from struct import error as StructError
 from struct import unpack_from
-from typing import NamedTuple
 
 from kgroups.assignors.order.hash_maps import JavaHashMap
 from kgroups.assignors.order.java_order import hash_map_order
@@ -53,13 +52,6 @@ def read_topics(raw: bytes) -> tuple[str, ...]:
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
-class Parked(NamedTuple):
-    """A request that waits: whom to answer, and in which version."""
-
-    token: Hashable
-    version: int
-
-
 @dataclass(slots=True, eq=False)
 class ClassicMember:
     """One member.
@@ -67,6 +59,7 @@ class ClassicMember:
     Args:
         assignment: what the leader last gave it.
         is_new: until it has learned its id from the end of a join phase.
+        parked_join, parked_sync: tokens of requests that wait.
     """
 
     member_id: str
@@ -79,8 +72,8 @@ class ClassicMember:
     protocols: tuple[JoinGroupProtocol, ...]
     assignment: bytes = b""
     is_new: bool = False
-    parked_join: Parked | None = None
-    parked_sync: Parked | None = None
+    parked_join: Hashable | None = None
+    parked_sync: Hashable | None = None
 
     def metadata(self, protocol: str) -> bytes:
         """The member's bytes for one of the assignors that it offers; empty if it does not."""
@@ -169,7 +162,7 @@ class ClassicMembers:
         votes = self.count_votes()
         return max(votes, key=votes.__getitem__)
 
-    def add(self, member: ClassicMember, parked: Parked | None) -> None:
+    def add(self, member: ClassicMember, parked: Hashable | None) -> None:
         """Take in a member, its JoinGroup parked; the first of all becomes leader."""
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
@@ -211,7 +204,7 @@ class ClassicMembers:
         member.rebalance_timeout_ms = rebalance_timeout_ms
         member.session_timeout_ms = session_timeout_ms
 
-    def park_join(self, member: ClassicMember, parked: Parked | None) -> Parked | None:
+    def park_join(self, member: ClassicMember, parked: Hashable | None) -> Hashable | None:
         """Park a JoinGroup, or with None take it out; gives back what was parked before."""
         before = member.parked_join
         self._joined += (parked is not None) - (before is not None)

@@ -30,6 +30,11 @@ class JoinGroupRequest(Request):
     protocols: tuple[JoinGroupProtocol, ...] = ()
     reason: str | None = None
 
+    @property
+    def rebalance_ms(self) -> int:
+        """The rebalance timeout; in version 0 the session timeout stands for it."""
+        return self.session_timeout_ms if self.version == 0 else self.rebalance_timeout_ms
+
 
 class JoinGroupResponseMember(NamedTuple):
     """One member, as the leader is told about it."""
@@ -126,7 +131,7 @@ class MemberResponse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LeaveGroupResponse:
-    """Answer to LeaveGroup; before version 3 the one member's error is at the top."""
+    """Answer to LeaveGroup, member by member."""
 
     error_code: ErrorCode
     members: tuple[MemberResponse, ...] = ()

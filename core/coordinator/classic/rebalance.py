@@ -4,8 +4,10 @@ Source: `GroupMetadataManager.prepareRebalance`, `completeClassicGroupJoin`,
 `tryCompleteInitialRebalanceElseSchedule`, `expirePendingSync`.
 """
 
+from collections.abc import Hashable
+
 from kgroups.core.coordinator.classic.group import ClassicGroup
-from kgroups.core.coordinator.classic.members import ClassicMember, Parked
+from kgroups.core.coordinator.classic.members import ClassicMember
 from kgroups.core.coordinator.classic.messages import JoinGroupResponse, SyncGroupResponse
 from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
 from kgroups.core.coordinator.effects import EventKind
@@ -13,29 +15,10 @@ from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
 from kgroups.core.coordinator.shard import Failed, Shard, TimerKind
 from kgroups.core.protocol.errors import ErrorCode
 
-# From this version on a null protocol name is null on the wire; before it is empty.
-NULLABLE_PROTOCOL_VERSION = 7
 
-
-def answer_join(shard: Shard, parked: Parked, response: JoinGroupResponse) -> None:
-    """Answer a JoinGroup; an old version has no null for the protocol's name."""
-    if parked.version < NULLABLE_PROTOCOL_VERSION and response.protocol_name is None:
-        response = JoinGroupResponse(
-            response.error_code,
-            response.member_id,
-            response.generation_id,
-            response.protocol_type,
-            "",
-            response.leader,
-            response.skip_assignment,
-            response.members,
-        )
-    shard.reply(parked.token, response)
-
-
-def refuse_join(shard: Shard, parked: Parked, error: ErrorCode, member_id: str) -> None:
+def refuse_join(shard: Shard, token: Hashable, error: ErrorCode, member_id: str) -> None:
     """Answer a JoinGroup with an error."""
-    answer_join(shard, parked, JoinGroupResponse(error, member_id))
+    shard.reply(token, JoinGroupResponse(error, member_id))
 
 
 def joined_response(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
@@ -80,35 +63,32 @@ def take_out_member(shard: Shard, group: ClassicGroup, member_id: str, reason: s
         refuse_join(shard, member.parked_join, ErrorCode.UNKNOWN_MEMBER_ID, "")
         member.parked_join = None
     if member.parked_sync is not None:
-        shard.drop(member.parked_sync.token, group.group_id, member_id)
+        shard.drop(member.parked_sync, group.group_id, member_id)
         member.parked_sync = None
     shard.event(EventKind.MEMBER_REMOVED, group.group_id, member_id, reason)
     if group.leader not in (None, leader):
         shard.event(EventKind.LEADER_ELECTED, group.group_id, group.leader, "the leader left")
 
 
-def answer_syncs(shard: Shard, group: ClassicGroup, error: ErrorCode) -> list[Parked]:
-    """Answer every parked SyncGroup and restart those sessions; gives back whom was answered.
+def answer_syncs(shard: Shard, group: ClassicGroup, error: ErrorCode) -> None:
+    """Answer every parked SyncGroup and restart those sessions.
 
     A session that ended while its SyncGroup was parked was passed over, so it must begin anew.
     """
-    answered: list[Parked] = []
     fine = error is ErrorCode.NONE
     for member in group.members.ordered_values():
         parked = member.parked_sync
         if parked is None:
             continue
         member.parked_sync = None
-        answered.append(parked)
         response = SyncGroupResponse(
             error,
             group.protocol_type if fine else None,
             group.protocol if fine else None,
             member.assignment,
         )
-        shard.reply(parked.token, response)
+        shard.reply(parked, response)
         restart_session(shard, group, member)
-    return answered
 
 
 def start_rebalance(shard: Shard, group: ClassicGroup, reason: str) -> None:
@@ -218,7 +198,7 @@ def _begin_generation(shard: Shard, group: ClassicGroup) -> None:
     for member in group.members.ordered_values():
         parked = group.park_join(member, None)
         if parked is not None:
-            answer_join(shard, parked, joined_response(group, member.member_id))
+            shard.reply(parked, joined_response(group, member.member_id))
         restart_session(shard, group, member)
         member.is_new = False
         group.pending_sync.add(member.member_id)
@@ -246,7 +226,7 @@ def release_parked(shard: Shard, group: ClassicGroup, error: ErrorCode) -> None:
         if joining is not None:
             refuse_join(shard, joining, error, member.member_id)
         if member.parked_sync is not None:
-            shard.reply(member.parked_sync.token, SyncGroupResponse(error))
+            shard.reply(member.parked_sync, SyncGroupResponse(error))
             member.parked_sync = None
 
 

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping
 
 from kgroups.core.coordinator.append_errors import NO_ERROR, append_error
 from kgroups.core.coordinator.classic.group import ClassicGroup
-from kgroups.core.coordinator.classic.members import Parked
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     HeartbeatResponse,
@@ -59,8 +58,8 @@ def sync_group(
         shard.reply(token, response)
         return
     if member.parked_sync is not None:
-        shard.drop(member.parked_sync.token, group.group_id, request.member_id)
-    member.parked_sync = Parked(token, request.version)
+        shard.drop(member.parked_sync, group.group_id, request.member_id)
+    member.parked_sync = token
     if outcome.act is Act.STORE_ASSIGNMENT:
         _store_assignment(shard, group, request)
 
@@ -95,7 +94,7 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
 
     def failed(error: ErrorCode) -> None:
         for parked in waiting:
-            shard.reply(parked.token, SyncGroupResponse(append_error(error)))
+            shard.reply(parked, SyncGroupResponse(append_error(error)))
         if group.state is not ClassicState.STABLE or group.generation != generation:
             return
         group.state, group.previous_state = group.previous_state, ClassicState.PREPARING_REBALANCE

@@ -19,7 +19,7 @@ from kgroups.core.coordinator.kip848.member import (
     with_metadata,
     without_current,
 )
-from kgroups.core.coordinator.kip848.steps.progress import restart_session
+from kgroups.core.coordinator.kip848.steps.progress import restart_session, watch_revocation
 from kgroups.core.coordinator.log.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -37,7 +37,7 @@ from kgroups.core.coordinator.log.records import (
 )
 from kgroups.core.coordinator.offsets.store import Undo
 from kgroups.core.coordinator.releases import Rule
-from kgroups.core.coordinator.shard import Replay, Shard, TimerKind
+from kgroups.core.coordinator.shard import Replay, Shard
 from kgroups.core.coordinator.topology import Topology, topics_changed
 
 V = TypeVar("V")
@@ -244,13 +244,7 @@ def load_group(shard: Shard, group: Kip848Group) -> None:
     for member in group.members.ordered_values():
         restart_session(shard, group, member)
         if member.state is MemberState.UNREVOKED_PARTITIONS:
-            shard.schedule(
-                TimerKind.REBALANCE,
-                group.group_id,
-                member.member_id,
-                member.rebalance_timeout_ms,
-                member.member_epoch,
-            )
+            watch_revocation(shard, group, member)
     group.metadata_changed = "a topic changed"
     # Patterns are resolved anew: what was created while another broker served them is not known.
     shard.topics_created_version = shard.topology.version

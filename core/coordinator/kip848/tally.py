@@ -101,28 +101,17 @@ class Tally:
 
     def names_with(
         self,
-        old: Kip848Member | None,
-        new: Kip848Member | None,
-        forgotten_topics: Iterable[str] = (),
+        changes: Iterable[tuple[Kip848Member, Kip848Member | None]],
+        forgotten_topics: Iterable[str],
     ) -> dict[str, TopicCount]:
-        """Who will subscribe to what once `old` has become `new`.
+        """Who will subscribe to what once the members have changed, or are gone (None).
 
         Args:
-            forgotten_topics: what matched the pattern that nobody uses any more then.
+            forgotten_topics: what matched the patterns that nobody uses any more then.
         """
         names = dict(self.names)
-        _count_names(names, old, new)
-        for topic in forgotten_topics:
-            _add_count(names, topic, TopicCount(0, -1))
-        return names
-
-    def names_without(
-        self, members: Iterable[Kip848Member], forgotten_topics: Iterable[str]
-    ) -> dict[str, TopicCount]:
-        """Who will subscribe to what once these members are gone."""
-        names = dict(self.names)
-        for member in members:
-            _count_names(names, member, None)
+        for old, new in changes:
+            _count_names(names, old, new)
         for topic in forgotten_topics:
             _add_count(names, topic, TopicCount(0, -1))
         return names

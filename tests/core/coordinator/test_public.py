@@ -122,6 +122,8 @@ def test_what_is_no_request_changes_nothing() -> None:
         one.submit(5_000, "t", "hello")  # type: ignore[arg-type]
     one.submit(0, "t", JOINS)
     assert [effect.token for effect in one.take() if isinstance(effect, Reply)] == ["t"]
+    with pytest.raises(UsageError, match="None is no token"):
+        one.submit(0, None, JOINS)
 
 
 def test_a_token_is_free_once_it_is_answered() -> None:

@@ -18,8 +18,7 @@ from kgroups.assignors.wire import (
 )
 from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.classic.join import KNOWN_MEMBER_ID_VERSION, join_no_group
-from kgroups.core.coordinator.classic.leave import answer_leave
-from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, Parked
+from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE
 from kgroups.core.coordinator.classic.messages import (
     UNKNOWN_MEMBER_ID,
     HeartbeatRequest,
@@ -27,16 +26,22 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupRequest,
     JoinGroupResponse,
     LeaveGroupRequest,
+    LeaveGroupResponse,
     MemberIdentity,
     MemberResponse,
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
+from kgroups.core.coordinator.classic.rebalance import refuse_join
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.kip848.batch import Batch
-from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
+from kgroups.core.coordinator.kip848.bridge.convert import (
+    by_name,
+    can_downgrade,
+    classic_metadata,
+    downgrade_group,
+)
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
@@ -58,7 +63,6 @@ from kgroups.core.coordinator.kip848.steps.progress import (
     refresh_group,
 )
 from kgroups.core.coordinator.kip848.steps.regex import apply_status, regex_status, resolve_if_due
-from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicProtocol
 from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.releases import Rule
 from kgroups.core.coordinator.shard import Shard, TimerKind
@@ -70,7 +74,7 @@ def sync_group(
     shard: Shard, token: Hashable, request: SyncGroupRequest, group: Kip848Group
 ) -> None:
     """SyncGroup to a consumer group."""
-    member = _classic_member(group, request.member_id, request.group_instance_id)
+    member = _classic_member(group, request)
     if isinstance(member, ErrorCode):
         shard.reply(token, SyncGroupResponse(member))
         return
@@ -84,12 +88,7 @@ def sync_group(
         return
     shard.cancel(TimerKind.CLASSIC_SYNC, group.group_id, member.member_id)
     _restart_session(shard, group, member)
-    named = {}
-    for topic_id, partitions in member.assigned.items():
-        topic = shard.topology.topic_by_id(topic_id)
-        if topic is not None:
-            named[topic.name] = sorted(partitions)
-    assignment = encode_assignment_like(offer.metadata, named)
+    assignment = encode_assignment_like(offer.metadata, by_name(shard.topology, member.assigned))
     shard.reply(
         token, SyncGroupResponse(ErrorCode.NONE, CONSUMER_PROTOCOL_TYPE, offer.name, assignment)
     )
@@ -110,17 +109,24 @@ def _check_sync(
     return ErrorCode.NONE
 
 
-def _classic_member(
+def _member(
     group: Kip848Group, member_id: str, instance_id: str | None
 ) -> Kip848Member | ErrorCode:
+    """The member, which holds the instance id if it gives one."""
     if instance_id is not None:
         holder = find_static(group, instance_id)
         if not isinstance(holder, Kip848Member):
             return ErrorCode.UNKNOWN_MEMBER_ID
         if holder.member_id != member_id:
             return ErrorCode.FENCED_INSTANCE_ID
-    member = group.members.get(member_id)
-    if member is None or not member.speaks_classic():
+    return group.members.get(member_id) or ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def _classic_member(
+    group: Kip848Group, request: SyncGroupRequest | HeartbeatRequest
+) -> Kip848Member | ErrorCode:
+    member = _member(group, request.member_id, request.group_instance_id)
+    if isinstance(member, Kip848Member) and not member.speaks_classic():
         return ErrorCode.UNKNOWN_MEMBER_ID
     return member
 
@@ -140,7 +146,7 @@ def _arm_join(shard: Shard, group: Kip848Group, member: Kip848Member) -> None:
 
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Kip848Group) -> None:
     """Heartbeat to a consumer group."""
-    member = _classic_member(group, request.member_id, request.group_instance_id)
+    member = _classic_member(group, request)
     if isinstance(member, ErrorCode):
         shard.reply(token, HeartbeatResponse(member))
         return
@@ -176,58 +182,50 @@ def leave_group_request(
     batch, replayed = Batch(shard, group.partition), True
     if leaving:
         replayed = leave_group(batch, group, list(leaving.values()), "left")
-    version = request.version
 
     def failed(error: ErrorCode) -> None:
         code = append_error(error)
         refused = tuple(answer._replace(error_code=code) for answer in answers)
-        answer_leave(shard, token, version, refused)
+        shard.reply(token, LeaveGroupResponse(ErrorCode.NONE, refused))
 
     batch.write(failed, replayed=replayed)
-    answer_leave(shard, token, version, tuple(answers))
+    shard.reply(token, LeaveGroupResponse(ErrorCode.NONE, tuple(answers)))
 
 
 def _leaver(group: Kip848Group, leaver: MemberIdentity) -> Kip848Member | ErrorCode:
     if leaver.member_id == UNKNOWN_MEMBER_ID:
         member = find_static(group, leaver.group_instance_id)
         return member if isinstance(member, Kip848Member) else ErrorCode.UNKNOWN_MEMBER_ID
-    if leaver.group_instance_id is not None:
-        holder = find_static(group, leaver.group_instance_id)
-        if not isinstance(holder, Kip848Member):
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if holder.member_id != leaver.member_id:
-            return ErrorCode.FENCED_INSTANCE_ID
-    return group.members.get(leaver.member_id) or ErrorCode.UNKNOWN_MEMBER_ID
+    return _member(group, leaver.member_id, leaver.group_instance_id)
 
 
 def join_group(
     shard: Shard, token: Hashable, request: JoinGroupRequest, group: Kip848Group
 ) -> None:
     """JoinGroup to a consumer group."""
-    parked = Parked(token, request.version)
     if group.is_empty():
         _join_empty(shard, token, request, group)
         return
     if _is_migration_refused(shard):
         error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, error, UNKNOWN_MEMBER_ID)
         return
     member_id = request.member_id or new_member_id(shard)
     error = _check_join(shard, group, request, member_id)
     if error is ErrorCode.MEMBER_ID_REQUIRED:
-        refuse_join(shard, parked, error, member_id)
+        refuse_join(shard, token, error, member_id)
         return
     if error is not ErrorCode.NONE:
-        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, error, UNKNOWN_MEMBER_ID)
         return
     try:
         subscription = decode_subscription(request.protocols[0].metadata)
     except WireError:
         strict = shard.config.follows(Rule.UNREADABLE_SUBSCRIPTION_IS_INCONSISTENT)
         error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if strict else ErrorCode.UNKNOWN_SERVER_ERROR
-        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
+        refuse_join(shard, token, error, UNKNOWN_MEMBER_ID)
         return
-    _join(shard, parked, replace(request, member_id=member_id), group, subscription)
+    _join(shard, token, replace(request, member_id=member_id), group, subscription)
 
 
 def _join_empty(
@@ -263,10 +261,8 @@ def _check_join(
         return ErrorCode.UNKNOWN_MEMBER_ID if isinstance(holder, Refusal) else ErrorCode.NONE
     if request.group_instance_id is None:
         return ErrorCode.NONE
-    if not isinstance(holder, Kip848Member):
-        return ErrorCode.UNKNOWN_MEMBER_ID
-    same = holder.member_id == request.member_id
-    return ErrorCode.NONE if same else ErrorCode.FENCED_INSTANCE_ID
+    member = _member(group, request.member_id, request.group_instance_id)
+    return member if isinstance(member, ErrorCode) else ErrorCode.NONE
 
 
 def _is_migration_refused(shard: Shard) -> bool:
@@ -277,7 +273,7 @@ def _is_migration_refused(shard: Shard) -> bool:
 
 def _join(
     shard: Shard,
-    parked: Parked,
+    token: Hashable,
     request: JoinGroupRequest,
     group: Kip848Group,
     subscription: Subscription,
@@ -311,7 +307,7 @@ def _join(
             target = advance_group(batch, group, before, after, bump=changed)
         except AssignorFailed:
             batch.abandon()
-            refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+            refuse_join(shard, token, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
             return
         member = reconcile_member(batch, group, after, target, owned, subscription_changed=changed)
     resolve_if_due(shard, group, before, after, status)
@@ -319,9 +315,9 @@ def _join(
     if not downgrades:
         watch = (group.group_id, member.member_id)
         shard.schedule(TimerKind.SESSION, *watch, request.session_timeout_ms)
-        shard.schedule(TimerKind.CLASSIC_SYNC, *watch, _rebalance_timeout_ms(request))
+        shard.schedule(TimerKind.CLASSIC_SYNC, *watch, request.rebalance_ms)
     batch.write(
-        lambda error: refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID),
+        lambda error: refuse_join(shard, token, append_error(error), UNKNOWN_MEMBER_ID),
         replayed=not downgrades,
     )
     joined = JoinGroupResponse(
@@ -331,7 +327,7 @@ def _join(
         CONSUMER_PROTOCOL_TYPE,
         request.protocols[0].name,
     )
-    answer_join(shard, parked, joined)
+    shard.reply(token, joined)
 
 
 def _downgrade(
@@ -354,15 +350,11 @@ def _downgrade(
     return member
 
 
-def _rebalance_timeout_ms(request: JoinGroupRequest) -> int:
-    return request.session_timeout_ms if request.version == 0 else request.rebalance_timeout_ms
-
-
 def _updated(
     member: Kip848Member, request: JoinGroupRequest, subscription: Subscription
 ) -> Kip848Member:
     """The member with what its JoinGroup says of it."""
-    rebalance_ms = _rebalance_timeout_ms(request)
+    rebalance_ms = request.rebalance_ms
     return replace(
         member,
         instance_id=(
@@ -374,10 +366,7 @@ def _updated(
         rebalance_timeout_ms=member.rebalance_timeout_ms if rebalance_ms == -1 else rebalance_ms,
         subscribed_topic_names=frozenset(subscription.topics),
         subscribed_topic_regex="",
-        classic=ClassicMemberMetadata(
-            request.session_timeout_ms,
-            tuple(ClassicProtocol(p.name, p.metadata) for p in request.protocols),
-        ),
+        classic=classic_metadata(request.session_timeout_ms, request.protocols),
     )
 
 

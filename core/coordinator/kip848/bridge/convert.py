@@ -5,7 +5,7 @@ on by the classic protocol; a consumer group becomes a classic one when its last
 goes. Source: `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGroup`.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from uuid import UUID
 
 from kgroups.assignors.order.java_order import uuid_map_order
@@ -31,17 +31,13 @@ from kgroups.core.coordinator.kip848.group import (
 )
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
-    Partitions,
     current_record,
     member_record,
     sets_of,
 )
 from kgroups.core.coordinator.kip848.metadata_hash import topics_hash
 from kgroups.core.coordinator.kip848.steps.checks import Refusal
-from kgroups.core.coordinator.log.records import (
-    ClassicMemberMetadata,
-    ClassicProtocol,
-)
+from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicProtocol
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.protocol.errors import ErrorCode
@@ -141,14 +137,19 @@ def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) ->
         frozenset(subscription.topics),
         "",
         None,
-        ClassicMemberMetadata(
-            member.session_timeout_ms,
-            tuple(ClassicProtocol(p.name, p.metadata) for p in member.protocols),
-        ),
+        classic_metadata(member.session_timeout_ms, member.protocols),
         group.generation,
         group.generation,
         assigned=assigned,
     )
+
+
+def classic_metadata(
+    session_timeout_ms: int, offers: Iterable[JoinGroupProtocol]
+) -> ClassicMemberMetadata:
+    """What a consumer group keeps of a member that speaks the classic protocol."""
+    protocols = tuple(ClassicProtocol(name, metadata) for name, metadata in offers)
+    return ClassicMemberMetadata(session_timeout_ms, protocols)
 
 
 def can_downgrade(
@@ -240,7 +241,7 @@ def _classic_group(
     classic.leader = staying[0].member_id
     classic.protocol = classic.vote()
     for member_id, old in classic.members.items():
-        named = _by_name(shard.topology, targets[member_id])
+        named = by_name(shard.topology, targets[member_id])
         old.assignment = encode_assignment_like(old.metadata(classic.protocol), named)
     classic.subscribed_topics = classic.compute_topics()
     classic.stored = classic.stored_value()
@@ -261,9 +262,10 @@ def _downgraded(member: Kip848Member) -> ClassicMember:
     )
 
 
-def _by_name(topology: Topology, target: Partitions) -> dict[str, list[int]]:
+def by_name(topology: Topology, held: Mapping[UUID, Iterable[int]]) -> dict[str, list[int]]:
+    """Partitions by the name of their topic; those of a topic that is gone are left out."""
     named = {}
-    for topic_id, partitions in target.items():
+    for topic_id, partitions in held.items():
         topic = topology.topic_by_id(topic_id)
         if topic is not None:
             named[topic.name] = sorted(partitions)

@@ -54,7 +54,7 @@ def leave_group(
     for pattern in unused:
         batch.add(Record(ConsumerGroupRegularExpressionKey(group.group_id, pattern), None))
     forgotten = [topic for pattern in unused for topic in group.resolved_topics(pattern)]
-    names = group.tally.names_without(members, forgotten)
+    names = group.tally.names_with([(member, None) for member in members], forgotten)
     bump_epoch(batch, group, topics_hash(shard, names), reason)
     if len(members) == len(group.members) and shard.config.follows(Rule.TARGET_OF_THE_EMPTY):
         batch.add(target_epoch_record(group.group_id, group.group_epoch + 1, 0))

@@ -64,6 +64,12 @@ def restart_session(shard: Shard, group: Kip848Group, member: Kip848Member) -> N
     shard.schedule(TimerKind.SESSION, group.group_id, member.member_id, timeout_ms)
 
 
+def watch_revocation(shard: Shard, group: Kip848Group, member: Kip848Member) -> None:
+    """The member must give back within its rebalance timeout what it was told to."""
+    key = (TimerKind.REBALANCE, group.group_id, member.member_id)
+    shard.schedule(*key, member.rebalance_timeout_ms, member.member_epoch)
+
+
 def bump_epoch(batch: Batch, group: Kip848Group, hash_now: int, reason: str) -> None:
     """The next group epoch."""
     value = ConsumerGroupMetadataValue(group.group_epoch + 1, hash_now)
@@ -115,7 +121,7 @@ def refresh_group(
         if pattern != after.subscribed_topic_regex and tally.patterns.get(pattern) == 1
         else ""
     )
-    names = tally.names_with(before, after, group.resolved_topics(unused))
+    names = tally.names_with([(before, after)], group.resolved_topics(unused))
     size = len(group.members)
     if after.member_id not in group.members and after.instance_id not in group.static_members:
         size += 1
@@ -252,13 +258,7 @@ def reconcile_member(
     if after.speaks_classic():
         return after
     if after.state is MemberState.UNREVOKED_PARTITIONS:
-        shard.schedule(
-            TimerKind.REBALANCE,
-            group.group_id,
-            after.member_id,
-            after.rebalance_timeout_ms,
-            after.member_epoch,
-        )
+        watch_revocation(shard, group, after)
     else:
         shard.cancel(TimerKind.REBALANCE, group.group_id, after.member_id)
     return after
